@@ -283,7 +283,7 @@ class FuzzTest {
     }
 
     @Property(tries = 300)
-    void whatWasStoredCanAlwaysBeReadAgain(@ForAll("mutated") String body) {
+    void storedObjectsCanAlwaysBeRead(@ForAll("mutated") String body) {
         TestServer fresh = new TestServer();
         TestServer.Answer answer = fresh.post("/api/v1/nodes", body);
         if (answer.status() == 201) {

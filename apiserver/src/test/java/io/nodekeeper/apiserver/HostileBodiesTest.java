@@ -450,7 +450,7 @@ class HostileBodiesTest {
 
     @ParameterizedTest
     @MethodSource("members")
-    void theCostOfABodyGrowsNoFasterThanTheBody(Member member) {
+    void costOfARequestGrowsNoFasterThanItsBody(Member member) {
         // Given a machine that has seen such a body before.
         cost(member, N / 10);
 

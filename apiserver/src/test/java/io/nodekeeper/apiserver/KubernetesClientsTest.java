@@ -97,7 +97,7 @@ class KubernetesClientsTest {
     @ValueSource(booleans = {true, false})
     @Tag("W73")
     @Tag("W74")
-    void aKubeletRegistersRenewsReportsAndEndsItsPods(boolean protobuf) {
+    void kubeletRegistersRenewsItsLeaseReportsStatusAndDeletesItsPods(boolean protobuf) {
         Client kubelet = new Client(TestServer.N1, protobuf);
 
         // Given its informers.
@@ -221,7 +221,7 @@ class KubernetesClientsTest {
 
     @Test
     @Tag("W75")
-    void aControllerManagerMarksTaintsAndTellsAndTakesItBack() {
+    void controllerManagerTaintsANodeReportsAnEventAndReverts() {
         server.node("n1");
         Client manager = new Client(TestServer.CONTROLLER, true);
         assertThat(manager.get("/healthz?timeout=32s").status()).isEqualTo(200);
@@ -256,7 +256,7 @@ class KubernetesClientsTest {
 
     @Test
     @Tag("W76")
-    void ofTwoControllerManagersOneLeadsAndTheOtherTakesOver() {
+    void secondControllerManagerTakesOverTheLeaderLease() {
         Client one = new Client(TestServer.CONTROLLER, true);
         Client other = new Client(TestServer.CONTROLLER, true);
         assertThat(one.get(LOCK + "?timeout=5s").status()).isEqualTo(404);

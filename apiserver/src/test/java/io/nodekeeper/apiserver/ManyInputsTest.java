@@ -152,7 +152,7 @@ class ManyInputsTest {
     @Tag("W5")
     @Tag("W36")
     @Tag("W41")
-    void whateverIsBrokenIsAnsweredProperlyAndNothingIsLeftOpen() {
+    void brokenRequestsGetResponsesAndLeakNothing() {
         SplittableRandom random = new SplittableRandom(SEED);
         Map<Integer, Integer> answers = new HashMap<>();
         for (int begun = 0; begun < INPUTS; begun += BATCH) {

@@ -92,7 +92,7 @@ class RecordedRequestsTest {
     @Tag("W74")
     @Tag("W75")
     @Tag("W76")
-    void everyRequestIsAnsweredAsByKubernetes(String file, Form form, int count) throws IOException {
+    void recordedRequestsGetKubernetesResponses(String file, Form form, int count) throws IOException {
         Deque<String> lines = new ArrayDeque<>(read(file));
         List<String> differences = new ArrayList<>();
         int requests = 0;

@@ -56,7 +56,7 @@ class SeveralServersTest {
 
     @Test
     @Tag("W60")
-    void listsAndGetsThatNameNoVersionSeeWhatTheOtherWrote() {
+    void listsAndGetsWithoutAVersionSeeWritesOfTheOtherServer() {
         first.node("n2");
         // any state will do
         assertThat(ask("GET", "/api/v1/nodes?resourceVersion=0", "").names()).containsExactly("n1");
@@ -69,7 +69,7 @@ class SeveralServersTest {
 
     @Test
     @Tag("W60")
-    void pagesThatAnotherServerBeganGoOnHere() {
+    void listOfAnotherServerCanBeContinuedHere() {
         first.node("n2");
         Answer page = first.get("/api/v1/nodes?limit=1");
         String token = page.json().object("metadata").text("continue");
@@ -78,7 +78,7 @@ class SeveralServersTest {
     }
 
     @Test
-    void aPatchBuildsOnWhatTheOtherWrote() {
+    void patchAppliesToTheStateThatTheOtherServerWrote() {
         first.patch(TestServer.MERGE, N1, labels("{\"theirs\":\"1\"}"));
         Answer patched = ask("PATCH", N1, labels("{\"mine\":\"1\"}"));
         assertThat(patched.status()).isEqualTo(200);
@@ -87,7 +87,7 @@ class SeveralServersTest {
     }
 
     @Test
-    void aPatchThatChangesNothingHereButSomethingThereIsWritten() {
+    void patchThatChangesNothingOnlyInTheCacheIsWritten() {
         first.patch(TestServer.MERGE, N1, labels("{\"color\":\"red\"}"));
         view.late(false);
         view.late(true);
@@ -98,7 +98,7 @@ class SeveralServersTest {
     }
 
     @Test
-    void aVersionThatIsNewerThanWhatWasHeardIsNotRefused() {
+    void versionNewerThanTheCacheIsServed() {
         JsonObject newer =
                 first.patch(TestServer.MERGE, N1, labels("{\"theirs\":\"1\"}")).json();
         JsonObject older = view.get("/registry/minions/n1")
@@ -111,7 +111,7 @@ class SeveralServersTest {
     }
 
     @Test
-    void whatTheOtherCreatedCanBeDeletedAndWhatItDeletedIsGone() {
+    void deletionSeesCreationsAndDeletionsOfTheOtherServer() {
         first.node("n2");
         assertThat(ask("DELETE", "/api/v1/nodes/n2", "").status()).isEqualTo(200);
         first.delete(N1, "");
@@ -120,7 +120,7 @@ class SeveralServersTest {
     }
 
     @Test
-    void aLeaseIsRenewedOrMadeWhateverTheOtherDidWithIt() {
+    void leaseIsRenewedOrCreatedAfterWritesOfTheOtherServer() {
         String lease = "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"n1\"}}";
         // the other made it
         Answer made = first.post(LEASES, lease);
@@ -135,7 +135,7 @@ class SeveralServersTest {
     }
 
     @Test
-    void objectsGoIntoANamespaceThatTheOtherMade() {
+    void objectsCanBeCreatedInANamespaceOfTheOtherServer() {
         assertThat(first.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"new\"}}")
                         .status())
                 .isEqualTo(201);
@@ -149,7 +149,7 @@ class SeveralServersTest {
 
     @Test
     @Tag("W52")
-    void aCollectionIsDeletedWithWhatTheOtherAdded() {
+    void deletionOfACollectionIncludesObjectsOfTheOtherServer() {
         first.node("n2");
         assertThat(ask("DELETE", "/api/v1/nodes", "").status()).isEqualTo(200);
         assertThat(first.get("/api/v1/nodes").names()).isEqualTo(List.of());

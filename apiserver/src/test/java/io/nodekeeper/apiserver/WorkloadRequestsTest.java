@@ -23,14 +23,14 @@ class WorkloadRequestsTest {
 
     @Test
     @Tag("L74")
-    void aPodWithoutTolerationsGetsBothDefaults() {
+    void podWithoutTolerationsGetsBothDefaults() {
         JsonObject pod = server.post(PODS, TestServer.pod("p1", "n1")).json();
         assertThat(pod.object("spec").array("tolerations")).hasToString(DEFAULTS);
     }
 
     @Test
     @Tag("L74")
-    void aPodThatToleratesEverythingGetsNone() {
+    void podThatToleratesEverythingGetsNoDefaults() {
         JsonObject pod =
                 server.post(PODS, tolerating("{\"operator\":\"Exists\"}")).json();
         assertThat(pod.object("spec").array("tolerations")).hasToString("[{\"operator\":\"Exists\"}]");
@@ -38,7 +38,7 @@ class WorkloadRequestsTest {
 
     @Test
     @Tag("L74")
-    void aPodKeepsItsOwnAndGetsOnlyTheOther() {
+    void podKeepsItsTolerationAndGetsOnlyTheMissingOne() {
         String own = "{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\"}";
         JsonObject pod = server.post(PODS, tolerating(own)).json();
         assertThat(pod.object("spec").array("tolerations"))
@@ -49,7 +49,7 @@ class WorkloadRequestsTest {
 
     @Test
     @Tag("L74")
-    void anUpdateCannotLoseThemAndAStatusUpdateDoesNotTouchThem() {
+    void updatesKeepTheDefaultTolerations() {
         JsonObject created = server.post(PODS, TestServer.pod("p1", "n1")).json();
         JsonObject patched = server.patch(TestServer.MERGE, PODS + "/p1", "{\"spec\":{\"tolerations\":null}}")
                 .json();
@@ -64,7 +64,7 @@ class WorkloadRequestsTest {
 
     @Test
     @Tag("L74")
-    void theSecondsAreTheServersFlags() {
+    void defaultSecondsComeFromTheServersFlags() {
         TestServer hasty = new TestServer(Journal.NONE, new DefaultTolerations(7, 0));
         JsonObject pod = hasty.post(PODS, TestServer.pod("p1", "n1")).json();
         assertThat(pod.object("spec")
@@ -76,7 +76,7 @@ class WorkloadRequestsTest {
 
     @Test
     @Tag("L61")
-    void theControllerMarksAPodAndDeletesItByItsUid() {
+    void controllerMarksAPodAndDeletesItByUid() {
         // given a pod with a Ready condition of its kubelet's
         String uid = server.post(PODS, TestServer.pod("p1", "n1"))
                 .json()
@@ -120,7 +120,7 @@ class WorkloadRequestsTest {
 
     @Test
     @Tag("W18")
-    void theControllerDeletesALeaseOnlyAsItSawIt() {
+    void controllerDeletesALeaseOnlyAtTheVersionItRead() {
         JsonObject created = server.post(
                         LEASES, "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"n1\"}}")
                 .json();

@@ -52,7 +52,7 @@ class PodActionsTest {
     @ParameterizedTest
     @Tag("W47")
     @ValueSource(strings = {"policy/v1", "policy/v1beta1"})
-    void anEvictedPodGetsItsGrace(String version) {
+    void evictedPodGetsItsGracePeriod(String version) {
         Answer answer = server.post(
                 PODS + "/p1/eviction",
                 "{\"kind\":\"Eviction\",\"apiVersion\":\"" + version + "\",\"metadata\":{\"name\":\"p1\"}}");
@@ -63,7 +63,7 @@ class PodActionsTest {
 
     @Test
     @Tag("W47")
-    void anEvictionTakesTheOptionsOfADeletion() {
+    void evictionAcceptsDeleteOptions() {
         assertThat(evict("{\"dryRun\":[\"All\"]}").status()).isEqualTo(201);
         assertThat(pod().object("metadata").has("deletionTimestamp")).isFalse();
         assertThat(evict("{\"preconditions\":{\"uid\":\"other\"}}").status()).isEqualTo(409);
@@ -75,7 +75,7 @@ class PodActionsTest {
 
     @Test
     @Tag("W47")
-    void whatIsNoEvictionIsRefused() {
+    void otherKindsThanEvictionAreRefused() {
         assertThat(server.post(PODS + "/p1/eviction", "{\"kind\":\"Binding\",\"apiVersion\":\"v1\"}")
                         .status())
                 .isEqualTo(400);
@@ -88,7 +88,7 @@ class PodActionsTest {
 
     @Test
     @Tag("W47")
-    void theClientsLearnOfEvictionsGroupAndVersion() {
+    void discoveryHasTheGroupAndVersionOfEvictions() {
         assertThat(server.get("/api/v1").text())
                 .contains("{\"name\":\"pods/eviction\",\"singularName\":\"\",\"namespaced\":true,\"group\":\"policy\","
                         + "\"version\":\"v1\",\"kind\":\"Eviction\",\"verbs\":[\"create\"]}")
@@ -98,7 +98,7 @@ class PodActionsTest {
 
     @Test
     @Tag("W47")
-    void aBudgetThatIsUsedUpRefuses() {
+    void exhaustedBudgetRefusesTheEviction() {
         budget("{\"observedGeneration\":1,\"disruptionsAllowed\":0,\"currentHealthy\":1,\"desiredHealthy\":1}");
         Answer refused = evict("{}");
         assertThat(refused.status()).isEqualTo(429);
@@ -112,7 +112,7 @@ class PodActionsTest {
 
     @Test
     @Tag("W47")
-    void aBudgetGivesEachEvictionOnce() {
+    void budgetAllowsEachDisruptionOnce() {
         budget("{\"observedGeneration\":1,\"disruptionsAllowed\":1,\"currentHealthy\":2,\"desiredHealthy\":1}");
         server.post(
                 PODS,
@@ -131,7 +131,7 @@ class PodActionsTest {
 
     @Test
     @Tag("W47")
-    void aBudgetThatNobodyHasComputedYetAsksForPatience() {
+    void budgetWithoutAStatusAsksTheClientToRetry() {
         server.post(
                 BUDGETS,
                 "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"minAvailable\":1,\"selector\":{\"matchLabels\":{\"app\":\"a\"}}}}");
@@ -144,7 +144,7 @@ class PodActionsTest {
     @ParameterizedTest
     @Tag("W49")
     @ValueSource(strings = {PODS + "/free/binding", "/api/v1/namespaces/default/bindings"})
-    void aBindingGivesAPodItsNodeOnce(String path) {
+    void bindingAssignsAPodOnce(String path) {
         server.post(PODS, TestServer.pod("free", ""));
         String body =
                 "{\"kind\":\"Binding\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"free\"},\"target\":{\"kind\":\"Node\",\"name\":\"n1\"}}";
@@ -164,7 +164,7 @@ class PodActionsTest {
 
     @Test
     @Tag("W49")
-    void aBindingNamesAPodAndANode() {
+    void bindingNeedsAPodAndANode() {
         server.post(PODS, TestServer.pod("free", ""));
         assertThat(server.post(PODS + "/free/binding", "{\"target\":{\"kind\":\"Node\"}}")
                         .status())
@@ -178,7 +178,7 @@ class PodActionsTest {
     }
 
     @Test
-    void onlySomeOfAPodMayChange() {
+    void immutableFieldsOfAPodCannotChange() {
         assertThat(server.patch(
                                 TestServer.STRATEGIC,
                                 PODS + "/p1",
@@ -203,7 +203,7 @@ class PodActionsTest {
 
     @Test
     @Tag("W25")
-    void aNewPodIsCompleted() {
+    void newPodGetsDefaults() {
         JsonObject spec = pod().object("spec");
         assertThat(spec.text("restartPolicy")).isEqualTo("Always");
         assertThat(spec.text("dnsPolicy")).isEqualTo("ClusterFirst");
@@ -221,7 +221,7 @@ class PodActionsTest {
 
     @Test
     @Tag("W50")
-    void aNamespaceIsFinalizedByItsSubresourceAlone() {
+    void namespaceIsFinalizedOnlyByItsSubresource() {
         String path = "/api/v1/namespaces/held";
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"held\"}}");
         server.patch(TestServer.MERGE, path, "{\"spec\":{\"finalizers\":[]}}");

@@ -32,7 +32,7 @@ class ReviewTest {
 
     @Test
     @Tag("W81")
-    void whoAsksWhatTheyMayIsToldWithTheReason() {
+    void selfSubjectAccessReviewHasTheDecisionAndItsReason() {
         assertThat(status(TestServer.ALICE, "selfsubjectaccessreviews", PODS + "}"))
                 .hasToString("{\"allowed\":false}");
         server.post(
@@ -61,7 +61,7 @@ class ReviewTest {
     }
 
     @Test
-    void whoMayAskForOthersIsToldToo() {
+    void subjectAccessReviewNeedsARightAndHasTheDecision() {
         String alice = ",\"user\":\"alice\",\"groups\":[\"system:masters\"]}";
         assertThat(status(TestServer.ADMIN, "subjectaccessreviews", PODS + alice))
                 .hasToString("{\"allowed\":true}");
@@ -82,7 +82,7 @@ class ReviewTest {
     }
 
     @Test
-    void theRulesThatOneHasAreListed() {
+    void selfSubjectRulesReviewListsTheRules() {
         String spec = "{\"namespace\":\"default\"}";
         JsonObject alice = status(TestServer.ALICE, "selfsubjectrulesreviews", spec);
         assertThat(alice.array("resourceRules"))
@@ -99,7 +99,7 @@ class ReviewTest {
     }
 
     @Test
-    void everybodyWhoIsKnownIsToldWhoTheyAre() {
+    void selfSubjectReviewNamesTheAuthenticatedUser() {
         String whoami = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
         assertThat(server.ask(TestServer.ALICE, "POST", whoami, "{}").json())
                 .hasToString(
@@ -113,7 +113,7 @@ class ReviewTest {
     }
 
     @Test
-    void aReviewOfAnotherKindIsRefused() {
+    void bodyOfAnotherKindIsRefused() {
         assertThat(server.post(AUTHORIZATION + "selfsubjectaccessreviews", "{\"kind\":\"Pod\"}")
                         .status())
                 .isEqualTo(400);
@@ -137,7 +137,7 @@ class ReviewTest {
                 "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'In','values':['n1']},{'key':'x','operator':'Near'}]} | {'allowed':true,'evaluationError':'spec.resourceAttributes.fieldSelector partially ignored due to parse error'}",
                 "'fieldSelector':{'rawSelector':'spec.nodeName=n1'},'labelSelector':{'rawSelector':'!!'} | {'allowed':true,'evaluationError':'spec.resourceAttributes.labelSelector ignored due to parse error'}",
             })
-    void aSelectorOfAReviewNarrowsWhatIsAsked(String selector, String status) {
+    void selectorOfAReviewRestrictsTheRequest(String selector, String status) {
         assertThat(status(TestServer.ADMIN, "subjectaccessreviews", pods(selector)))
                 .hasToString(status.replace('\'', '"'));
     }
@@ -153,7 +153,7 @@ class ReviewTest {
                 "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'NotIn','values':['n1']}]} | ",
                 "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'In','values':['n1','n2']}]} | spec.resourceAttributes.fieldSelector ignored due to parse error",
             })
-    void aSelectorThatDoesNotNarrowGrantsNothing(String selector, String error) {
+    void selectorThatDoesNotRestrictGrantsNothing(String selector, String error) {
         JsonObject status = status(TestServer.ADMIN, "subjectaccessreviews", pods(selector));
         assertThat(status.bool("allowed")).isFalse();
         assertThat(status.text("evaluationError")).isEqualTo(error == null ? "" : error);
@@ -169,7 +169,7 @@ class ReviewTest {
                 "'labelSelector':{'requirements':[{'key':'a','operator':'In'}]} | spec.resourceAttributes.labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
                 "'fieldSelector':{'requirements':[{'key':'','operator':'Exists'}]} | spec.resourceAttributes.fieldSelector.requirements[0].key: Required value: must be specified",
             })
-    void aWrongSelectorIsRefused(String selector, String why) {
+    void malformedSelectorIsRefused(String selector, String why) {
         Answer answer = ask(TestServer.ADMIN, "subjectaccessreviews", pods(selector));
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
         assertThat(answer.message()).endsWith(why);

@@ -43,7 +43,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void aServerHasTheTwoClassesOfTheSystem() {
+    void serverCreatesTheTwoSystemPriorityClasses() {
         assertThat(server.get(PRIORITIES).names()).containsExactly("system-cluster-critical", "system-node-critical");
         JsonObject node = server.get(PRIORITIES + "/system-node-critical").json();
         assertThat(node.number("value")).contains(2_000_001_000L);
@@ -51,7 +51,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void aPodHasThePriorityAndPreemptionOfItsClass() {
+    void podGetsPriorityAndPreemptionPolicyOfItsClass() {
         priority("high", "'value':1000,'preemptionPolicy':'Never'");
         JsonObject spec = created("'priorityClassName':'high'");
         assertThat(spec.number("priority")).contains(1_000L);
@@ -59,7 +59,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void aPodWithoutAClassHasTheLowestGlobalDefault() {
+    void podWithoutAClassGetsTheLowestGlobalDefault() {
         // given no default
         assertThat(created("").number("priority")).contains(0L);
         server.delete(PODS + "/p", "");
@@ -90,7 +90,7 @@ class PodAdmissionTest {
                         + " runtimeClass.scheduling.nodeSelector[zone] = a; pod.spec.nodeSelector[zone] = b",
             },
             quoteCharacter = '`')
-    void aPodThatContradictsItsClassesIsForbidden(String spec, String why) {
+    void podThatContradictsItsClassIsForbidden(String spec, String why) {
         runtime("heavy", ",'overhead':{'podFixed':{'cpu':'250m'}},'scheduling':{'nodeSelector':{'zone':'a'}}");
         Answer answer = pod(spec);
         assertThat(answer.status()).as(answer.text()).isEqualTo(403);
@@ -99,7 +99,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void aPodMayRepeatWhatItsClassesSay() {
+    void podMayRepeatTheValuesOfItsClass() {
         runtime("heavy", ",'overhead':{'podFixed':{'cpu':'250m'}}");
         JsonObject spec = created(
                 "'priorityClassName':'system-node-critical','priority':2000001000,'runtimeClassName':'heavy','overhead':{'cpu':'0.25'}");
@@ -107,7 +107,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void aRuntimeClassGivesItsOverheadAndItsPlaces() {
+    void podGetsOverheadAndSchedulingOfItsRuntimeClass() {
         runtime(
                 "heavy",
                 ",'overhead':{'podFixed':{'cpu':'250m','memory':'1024Mi'}},'scheduling':{'nodeSelector':{'zone':'a'},'tolerations':[{'key':'own','operator':'Exists'},{'key':'heavy','operator':'Exists'}]}");
@@ -120,7 +120,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void anUpdateWithoutThePriorityKeepsIt() {
+    void updateWithoutThePriorityKeepsIt() {
         priority("high", "'value':1000,'preemptionPolicy':'Never'");
         pod("'priorityClassName':'high'");
         JsonObject without = server.get(PODS + "/p")
@@ -144,14 +144,14 @@ class PodAdmissionTest {
                         + " \"PreemptLowerPriority\", \"Never\"",
             },
             quoteCharacter = '`')
-    void aPriorityClassIsChecked(String name, String fields, String why) {
+    void priorityClassIsValidated(String name, String fields, String why) {
         Answer answer = post(PRIORITIES, "{'metadata':{'name':'" + name + "'}," + fields + "}");
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
         assertThat(answer.message()).endsWith(why);
     }
 
     @Test
-    void onlyOneClassIsTheDefaultAndValuesStay() {
+    void onlyOneDefaultClassIsAllowedAndValuesAreImmutable() {
         priority("one", "'value':1,'globalDefault':true");
         Answer second = post(PRIORITIES, "{'metadata':{'name':'two'},'value':2,'globalDefault':true}");
         assertThat(second.status()).isEqualTo(403);
@@ -182,7 +182,7 @@ class PodAdmissionTest {
                         + " scheduling.tolerations[1]: Duplicate value: {\"key\":\"a\",\"operator\":\"Exists\"}",
             },
             quoteCharacter = '`')
-    void aRuntimeClassIsChecked(String fields, String why) {
+    void runtimeClassIsValidated(String fields, String why) {
         Answer answer = post(RUNTIMES, "{'metadata':{'name':'r'},'handler':'h'," + fields + "}");
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
         assertThat(answer.message()).endsWith(why);

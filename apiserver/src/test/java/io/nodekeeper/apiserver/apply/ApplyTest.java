@@ -31,7 +31,7 @@ class ApplyTest {
 
     @Test
     @Tag("W39")
-    void createsWhatIsNotThereAndChangesNothingTheSecondTime() {
+    void applyCreatesAMissingObjectAndIsIdempotent() {
         Answer created = server.patch(
                 APPLY,
                 MAPS + "/m?fieldManager=m1&fieldValidation=Strict&force=false",
@@ -51,7 +51,7 @@ class ApplyTest {
 
     @Test
     @Tag("W39")
-    void aSecondManagerIsInConflictUnlessItForces() {
+    void secondManagerHasAConflictUnlessItForces() {
         apply("m1", map("{\"a\":\"1\",\"b\":\"1\"}"));
         Answer refused = apply("m2", map("{\"a\":\"2\"}"));
         assertThat(refused.json())
@@ -70,7 +70,7 @@ class ApplyTest {
 
     @Test
     @Tag("W39")
-    void whatAnUpdateWritesIsItsOwn() {
+    void updateOwnsTheFieldsItWrites() {
         apply("m1", map("{\"a\":\"1\",\"b\":\"1\"}"));
         Answer patched = server.patch(TestServer.MERGE, MAPS + "/m?fieldManager=editor", "{\"data\":{\"a\":\"9\"}}");
         assertThat(owners(patched)).hasSize(2);
@@ -90,7 +90,7 @@ class ApplyTest {
 
     @Test
     @Tag("W39")
-    void anObjectThatNobodyAppliedHasNoOwnersUntilSomebodyDoes() {
+    void ownersAreRecordedFromTheFirstApply() {
         server.post(MAPS, map("{\"a\":\"1\",\"b\":\"1\"}"));
         assertThat(server.patch(TestServer.MERGE, MAPS + "/m", "{\"data\":{\"a\":\"2\"}}")
                         .json()
@@ -107,7 +107,7 @@ class ApplyTest {
 
     @Test
     @Tag("W39")
-    void kubectlTakesOverWhatItAppliedOnItsOwnSideBefore() {
+    void kubectlTakesOverFieldsOfClientSideApply() {
         String noted = map("{\"a\":\"1\"}").replace("\"", "\\\"");
         server.post(
                 MAPS,
@@ -125,7 +125,7 @@ class ApplyTest {
 
     @Test
     @Tag("W39")
-    void aPatchMaySayWhoOwnsWhatAsKubectlDoesWhenItMigrates() {
+    void patchCanReplaceManagedFieldsAsInKubectlsMigration() {
         server.post(MAPS, map("{\"a\":\"1\",\"b\":\"1\"}"));
         Answer applied = apply("kubectl", map("{\"a\":\"1\",\"b\":\"1\"}"));
         assertThat(owners(applied)).hasSize(2);
@@ -143,7 +143,7 @@ class ApplyTest {
 
     @Test
     @Tag("W39")
-    void theStatusHasOwnersOfItsOwn() {
+    void statusHasItsOwnManagers() {
         server.node("n1");
         String status =
                 "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"},\"spec\":{\"unschedulable\":true},"
@@ -166,7 +166,7 @@ class ApplyTest {
     @Test
     @Tag("W39")
     @Tag("W30")
-    void aDryRunAppliesNothing() {
+    void dryRunAppliesNothing() {
         Answer created = server.patch(APPLY, MAPS + "/m?fieldManager=m1&dryRun=All", map("{\"a\":\"1\"}"));
         assertThat(created.status()).isEqualTo(201);
         assertThat(created.version()).isEmpty();
@@ -179,7 +179,7 @@ class ApplyTest {
 
     @Test
     @Tag("W39")
-    void whatMakesNoSenseIsRefused() {
+    void invalidApplyRequestsAreRefused() {
         assertThat(server.patch(APPLY, MAPS + "/m", map("{}")).message())
                 .isEqualTo(
                         "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch");
@@ -205,7 +205,7 @@ class ApplyTest {
     @Test
     @Tag("W39")
     @Tag("W41")
-    void unknownFieldsAreToldOf() {
+    void unknownFieldsAreReported() {
         String body = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\"},\"odd\":1}";
         Answer strict = server.patch(APPLY, MAPS + "/m?fieldManager=m1&fieldValidation=Strict", body);
         assertThat(strict.status()).isEqualTo(422);
@@ -216,7 +216,7 @@ class ApplyTest {
     @Test
     @Tag("W39")
     @Tag("W37")
-    void aVersionIsInsistedOnAndSoAreTheRulesOfTheKind() {
+    void resourceVersionAndValidationApplyToApply() {
         apply("m1", map("{}"));
         String stale =
                 "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\",\"resourceVersion\":\"1\"}}";

@@ -40,7 +40,7 @@ class ServerSideApplyTest {
 
     @Test
     @Tag("W39")
-    void fieldsAreWrittenAsKubernetesWritesThem() {
+    void fieldsV1HasKubernetesForm() {
         JsonObject node = node("{'metadata':{'labels':{'a':'1'},'finalizers':['x.y/z']},"
                 + "'spec':{'taints':[{'key':'k'}],'unschedulable':true},"
                 + "'status':{'conditions':[{'type':'Ready','status':'True'}]}}");
@@ -62,7 +62,7 @@ class ServerSideApplyTest {
 
     @Test
     @Tag("W39")
-    void portsAreToldApartByTheirProtocolToo() {
+    void protocolIsPartOfTheKeyOfPorts() {
         JsonObject pod = node("{'spec':{'containers':[{'name':'c','ports':[{'containerPort':53,'protocol':'UDP'},"
                 + "{'containerPort':53}]}]}}");
         assertThat(FieldSet.of(pod, POD).paths(100))
@@ -73,7 +73,7 @@ class ServerSideApplyTest {
 
     @Test
     @Tag("W39")
-    void whatIsNoLongerAppliedGoesUnlessSomebodyElseHoldsIt() {
+    void fieldThatIsNoLongerAppliedIsRemovedUnlessAnotherManagerOwnsIt() {
         JsonObject both = node("{'metadata':{'labels':{'a':'1','b':'2'}}}");
         Applied one = apply(ONE, JsonObject.EMPTY, both, ManagedFields.NONE);
         Applied two = apply(TWO, one.object(), node("{'metadata':{'labels':{'b':'2'}}}"), one.owners());
@@ -86,7 +86,7 @@ class ServerSideApplyTest {
 
     @Test
     @Tag("W39")
-    void anItemGoesWithAllThatNobodyOwnsInItButNotWithWhatOthersDo() {
+    void itemIsRemovedExceptForFieldsOfOtherManagers() {
         JsonObject wanted =
                 node("{'status':{'conditions':[{'type':'A','status':'True'},{'type':'B','status':'True'}]}}");
         Applied one = apply(ONE, JsonObject.EMPTY, wanted, ManagedFields.NONE);
@@ -100,7 +100,7 @@ class ServerSideApplyTest {
 
     @Test
     @Tag("W39")
-    void anotherValueIsAConflictAndTheSameValueIsShared() {
+    void otherValueIsAConflictAndSameValueIsShared() {
         Applied one = apply(ONE, JsonObject.EMPTY, node("{'metadata':{'labels':{'a':'1'}}}"), ManagedFields.NONE);
         assertThat(apply(TWO, one.object(), node("{'metadata':{'labels':{'a':'1'}}}"), one.owners())
                         .conflicts())
@@ -112,7 +112,7 @@ class ServerSideApplyTest {
 
     @Test
     @Tag("W39")
-    void writingTakesWhatItWrites() {
+    void updateTakesOwnershipOfTheFieldsItChanges() {
         Applied one = apply(
                 ONE, JsonObject.EMPTY, node("{'metadata':{'labels':{'a':'1','b':'2','c':'3'}}}"), ManagedFields.NONE);
         Manager writer = new Manager("kubectl-label", false, "v1", "");
@@ -127,7 +127,7 @@ class ServerSideApplyTest {
 
     @Property(tries = 500)
     @net.jqwik.api.Tag("W39")
-    void applyingTwiceChangesNothingMore(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
+    void secondApplyChangesNothing(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
         Applied first = apply(ONE, live, wanted, ManagedFields.NONE);
         Applied second = apply(ONE, first.object(), wanted, first.owners());
         assertThat(second.object()).isEqualTo(first.object());
@@ -155,7 +155,7 @@ class ServerSideApplyTest {
 
     @Property(tries = 500)
     @net.jqwik.api.Tag("W39")
-    void twoWhoApplyDifferentFieldsOwnDifferentFields(@ForAll("nodes") JsonObject wanted) {
+    void managersOfDifferentFieldsHaveNoConflict(@ForAll("nodes") JsonObject wanted) {
         JsonObject labels =
                 JsonObject.builder().put("metadata", wanted.object("metadata")).build();
         JsonObject rest = wanted.without("metadata");
@@ -171,7 +171,7 @@ class ServerSideApplyTest {
 
     @Property(tries = 500)
     @net.jqwik.api.Tag("W39")
-    void droppingAllLeavesWhatWasThereBefore(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
+    void applyWithoutFieldsLeavesOnlyFieldsOfOthers(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
         ManagedFields before =
                 ManagedFields.NONE.with(new Manager("before", false, "v1", ""), FieldSet.of(live, NODE), NOW);
         Applied applied = ServerSideApply.apply(live, wanted, FieldSet.of(wanted, NODE), before, ONE, true, NODE, NOW);

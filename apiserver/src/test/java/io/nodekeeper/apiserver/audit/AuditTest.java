@@ -41,7 +41,7 @@ class AuditTest {
 
     @Test
     @Tag("W84")
-    void aLineTellsWhoDidWhatToWhichObjectAndWhatCameOfIt() {
+    void eventHasUserVerbObjectAndOutcome() {
         ApiRequest request = new ApiRequest(
                 "DELETE",
                 "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1",
@@ -65,7 +65,7 @@ class AuditTest {
 
     @Test
     @Tag("W84")
-    void theReasonNamesTheBindingAndTheCreatedObjectItsName() {
+    void eventHasTheBindingAndTheNameOfTheCreatedObject() {
         server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes", "");
         assertThat(last().object("annotations").text("authorization.k8s.io/reason"))
                 .isEqualTo(
@@ -76,7 +76,7 @@ class AuditTest {
     }
 
     @Test
-    void aWatchHasALineAtItsBeginningAndOneAtItsEnd() {
+    void watchHasOneEventAtItsStartAndOneAtItsEnd() {
         TestServer.Lines watch = server.watch("/api/v1/nodes?watch=true");
         assertThat(last().text("stage")).isEqualTo("ResponseStarted");
         assertThat(last().text("verb")).isEqualTo("watch");
@@ -87,14 +87,14 @@ class AuditTest {
     }
 
     @Test
-    void whoActsAsSomebodyElseStandsThereWithBothNames() {
+    void eventOfAnImpersonatedRequestHasBothUsers() {
         server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
         assertThat(last().object("user").text("username")).isEqualTo("admin");
         assertThat(last().object("impersonatedUser").text("username")).isEqualTo("bob");
     }
 
     @Test
-    void whoIsNotFoundOutStandsThereWithoutAName() {
+    void eventOfAnUnauthenticatedRequestHasNoUser() {
         server.ask(User.ANONYMOUS, "GET", "/api/v1/nodes", Map.of("authorization", "Bearer wrong-secret"), "");
         assertThat(last().object("user").isEmpty()).isTrue();
         assertThat(last().object("responseStatus").number("code")).contains(401L);
@@ -102,7 +102,7 @@ class AuditTest {
     }
 
     @Test
-    void whatIsSentIsNotPutDown() {
+    void eventHasNoBodies() {
         server.post("/apis/authentication.k8s.io/v1/tokenreviews", "{\"spec\":{\"token\":\"good-token\"}}");
         assertThat(last().toString()).doesNotContain("good-token");
         server.post(
@@ -117,7 +117,7 @@ class AuditTest {
     }
 
     @Test
-    void whatCannotBeWrittenIsCountedAndNobodyWaitsForIt() {
+    void lostEventsAreCountedAndDelayNoRequest() {
         failing = true;
         assertThat(server.get("/version").status()).isEqualTo(200);
         server.settle();
@@ -134,7 +134,7 @@ class AuditTest {
     }
 
     @Test
-    void whatWaitsHoldsOnToSixteenMebibytesAtMost() {
+    void waitingEventsHoldAtMostSixteenMebibytes() {
         // given a log whose thread does not come to write
         io.nodekeeper.time.VirtualTime time = new io.nodekeeper.time.VirtualTime(java.time.Instant.EPOCH);
         AuditLog log = new AuditLog(time.loop("audit"), new AuditLog.Out() {

@@ -79,7 +79,7 @@ class ServiceAccountTest {
     }
 
     @Test
-    void aTokenSaysWhoseItIsAndForHowLong() {
+    void tokenHasTheAccountAndTheExpiry() {
         String uid = account("a");
         Answer answer = request("a", "\"expirationSeconds\":600");
         JsonObject status = answer.json().object("status");
@@ -110,7 +110,7 @@ class ServiceAccountTest {
     }
 
     @Test
-    void whoHoldsItIsTheAccount() {
+    void holderOfTheTokenIsTheAccount() {
         String uid = account("a");
         Answer answer = with(token("a", ""), "POST", WHOAMI, "{}");
         JsonObject user = answer.json().object("status").object("userInfo");
@@ -129,7 +129,7 @@ class ServiceAccountTest {
     }
 
     @Test
-    void aTokenEndsWithItsTime() {
+    void tokenExpires() {
         account("a");
         String token = token("a", "\"expirationSeconds\":600");
         server.time.advance(Duration.ofSeconds(599));
@@ -139,7 +139,7 @@ class ServiceAccountTest {
     }
 
     @Test
-    void aTokenEndsWithItsAccountAndIsNotAnothersOfThatName() {
+    void tokenIsInvalidAfterTheDeletionOfItsAccount() {
         account("a");
         String token = token("a", "");
         assertThat(status(token)).isEqualTo(200);
@@ -150,7 +150,7 @@ class ServiceAccountTest {
     }
 
     @Test
-    void aBoundTokenEndsWithItsPod() {
+    void boundTokenIsInvalidAfterTheDeletionOfItsPod() {
         account("a");
         String body =
                 TestServer.pod("p", "n1").replace("\"containers\"", "\"serviceAccountName\":\"a\",\"containers\"");
@@ -167,7 +167,7 @@ class ServiceAccountTest {
     }
 
     @Test
-    void aRequestIsRefusedThatCannotBeMet() {
+    void impossibleTokenRequestIsRefused() {
         account("a");
         assertThat(request("nope", "").message()).isEqualTo("serviceaccounts \"nope\" not found");
         assertThat(request("a", "\"expirationSeconds\":599").message())
@@ -191,7 +191,7 @@ class ServiceAccountTest {
     }
 
     @Test
-    void aTokenForOthersIsNotGoodHereButReviewedForThem() {
+    void tokenForAnotherAudienceIsOnlyValidInItsReview() {
         account("a");
         String token = token("a", "\"audiences\":[\"vault\"]");
         assertThat(status(token)).isEqualTo(401);
@@ -211,7 +211,7 @@ class ServiceAccountTest {
 
     @Test
     @Tag("W82")
-    void aReviewTellsGoodTokensFromBad() {
+    void tokenReviewAcceptsOnlyValidTokens() {
         String uid = account("a");
         JsonObject good = review("\"token\":\"" + token("a", "") + "\"").object("status");
         assertThat(good.bool("authenticated")).isTrue();
@@ -229,7 +229,7 @@ class ServiceAccountTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"alg", "signature", "claims", "key", "issuer"})
-    void aForgedTokenOpensNothing(String what) {
+    void forgedTokenIsRefused(String what) {
         account("a");
         String[] parts = token("a", "").split("\\.");
         Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
@@ -270,7 +270,7 @@ class ServiceAccountTest {
     }
 
     @Test
-    void rsaKeysSignAsWell() {
+    void rsaKeysCanSign() {
         KeyPair rsa = keys("RSA", 2048);
         ServiceAccountTokens tokens = new ServiceAccountTokens(
                 rsa.getPrivate(), List.of(rsa.getPublic(), EC.getPublic()), ISSUER, List.of(ISSUER));
@@ -292,7 +292,7 @@ class ServiceAccountTest {
 
     @Test
     @Tag("W83")
-    void aControllerManagerGetsATokenAndActsAsItsNodeController() {
+    void controllerManagerUsesATokenOfItsNodeController() {
         TestServer cluster = new TestServer(authenticator(EC));
         String accounts = "/api/v1/namespaces/kube-system/serviceaccounts";
         User kcm = TestServer.CONTROLLER;
@@ -321,7 +321,7 @@ class ServiceAccountTest {
     }
 
     @Test
-    void aServerWithoutAKeyMakesNoTokens() {
+    void serverWithoutAKeyIssuesNoTokens() {
         TestServer keyless = new TestServer();
         keyless.post(ACCOUNTS, "{\"metadata\":{\"name\":\"a\"}}");
         assertThat(keyless.post(ACCOUNTS + "/a/token", "{}").message())

@@ -193,7 +193,7 @@ class AuthorizationMatrixTest {
     @Tag("W79")
     @Tag("W80")
     @Tag("W81")
-    void everyCellOfTheMatrixHolds() {
+    void eachCellOfTheMatrixIsTheServersDecision() {
         List<String> wanted = new ArrayList<>();
         List<String> found = new ArrayList<>();
         for (Row row : rows) {
@@ -211,7 +211,7 @@ class AuthorizationMatrixTest {
     }
 
     @Test
-    void everyResourceThatIsServedStandsInTheMatrix() {
+    void eachServedResourceIsInTheMatrix() {
         Set<String> listed = new LinkedHashSet<>();
         rows.forEach(row -> listed.add(row.resource));
         Set<String> served = new LinkedHashSet<>(Set.of("path"));

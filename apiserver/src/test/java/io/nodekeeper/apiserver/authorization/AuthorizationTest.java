@@ -41,7 +41,7 @@ class AuthorizationTest {
 
     @Test
     @Tag("W79")
-    void aNodeMayWriteItsOwnNodeStatusAndLease() {
+    void nodeWritesItsOwnNodeStatusAndLease() {
         assertThat(as(
                                 TestServer.N1,
                                 "POST",
@@ -65,7 +65,7 @@ class AuthorizationTest {
 
     @Test
     @Tag("W79")
-    void aNodeMayNotTouchOthersNorItsTaintsAndReservedLabels() {
+    void nodeCannotWriteOtherNodesTaintsOrReservedLabels() {
         server.node("n1");
         server.node("n2");
         assertThat(refusal(TestServer.N1, "PATCH", "/api/v1/nodes/n2/status", "{\"status\":{\"phase\":\"x\"}}"))
@@ -115,7 +115,7 @@ class AuthorizationTest {
 
     @Test
     @Tag("W79")
-    void theCheckIsMadeOnTheVeryStateThatIsReplaced() {
+    void restrictionChecksTheStateThatTheWriteReplaces() {
         // given a node that wants to write the object as it read it, while the controller taints it
         String read = server.node("n1")
                 .update("metadata", metadata -> metadata.without("resourceVersion"))
@@ -139,7 +139,7 @@ class AuthorizationTest {
 
     @Test
     @Tag("W80")
-    void aNodesLeaseIsTheOnlyOneItKnows() {
+    void nodeAccessesOnlyItsOwnLease() {
         String prefix =
                 "leases.coordination.k8s.io is forbidden: User \"system:node:n1\" cannot list resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"kube-node-lease\": ";
         assertThat(refusal(TestServer.N1, "GET", NODE_LEASES, ""))
@@ -155,7 +155,7 @@ class AuthorizationTest {
 
     @Test
     @Tag("W79")
-    void aNodeActsOnItsOwnPodsOnly() {
+    void nodeWritesOnlyItsOwnPods() {
         server.post(PODS, TestServer.pod("mine", "n1"));
         server.post(PODS, TestServer.pod("other", "n2"));
         assertThat(as(TestServer.N1, "PATCH", PODS + "/mine/status", "{\"status\":{\"phase\":\"Running\"}}")
@@ -176,7 +176,7 @@ class AuthorizationTest {
 
     @Test
     @Tag("W79")
-    void aPodThatANodeTellsOfBelongsToThatNodeAndStaysKnownAsSuch() {
+    void mirrorPodBelongsToItsNodeAndStaysAMirrorPod() {
         String owner = "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n1\",\"uid\":\"u\",\"controller\":true}";
         assertThat(refusal(TestServer.N1, "POST", PODS, mirror("")))
                 .isEqualTo(
@@ -214,7 +214,7 @@ class AuthorizationTest {
 
     @Test
     @Tag("W79")
-    void whoReportsHowSomethingFaresDoesNotDecideWhoseItIs() {
+    void statusUpdateCannotChangeOwners() {
         String owned =
                 "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"c\",\"uid\":\"u\"}]}}";
         server.node("n1");
@@ -229,7 +229,7 @@ class AuthorizationTest {
     }
 
     @Test
-    void aNodeWithoutANameIsNone() {
+    void nodeUserWithoutANodeNameIsRefused() {
         User nameless = User.authenticated("system:node:", List.of("system:nodes"));
 
         assertThat(refusal(nameless, "PATCH", "/api/v1/nodes/n1", "{\"spec\":{\"taints\":[]}}"))
@@ -249,7 +249,7 @@ class AuthorizationTest {
             "imagePullSecrets":[{"name":"s"}] | secrets
             """)
     @Tag("W79")
-    void aPodThatANodeTellsOfRefersToNoOtherObject(String part, String kind) {
+    void mirrorPodCannotReferToOtherObjects(String part, String kind) {
         String owner = "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n1\",\"uid\":\"u\",\"controller\":true}";
         String pod = mirror(owner).replace("\"spec\":{", "\"spec\":{" + part + ",");
 
@@ -258,7 +258,7 @@ class AuthorizationTest {
     }
 
     @Test
-    void aNodeDoesNotGiveItsPodsResourceClaims() {
+    void nodeCannotSetResourceClaimStatuses() {
         server.post(PODS, TestServer.pod("mine", "n1"));
 
         assertThat(refusal(
@@ -270,7 +270,7 @@ class AuthorizationTest {
     }
 
     @Test
-    void aRefusalNamesResourceAndGroupByThemselves() {
+    void refusalHasResourceAndGroupAsDetails() {
         assertThat(as(TestServer.N1, "POST", NODE_LEASES, "{\"metadata\":{\"name\":\"n2\"}}")
                         .json()
                         .object("details"))
@@ -302,7 +302,7 @@ class AuthorizationTest {
             namespaces/default/pods/other               | 403 | 200
             namespaces/default/pods/none                | 403 | 404
             """)
-    void aNodeReadsItselfAndItsPodsAlone(String uri, int status, int withoutTheGate) {
+    void nodeReadsOnlyItselfAndItsPods(String uri, int status, int withoutTheGate) {
         server.node("n1");
         server.node("n2");
         server.post(PODS, TestServer.pod("mine", "n1"));
@@ -320,7 +320,7 @@ class AuthorizationTest {
 
     @Test
     @Tag("W81")
-    void refusalsNameTheUserTheVerbAndThePlace() {
+    void refusalHasUserVerbAndNamespace() {
         User bob = User.authenticated("bob", List.of());
         assertThat(refusal(bob, "GET", "/api/v1/nodes", ""))
                 .isEqualTo(
@@ -338,7 +338,7 @@ class AuthorizationTest {
     }
 
     @Test
-    void aNameAloneMakesNoNodeAndNoMaster() {
+    void userNameWithoutGroupsGrantsNothing() {
         User imposter = User.authenticated("system:node:n1", List.of());
         assertThat(refusal(imposter, "GET", "/api/v1/nodes", "")).contains("cannot list");
         User nameless = User.authenticated("alice", List.of("system:nodes"));
@@ -346,7 +346,7 @@ class AuthorizationTest {
     }
 
     @Test
-    void readsTokenFilesAndNamesFaultyLines() {
+    void errorsOfATokenFileNameTheLines() {
         Map<String, User> tokens =
                 Authenticator.readTokens(List.of("# comment", "", "t1,alice,1", "t2,bob,2,\"system:masters, devs\""));
         assertThat(tokens)

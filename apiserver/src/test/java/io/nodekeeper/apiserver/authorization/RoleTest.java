@@ -53,7 +53,7 @@ class RoleTest {
     }
 
     @Test
-    void aRoleAndItsBindingAreInForceAtOnceAndUntilTheyAreDeleted() {
+    void roleAndBindingApplyAtOnceAndUntilTheyAreDeleted() {
         assertThat(as(TestServer.ALICE, "GET", PODS, "").status()).isEqualTo(403);
         created(ROLES, role("reader", rule("", "pods", "get list")));
         created(BINDINGS, binding("alice-reads", "Role", "reader", "alice"));
@@ -71,7 +71,7 @@ class RoleTest {
 
     @Test
     @Tag("W81")
-    void whoMayOnlyPatchOrUpdateCreatesNothingThatWay() {
+    void updateAndPatchCreateNothingWithoutTheRightToCreate() {
         created(
                 CLUSTER_ROLES,
                 role(
@@ -107,7 +107,7 @@ class RoleTest {
     }
 
     @Test
-    void aClusterRoleGrantsWhereItIsBound() {
+    void clusterRoleGrantsInTheNamespaceOfItsBinding() {
         created(CLUSTER_ROLES, role("node-reader", rule("", "nodes", "list") + "," + rule("", "pods", "*")));
         created(BINDINGS, binding("here", "ClusterRole", "node-reader", "alice"));
         assertThat(as(TestServer.ALICE, "GET", PODS, "").status()).isEqualTo(200);
@@ -118,7 +118,7 @@ class RoleTest {
     }
 
     @Test
-    void aRoleInANamespaceIsEnoughToLookAtIt() {
+    void roleInANamespaceCanGrantReadingTheNamespace() {
         created(ROLES, role("looker", rule("", "namespaces", "get")));
         created(BINDINGS, binding("alice-looks", "Role", "looker", "alice"));
 
@@ -131,7 +131,7 @@ class RoleTest {
     }
 
     @Test
-    void aRightToOneNameIsEnoughForAListOfThatName() {
+    void rightToOneNameAllowsAListOfThatName() {
         created(
                 CLUSTER_ROLES,
                 role(
@@ -152,7 +152,7 @@ class RoleTest {
     }
 
     @Test
-    void pathsAndSubresourcesAreGrantedByThemselves() {
+    void pathsAndSubresourcesNeedTheirOwnRules() {
         created(
                 CLUSTER_ROLES,
                 role(
@@ -170,7 +170,7 @@ class RoleTest {
     }
 
     @Test
-    void nobodyGrantsWhatTheyDoNotHave() {
+    void userCannotGrantRightsTheyDoNotHave() {
         created(
                 CLUSTER_ROLES,
                 role(
@@ -222,7 +222,7 @@ class RoleTest {
     }
 
     @Test
-    void everyOtherChangeOfARoleOrBindingIsCheckedEvenIfItLeavesTheRules() {
+    void changesOfRolesAreCheckedEvenIfTheRulesStay() {
         // given Alice, who may write roles and bindings and read pods, and a role that deletes nodes
         created(
                 CLUSTER_ROLES,
@@ -256,7 +256,7 @@ class RoleTest {
     }
 
     @Test
-    void aRoleCollectsTheRulesOfAllRolesWithItsLabels() {
+    void aggregatedRoleHasTheRulesOfAllSelectedRoles() {
         // given
         String reader = rule("example.com", "foos", "get list");
         String label = "{\"metadata\":{\"labels\":{\"rbac.authorization.k8s.io/aggregate-to-view\":\"%s\"}}}";
@@ -300,7 +300,7 @@ class RoleTest {
     }
 
     @Test
-    void rulesThatAreInPlaceInAnotherOrderAreLeft() {
+    void aggregatedRulesInAnotherOrderAreNotWritten() {
         // given view as another controller may have written it
         JsonObject view = server.get(CLUSTER_ROLES + "/view").json();
         List<JsonValue> rules = new ArrayList<>(view.array("rules").items());
@@ -313,7 +313,7 @@ class RoleTest {
     }
 
     @Test
-    void customRulesOfViewFromBeforeItCollectedRulesAreKept() {
+    void customRulesFromBeforeAggregationAreKept() {
         // given a store in which view has rules of its own and there is no role that it collects from
         server.delete(CLUSTER_ROLES + "/system:aggregate-to-view", "");
         JsonObject view = server.get(CLUSTER_ROLES + "/view").json();
@@ -334,7 +334,7 @@ class RoleTest {
     }
 
     @Test
-    void escalateAndBindAreTheWayAround() {
+    void verbsEscalateAndBindAllowMore() {
         String rbac = "rbac.authorization.k8s.io";
         created(
                 CLUSTER_ROLES,
@@ -385,7 +385,7 @@ class RoleTest {
     }
 
     @Test
-    void theBuiltInRolesCanBeReadAndComeBackAtTheNextStart() {
+    void builtInRolesAreRestoredAtTheNextStart() {
         assertThat(server.get(CLUSTER_ROLES).names())
                 .hasSize(64)
                 .contains(
@@ -442,7 +442,7 @@ class RoleTest {
     }
 
     @Test
-    void theyAreShownAsKubectlShowsThem() {
+    void tablesOfRolesHaveKubectlsColumns() {
         created(ROLES, role("reader", rule("", "pods", "get list")));
         created(
                 BINDINGS,
@@ -456,7 +456,7 @@ class RoleTest {
 
     @Test
     @Tag("W11")
-    void whoIsNotKnownSeesHealthAndTheVersionOnly() {
+    void anonymousUserReadsOnlyHealthAndVersion() {
         for (String path : List.of("/healthz", "/livez", "/readyz", "/version")) {
             assertThat(as(User.ANONYMOUS, "GET", path, "").status()).as(path).isEqualTo(200);
         }
@@ -467,7 +467,7 @@ class RoleTest {
     }
 
     @Test
-    void whoMayActAsSomebodyElseNeedsTheRightForEachPart() {
+    void impersonationNeedsTheRightForEachPart() {
         created(
                 CLUSTER_ROLES,
                 role(

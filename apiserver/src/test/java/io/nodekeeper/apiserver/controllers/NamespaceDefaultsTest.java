@@ -26,7 +26,7 @@ class NamespaceDefaultsTest {
     }
 
     @Test
-    void eachNamespaceHasThemFromTheStartAndWhenItIsCreated() {
+    void namespacesGetTheDefaultsAtTheStartAndAtCreation() {
         // given a namespace from before, and a server that starts
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"old\"}}");
         assertThat(server.get(in("old", ACCOUNT)).status()).isEqualTo(404);
@@ -48,7 +48,7 @@ class NamespaceDefaultsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {ACCOUNT, ROOT_CA})
-    void whatIsDeletedIsMadeAgain(String object) {
+    void deletedDefaultsAreCreatedAgain(String object) {
         start(PEM);
         String first = uid(object);
 
@@ -64,7 +64,7 @@ class NamespaceDefaultsTest {
     }
 
     @Test
-    void aNamespaceThatEndsGetsNothingAndGoes() {
+    void terminatingNamespaceGetsNoDefaults() {
         start(PEM);
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"a\"}}");
 
@@ -76,7 +76,7 @@ class NamespaceDefaultsTest {
     }
 
     @Test
-    void otherCertificatesAreReplacedAtAStartAndThenLeft() {
+    void otherCertificatesAreReplacedOnlyAtAStart() {
         // given a map that holds the certificates of an older authority, and a label of its owner
         server.post(
                 in("default", "/configmaps"),
@@ -95,7 +95,7 @@ class NamespaceDefaultsTest {
     }
 
     @Test
-    void withoutCertificatesThereIsNoMap() {
+    void noConfigMapIsCreatedWithoutCertificates() {
         start("");
 
         assertThat(server.get(in("default", ACCOUNT)).status()).isEqualTo(200);

@@ -43,7 +43,7 @@ class PagedListsTest {
             "127.0.0.1:6443");
 
     @Test
-    void anEvictionLooksAtBudgetsPageByPage() {
+    void evictionReadsBudgetsInPages() {
         for (int i = 0; i < 100; i++) {
             Answer made = server.post(
                     "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
@@ -76,7 +76,7 @@ class PagedListsTest {
     }
 
     @Test
-    void aNamespaceIsEmptiedPageByPage() {
+    void namespaceIsEmptiedInPages() {
         TestServer quiet = server;
         quiet.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"full\"}}");
         for (int i = 0; i < 100; i++) {

@@ -34,7 +34,7 @@ class DiscoveryTest {
     @ParameterizedTest
     @Tag("W2")
     @CsvSource({"/api,v2", "/api,v2beta1", "/apis,v2", "/apis/,v2beta1"})
-    void everythingIsToldInOneDocumentOfTheVersionThatIsTaken(String path, String version) {
+    void aggregatedDocumentHasTheAcceptedVersion(String path, String version) {
         String accept = version.equals("v2") ? V2 + "," + V2BETA1 + ",application/json" : V2BETA1 + ",application/json";
 
         Answer answer = get(path, accept);
@@ -48,7 +48,7 @@ class DiscoveryTest {
 
     @Test
     @Tag("W2")
-    void theOneDocumentHoldsWhatTheManyHold() {
+    void aggregatedDocumentEqualsTheSingleDocuments() {
         JsonObject group =
                 get("/api", V2).json().array("items").objects().toList().getFirst();
         JsonObject version = named(group, "versions", "version", "v1");
@@ -92,7 +92,7 @@ class DiscoveryTest {
 
     @Test
     @Tag("W2")
-    void aDocumentThatIsKnownIsNotSentAgain() {
+    void knownDocumentIsNotModified() {
         Answer first = get("/apis", V2);
         Answer second = server.ask(
                 TestServer.ADMIN,
@@ -107,7 +107,7 @@ class DiscoveryTest {
     }
 
     @Test
-    void whoAsksForNothingSpecialGetsTheShortLists() {
+    void unspecificAcceptHeaderGetsTheShortLists() {
         JsonObject core = server.get("/api").json();
         JsonObject groups = get("/apis/", "application/json, */*").json();
         JsonObject group = server.get("/apis/coordination.k8s.io/").json();
@@ -125,7 +125,7 @@ class DiscoveryTest {
     }
 
     @Test
-    void resourcesAndWhatIsBelowThemAreEntriesOfTheirOwn() {
+    void resourcesAndSubresourcesAreSeparateEntries() {
         JsonObject core = server.get("/api/v1/").json();
 
         assertThat(core.text("groupVersion")).isEqualTo("v1");

@@ -27,7 +27,7 @@ class OpenApiTest {
 
     @Test
     @Tag("W9")
-    void theIndexNamesADocumentForEachVersionThatWillNeverChange() {
+    void indexHasOneImmutableDocumentPerGroupVersion() {
         String url = url("apis/coordination.k8s.io/v1");
         Answer document = server.get(url + "&timeout=32s");
         Answer again = server.ask(
@@ -52,7 +52,7 @@ class OpenApiTest {
 
     @Test
     @Tag("W9")
-    void aKindIsDescribedWithItsFieldsAndHowItsListsAreMerged() {
+    void schemaHasFieldsAndMergeKeys() {
         JsonObject schemas =
                 server.get(url("api/v1")).json().object("components").object("schemas");
         JsonObject node = schemas.object("io.k8s.api.core.v1.Node");
@@ -92,7 +92,7 @@ class OpenApiTest {
 
     @Test
     @Tag("W9")
-    void whatCanBeDoneIsThereWithItsParameters() {
+    void operationsHaveTheirParameters() {
         JsonObject paths = server.get(url("api/v1")).json().object("paths");
         JsonObject patch = paths.object("/api/v1/nodes/{name}").object("patch");
         JsonObject get =
@@ -117,7 +117,7 @@ class OpenApiTest {
 
     @Test
     @Tag("W8")
-    void everyReferenceLeadsSomewhere() {
+    void allReferencesResolve() {
         for (String path :
                 server.get("/openapi/v3").json().object("paths").fields().keySet()) {
             JsonObject document = server.get(url(path)).json();
@@ -158,7 +158,7 @@ class OpenApiTest {
 
     @Test
     @Tag("W8")
-    void kubectlGetsTheSecondVersionInProtobuf() throws Exception {
+    void versionTwoIsServedInProtobuf() throws Exception {
         Answer answer = server.ask(TestServer.ADMIN, "GET", "/openapi/v2", Map.of("accept", PROTOBUF), "");
 
         assertThat(answer.headers().get("content-type"))

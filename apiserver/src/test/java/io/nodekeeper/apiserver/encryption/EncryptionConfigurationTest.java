@@ -20,7 +20,7 @@ class EncryptionConfigurationTest {
     }
 
     @Test
-    void theFirstRuleThatCoversAResourceCounts() {
+    void firstMatchingRuleCounts() {
         EncryptionConfiguration.Result result = parse("""
                 apiVersion: apiserver.config.k8s.io/v1
                 kind: EncryptionConfiguration
@@ -46,7 +46,7 @@ class EncryptionConfigurationTest {
     }
 
     @Test
-    void everythingIsCoveredByTwoStars() {
+    void starDotStarMatchesAllResources() {
         ValueTransformer transformer = parse("""
                 apiVersion: apiserver.config.k8s.io/v1
                 kind: EncryptionConfiguration
@@ -59,7 +59,7 @@ class EncryptionConfigurationTest {
     }
 
     @Test
-    void allFaultsAreToldAtOnceAndNoSecretIsRepeated() {
+    void allErrorsAreReportedWithoutSecrets() {
         EncryptionConfiguration.Result result = parse("""
                 apiVersion: v1
                 kind: EncryptionConfiguration
@@ -91,7 +91,7 @@ class EncryptionConfigurationTest {
     }
 
     @Test
-    void whatIsNoConfigurationIsRefused() {
+    void otherDocumentsAreRefused() {
         assertThat(parse("").faults()).contains("the file is missing or not an object");
         assertThat(parse("[1]").faults()).contains("the file is missing or not an object");
         assertThat(parse("a: [").faults()).singleElement().asString().startsWith("it is not valid YAML: ");

@@ -76,7 +76,7 @@ class EventLimitsTest {
     }
 
     @Test
-    void patchesAndTheNewerFormOfEventsShareTheLimitAndDeletionsDoNot() {
+    void patchesAndBothEventApisShareTheLimitButDeletionsDoNot() {
         TestServer server = server("Server");
         String newer = "/apis/events.k8s.io/v1/namespaces/default/events";
         assertThat(event(server, TestServer.ADMIN, "default", "a", "n1").status())

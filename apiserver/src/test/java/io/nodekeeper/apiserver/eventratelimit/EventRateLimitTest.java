@@ -28,7 +28,7 @@ class EventRateLimitTest {
     }
 
     @Test
-    void aBurstIsTakenAndThenTheRate() {
+    void burstIsAllowedAndThenTheRate() {
         EventRateLimit limit = limit(Limit.Type.SERVER, 2, 10, 1);
         assertThat(accepted(limit, write("a", "u", "s"), 50, 0)).isEqualTo(10);
         assertThat(accepted(limit, write("b", "v", "t"), 50, SECOND)).isEqualTo(2);
@@ -36,7 +36,7 @@ class EventRateLimitTest {
     }
 
     @Test
-    void whatDoesNotShareTheLimitIsNotHeldBack() {
+    void otherKeysAreNotLimited() {
         EventRateLimit users = limit(Limit.Type.USER, 1, 3, 10);
         assertThat(accepted(users, write("a", "noisy", "s"), 9, 0)).isEqualTo(3);
         assertThat(accepted(users, write("a", "quiet", "s"), 2, 0)).isEqualTo(2);
@@ -49,14 +49,14 @@ class EventRateLimitTest {
     }
 
     @Test
-    void theRefusalNamesTheLimitAsKubernetesDoes() {
+    void refusalNamesTheLimitAsInKubernetes() {
         EventRateLimit limit = limit(Limit.Type.USER, 1, 1, 10);
         assertThat(limit.check(write("a", "noisy", "s"), 0)).isEmpty();
         assertThat(limit.check(write("a", "noisy", "s"), 0)).contains("limit reached on type User for key noisy");
     }
 
     @Test
-    void oneUserWritesNoMoreBytesThanItsRateHoweverFewItsEvents() {
+    void bytesOfOneUserAreLimitedEvenForFewEvents() {
         // given 100 kB a second and 1 MB at once
         EventRateLimit limit = new EventRateLimit(new EventLimits(List.of(), 100_000, 1_000_000));
         EventWrite large = new EventWrite("a", "noisy", "s", 500_000);
@@ -73,7 +73,7 @@ class EventRateLimitTest {
     }
 
     @Test
-    void onlySoManyKeysAreToldApart() {
+    void numberOfKeysIsLimited() {
         // given room for two users
         EventRateLimit limit = limit(Limit.Type.USER, 1, 1, 2);
         assertThat(limit.check(write("a", "1", "s"), 0)).isEmpty();
@@ -89,7 +89,7 @@ class EventRateLimitTest {
     }
 
     @Test
-    void aConfigurationIsReadAsKubernetesWritesIt() {
+    void kubernetesConfigurationIsParsed() {
         EventLimits limits = EventLimits.parse(Json.parseObject("{\"apiVersion\":"
                 + "\"eventratelimit.admission.k8s.io/v1alpha1\",\"kind\":\"Configuration\",\"limits\":["
                 + "{\"type\":\"Namespace\",\"qps\":50,\"burst\":100,\"cacheSize\":2000},"
@@ -101,7 +101,7 @@ class EventRateLimitTest {
     }
 
     @Test
-    void allFaultsOfAConfigurationAreToldAtOnce() {
+    void allErrorsOfAConfigurationAreReported() {
         assertThatThrownBy(
                         () -> EventLimits.parse(
                                 Json.parseObject(

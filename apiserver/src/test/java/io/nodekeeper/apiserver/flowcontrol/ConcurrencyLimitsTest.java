@@ -47,7 +47,7 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
-    void oneUserMayTakeAllSeatsAndIsRefusedTheNext() {
+    void oneUserCanTakeAllSeatsAndIsThenRefused() {
         fill(READ, "greedy", 4);
         assertThat(enter(READ, "greedy")).isEqualTo(GONE);
         assertThat(enter(WRITE, "greedy")).isEqualTo(SEATED);
@@ -55,7 +55,7 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
-    void anotherUserWaitsForTheNextFreeSeatAheadOfTheGreedyOne() {
+    void otherUserGetsTheNextFreeSeat() {
         List<Seat> seats = fill(READ, "greedy", 4);
         Seat modest = seat(READ, "modest");
         assertThat(limits.enter(modest)).isEqualTo(WAITING);
@@ -67,7 +67,7 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
-    void aUserWaitsForNoMoreThanAFairShare() {
+    void userWaitsOnlyBelowItsFairShare() {
         fill(READ, "greedy", 4);
         // two users: two seats each
         assertThat(enter(READ, "modest")).isEqualTo(WAITING);
@@ -79,7 +79,7 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
-    void theFreeSeatGoesToWhoHoldsTheFewestAndFirstToWhoCameFirst() {
+    void freeSeatGoesToTheUserWithTheFewestSeats() {
         List<Seat> greedy = fill(READ, "greedy", 3);
         List<Seat> some = fill(READ, "some", 1);
         Seat again = seat(READ, "some");
@@ -94,7 +94,7 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
-    void heartbeatsWaitInOneLineWhoeverTheyAreFrom() {
+    void heartbeatsOfAllNodesWaitInOneQueue() {
         Seat first = fill(HEARTBEAT, "n1", 1).getFirst();
         fill(HEARTBEAT, "n2", 2);
         Seat third = seat(HEARTBEAT, "n1");
@@ -111,7 +111,7 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
-    void thoseWhoRunTheClusterAreNeverTurnedAway() {
+    void clusterAdministratorsAreNeverRefused() {
         fill(READ, "greedy", 4);
         Seat master = new Seat(READ, "admin", true, 0);
         assertThat(limits.enter(master)).isEqualTo(SEATED);
@@ -122,7 +122,7 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
-    void whatLeavesTwiceLeavesOnceAndWhatWaitsMayGiveUp() {
+    void seatIsFreedOnceAndWaitingRequestsCanBeCancelled() {
         List<Seat> seats = fill(READ, "greedy", 4);
         Seat waiting = seat(READ, "modest");
         assertThat(limits.enter(waiting)).isEqualTo(WAITING);
@@ -134,7 +134,7 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
-    void whatIsOverdueIsNamedUntilItLeaves() {
+    void overdueRequestIsReportedUntilItEnds() {
         Seat early = new Seat(READ, "a", false, 100);
         Seat late = new Seat(WRITE, "a", false, 200);
         limits.enter(early);
@@ -150,7 +150,7 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
-    void whateverComesAndGoesSeatsAreNeitherLostNorMade() {
+    void numberOfSeatsIsInvariant() {
         Random random = new Random(1);
         ConcurrencyLimits some = new ConcurrencyLimits(new FlowControlOptions(5, 3, 2, 1, Duration.ofSeconds(60)));
         ArrayDeque<Seat> seated = new ArrayDeque<>();

@@ -33,7 +33,7 @@ class FairWorkQueueTest {
     }
 
     @Test
-    void usersTakeTurnsHoweverMuchOneOfThemWants() {
+    void usersTakeTurnsEvenIfOneHasMoreWork() {
         run("a", "1");
         run("a", "2");
         run("a", "3");
@@ -49,7 +49,7 @@ class FairWorkQueueTest {
     }
 
     @Test
-    void workGoesOnAfterAPause() {
+    void workContinuesAfterAPause() {
         run("a", "1");
         threads.remove().run();
         run("a", "2");
@@ -58,7 +58,7 @@ class FairWorkQueueTest {
     }
 
     @Test
-    void heavyPiecesOfOneUserDelayOnlyThatUsersOwn() {
+    void heavyTasksOfOneUserDelayOnlyThatUser() {
         // Given a user whose pieces take a second each, and others whose pieces take 10 ms.
         for (int i = 0; i < 10; i++) {
             run("heavy", "" + i, 0, Duration.ofSeconds(1));
@@ -77,7 +77,7 @@ class FairWorkQueueTest {
     }
 
     @Test
-    void moreThan200PiecesOfOneUserDoNotWait() {
+    void moreThan200TasksOfOneUserAreRefused() {
         for (int i = 0; i < 200; i++) {
             assertThat(turns.run("a", 0, () -> {})).isTrue();
         }
@@ -86,7 +86,7 @@ class FairWorkQueueTest {
     }
 
     @Test
-    void whatWouldTakeTooMuchMemoryWaitsUntilEnoughIsFree() {
+    void taskWaitsUntilItsMemoryIsFree() {
         // Given work that holds 60 of 100 units until it is released.
         run("a", "1", 60, Duration.ZERO);
         run("a", "2", 60, Duration.ZERO);
@@ -106,7 +106,7 @@ class FairWorkQueueTest {
     }
 
     @Test
-    void aPieceThatEndsInAnErrorOfTheMachineLeavesItsPlace() {
+    void taskThatThrowsAnErrorFreesItsPlace() {
         turns.run("a", 0, () -> {
             throw new StackOverflowError();
         });

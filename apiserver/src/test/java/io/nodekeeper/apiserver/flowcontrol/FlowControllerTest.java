@@ -15,7 +15,7 @@ class FlowControllerTest {
     private static final User ALICE = User.authenticated("alice", List.of());
 
     @Test
-    void kindsOfRequests() {
+    void requestsCountForTheirLimit() {
         assertThat(kind(N1, "PUT", LEASES + "/n1")).isEqualTo(ConcurrencyLimits.Kind.HEARTBEAT);
         assertThat(kind(N1, "GET", LEASES + "/n1")).isEqualTo(ConcurrencyLimits.Kind.HEARTBEAT);
         assertThat(kind(N1, "PATCH", "/api/v1/nodes/n1/status")).isEqualTo(ConcurrencyLimits.Kind.HEARTBEAT);

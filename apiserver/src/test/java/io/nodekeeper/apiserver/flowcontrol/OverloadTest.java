@@ -41,7 +41,7 @@ class OverloadTest {
 
     @Test
     @Tag("W86")
-    void the401stReadAtATimeIsTurnedAwayInPlainText() {
+    void concurrentReadAboveTheLimitIsRefusedInPlainText() {
         server.watch(TestServer.CONTROLLER, "/api/v1/nodes?watch=true", Map.of());
         List<CompletableFuture<ApiResponse>> slow = slowly(TestServer.CONTROLLER, 400);
         TestServer.Answer refused = server.ask(TestServer.CONTROLLER, "GET", SLOW, "");
@@ -65,7 +65,7 @@ class OverloadTest {
 
     @Test
     @Tag("W86")
-    void heartbeatsAndOtherUsersAreServedWhileOneUserTakesAll() {
+    void heartbeatsAndOtherUsersAreServedDuringAFlood() {
         server.node("n1");
         slowly(TestServer.CONTROLLER, 400);
         TestServer.Answer lease = server.ask(
@@ -93,7 +93,7 @@ class OverloadTest {
     }
 
     @Test
-    void aRequestTakesNoLongerThanItsClientWaits() {
+    void requestEndsAtTheClientsTimeout() {
         CompletableFuture<ApiResponse> answer =
                 server.send(TestServer.CONTROLLER, "GET", SLOW + "&timeout=1s", Map.of(), "");
         server.time.advance(Duration.ofMillis(900));
@@ -115,7 +115,7 @@ class OverloadTest {
     }
 
     @Test
-    void aRequestTakesNoLongerThanTheServerAllowsAndWaitingCounts() {
+    void requestEndsAtTheServersTimeoutIncludingItsWait() {
         ApiServer strict = new ApiServer(
                 server.store,
                 server.loop,

@@ -34,7 +34,7 @@ class KindsTest {
         "/api/v1/serviceaccounts, ServiceAccountList",
         "/apis/events.k8s.io/v1/events, EventList"
     })
-    void whatKubeletsAndControllersListAtTheirStartIsThere(String path, String kind) {
+    void resourcesThatKubeletsAndControllersListAreServed(String path, String kind) {
         Answer list = server.get(path + "?limit=500&resourceVersion=0");
         assertThat(list.status()).isEqualTo(200);
         assertThat(list.json().text("kind")).isEqualTo(kind);
@@ -56,7 +56,7 @@ class KindsTest {
                 "/apis/storage.k8s.io/v1/volumeattachments | {'attacher':'a','nodeName':'n','source':{'persistentVolumeName':'v'}} | /registry/volumeattachments/x",
                 "/apis/policy/v1/namespaces/default/poddisruptionbudgets | {'minAvailable':'50%'} | /registry/poddisruptionbudgets/default/x"
             })
-    void eachLiesUnderKubernetesOwnKeyAndCanBeWritten(String path, String spec, String key) {
+    void eachKindIsStoredAtKubernetesKeyAndCanBeWritten(String path, String spec, String key) {
         String body = "{\"metadata\":{\"name\":\"x\"},\"spec\":" + spec.replace('\'', '"') + "}";
         Answer created = server.post(path, body);
         assertThat(created.status()).as(created.text()).isEqualTo(201);
@@ -78,7 +78,7 @@ class KindsTest {
     }
 
     @Test
-    void aSecretsTextBecomesData() {
+    void stringDataOfASecretBecomesData() {
         Answer created = server.post(
                 NS + "/secrets",
                 "{\"metadata\":{\"name\":\"s\"},\"data\":{\"a\":\"YQ==\"},\"stringData\":{\"b\":\"bb\"}}");
@@ -95,7 +95,7 @@ class KindsTest {
     }
 
     @Test
-    void dataMustBeBase64AndSmallAndItsKeysFileNames() {
+    void dataMustBeSmallBase64WithFileNamesAsKeys() {
         assertThat(server.post(NS + "/secrets", "{\"metadata\":{\"name\":\"s\"},\"data\":{\"a\":\"%%\"}}")
                         .status())
                 .isEqualTo(400);
@@ -115,7 +115,7 @@ class KindsTest {
     }
 
     @Test
-    void whatIsImmutableStays() {
+    void immutableDataCannotChange() {
         server.post(NS + "/configmaps", "{\"metadata\":{\"name\":\"m\"},\"data\":{\"a\":\"1\"},\"immutable\":true}");
         assertThat(server.patch(TestServer.MERGE, NS + "/configmaps/m", "{\"data\":{\"a\":\"2\"}}")
                         .message())
@@ -126,7 +126,7 @@ class KindsTest {
     }
 
     @Test
-    void aGenerationCountsChangesOfTheSpecAndAStatusIsWrittenOnItsOwn() {
+    void generationCountsChangesOfTheSpecOnly() {
         String path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
         JsonObject created = server.post(
                         path,
@@ -143,7 +143,7 @@ class KindsTest {
     }
 
     @Test
-    void eachFormOfAnEventShowsWhatTheOtherWrote() {
+    void bothEventApisShowTheSameEvents() {
         String old = "{\"metadata\":{\"name\":\"old\"},\"involvedObject\":{\"kind\":\"Node\",\"name\":\"n1\"},"
                 + "\"reason\":\"R\",\"message\":\"said\",\"source\":{\"component\":\"kubelet\"},\"count\":2,\"type\":\"Normal\"}";
         assertThat(server.post(EVENTS, old).status()).isEqualTo(201);
@@ -178,7 +178,7 @@ class KindsTest {
     }
 
     @Test
-    void eachFormIsWatchedAndPatchedOnItsOwnTerms() {
+    void bothEventApisCanBeWatchedAndPatched() {
         TestServer.Lines core = server.watch(EVENTS + "?watch=true");
         TestServer.Lines modern = server.watch(NEW_EVENTS + "?watch=true");
         server.post(
@@ -196,7 +196,7 @@ class KindsTest {
 
     @Test
     @Tag("W57")
-    void eachFormHasItsOwnFields() {
+    void bothEventApisHaveTheirOwnFields() {
         server.post(
                 EVENTS,
                 "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"kind\":\"Node\",\"name\":\"n1\"},\"reportingComponent\":\"c\"}");
@@ -211,7 +211,7 @@ class KindsTest {
     }
 
     @Test
-    void aNewEventSaysWhoWhenAndWhat() {
+    void newEventMustHaveReporterTimeAndAction() {
         Answer refused = server.post(NEW_EVENTS, "{\"metadata\":{\"name\":\"e\"},\"type\":\"Odd\",\"note\":\"n\"}");
         assertThat(refused.status()).isEqualTo(422);
         assertThat(refused.json().object("details").array("causes").objects().map(cause -> cause.text("field")))
@@ -239,7 +239,7 @@ class KindsTest {
                 "/apis/storage.k8s.io/v1/csidrivers | 'fsGroupPolicy':'X' | spec.fsGroupPolicy: Unsupported value: ^X^: supported values: ^ReadWriteOnceWithFSType^, ^File^, ^None^",
                 "/apis/apps/v1/namespaces/default/daemonsets | 'minReadySeconds':-1,'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}} | spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"
             })
-    void whatKubernetesRefusesIsRefused(String path, String spec, String error) {
+    void invalidObjectsAreRefusedAsInKubernetes(String path, String spec, String error) {
         Answer answer = server.post(path, ("{'metadata':{'name':'x'},'spec':{" + spec + "}}").replace('\'', '"'));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);

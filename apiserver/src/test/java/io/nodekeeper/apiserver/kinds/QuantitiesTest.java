@@ -50,13 +50,13 @@ class QuantitiesTest {
         "'\"512Ki\"', 512Ki",
         "'\"100Mi\"', 100Mi",
     })
-    void anAmountIsShownInItsCanonicalForm(String given, String shown) {
+    void amountIsServedInItsCanonicalForm(String given, String shown) {
         assertThat(memory(server.post(PODS, pod(given)))).isEqualTo(shown);
         assertThat(memory(server.get(PODS + "/p"))).isEqualTo(shown);
     }
 
     @Test
-    void anEqualAmountInAnotherFormIsNoChange() {
+    void equalAmountInAnotherFormIsNoChange() {
         Answer created = server.post(PODS, pod("\"1Gi\""));
         JsonObject other = created.json()
                 .update(
@@ -74,7 +74,7 @@ class QuantitiesTest {
     }
 
     @Test
-    void aNodesCapacityIsCanonicalByPatchAndByApply() {
+    void capacityIsCanonicalAfterPatchAndApply() {
         server.node("n1");
         Answer patched = server.patch(
                 TestServer.STRATEGIC,
@@ -92,7 +92,7 @@ class QuantitiesTest {
 
     /** A pod that an earlier version stored as it was given can still be updated. */
     @Test
-    void aPodStoredInAnotherFormIsNotBoundByIt() {
+    void podStoredInAnotherFormCanBeUpdated() {
         Answer created = server.post(PODS, pod("\"1Gi\""));
         String key = Resources.PODS.key("default", "p");
         var entry = server.store.get(key).orElseThrow();

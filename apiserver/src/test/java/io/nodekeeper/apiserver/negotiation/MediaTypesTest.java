@@ -52,7 +52,7 @@ class MediaTypesTest {
 
     @Test
     @Tag("W6")
-    void aLeaseIsCreatedAndRenewedInProtobufAndAnsweredInJson() {
+    void leaseCanBeWrittenInProtobufAndReadInJson() {
         Answer created = send("POST", LEASES, lease("", 1_763_708_400));
         assertThat(created.status()).as(created.text()).isEqualTo(201);
         assertThat(created.headers()).containsEntry("content-type", "application/json");
@@ -68,7 +68,7 @@ class MediaTypesTest {
 
     @Test
     @Tag("W7")
-    void aNodeThatWasWrittenInJsonIsTheSameInProtobuf() {
+    void nodeIsTheSameInJsonAndProtobuf() {
         server.post(
                 "/api/v1/nodes",
                 "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"a\":\"b\"}},\"status\":{\"conditions\":[{\"type\":\"Ready\","
@@ -103,7 +103,7 @@ class MediaTypesTest {
     }
 
     @Test
-    void optionsOfADeletionAreReadFromProtobuf() {
+    void deleteOptionsCanBeProtobuf() {
         server.node("n1");
         Message dry = Meta.DeleteOptions.newBuilder().addDryRun("All").build();
         Message other = Meta.DeleteOptions.newBuilder()
@@ -120,7 +120,7 @@ class MediaTypesTest {
     }
 
     @Test
-    void protobufThatIsNoneIsABadRequest() {
+    void malformedProtobufIsABadRequest() {
         Answer json = send("POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"n1\"}}".getBytes());
         Answer pod = send("POST", "/api/v1/nodes", Envelopes.of("v1", "Pod", V1.Pod.getDefaultInstance()));
 
@@ -133,7 +133,7 @@ class MediaTypesTest {
 
     @Test
     @Tag("W90")
-    void whatAKubeApiserverStoredIsServed() {
+    void objectStoredByAKubeApiserverIsServed() {
         byte[] node = Envelopes.of(
                 "v1",
                 "Node",
@@ -169,7 +169,7 @@ class MediaTypesTest {
 
     @Test
     @Tag("W41")
-    void aFieldThatIsThereTwiceIsRefusedToldOrPassedOver() {
+    void duplicateFieldIsRefusedWarnedOrIgnored() {
         String body = "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"providerID\":\"a\",\"providerID\":\"b\",\"foo\":1}}";
 
         Answer strict = server.post("/api/v1/nodes?fieldValidation=Strict&dryRun=All", body);
@@ -191,7 +191,7 @@ class MediaTypesTest {
 
     @Test
     @Tag("W41")
-    void patchesAndYamlAreNoExceptionToThat() {
+    void fieldValidationAppliesToPatchesAndYaml() {
         server.node("n1");
         String patch = "{\"metadata\":{\"labels\":{\"a\":\"1\",\"a\":\"2\"}}}";
         Map<String, String> yaml = Map.of("content-type", "application/yaml");
@@ -220,7 +220,7 @@ class MediaTypesTest {
     }
 
     @Test
-    void theMetadataAloneIsShownToWhomItIsEnough() {
+    void partialObjectMetadataIsServedOnRequest() {
         server.post(
                 "/api/v1/nodes",
                 "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"podCIDR\":\"10.0.0.0/24\"}}");
@@ -253,7 +253,7 @@ class MediaTypesTest {
     }
 
     @Test
-    void yamlIsWrittenForWhomItIsTheFirstThatThereIs() {
+    void yamlIsServedIfItIsTheFirstSupportedType() {
         server.post(
                 "/api/v1/nodes",
                 "{\"metadata\":{\"name\":\"n1\",\"annotations\":{\"a\":\"yes\",\"b\":\"x: y\",\"c\":\"1\"}}}");
@@ -291,7 +291,7 @@ class MediaTypesTest {
                 "application/json;as=Table;v=v1;g=other.io",
                 "application/json;as=Nothing;v=v1;g=meta.k8s.io"
             })
-    void whoTakesNothingOfWhatThereIsIsToldSo(String accept) {
+    void unsupportedAcceptHeaderIsRefused(String accept) {
         Answer answer = get("/api/v1/nodes", accept);
 
         assertThat(answer.status()).isEqualTo(406);
@@ -316,7 +316,7 @@ class MediaTypesTest {
                 "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8 | NodeList",
                 "application/* | NodeList"
             })
-    void theFirstAcceptableFormIsChosen(String accept, String kind) {
+    void firstSupportedTypeIsServed(String accept, String kind) {
         Answer answer = get("/api/v1/nodes", accept);
 
         assertThat(answer.headers()).containsEntry("content-type", "application/json");
@@ -324,7 +324,7 @@ class MediaTypesTest {
     }
 
     @Test
-    void noWatchIsInYaml() {
+    void watchIsNotServedInYaml() {
         assertThat(get("/api/v1/nodes?watch=true", "application/yaml").status()).isEqualTo(406);
     }
 }

@@ -74,7 +74,7 @@ class ProtobufResponsesTest {
     }
 
     @Test
-    void aLargeListIsProtobufToo() {
+    void largeListIsProtobuf() {
         for (int i = 0; i < 300; i++) {
             server.node("n" + i);
         }
@@ -126,7 +126,7 @@ class ProtobufResponsesTest {
     }
 
     @Test
-    void metadataAloneIsProtobufToo() {
+    void partialObjectMetadataIsProtobuf() {
         server.node("n1");
         String as = ONLY + ";as=PartialObjectMetadata%s;g=meta.k8s.io;v=v1";
 
@@ -151,7 +151,7 @@ class ProtobufResponsesTest {
             application/vnd.kubernetes.protobuf;q=0                | 406 | application/json
             text/html                                              | 406 | application/json
             """)
-    void theFirstOfTheOtherFormsIsPreferred(String accept, int status, String type) {
+    void firstSupportedOtherTypeIsPreferred(String accept, int status, String type) {
         server.node("n1");
 
         Answer answer = ask("GET", "/api/v1/nodes/n1", accept, "");
@@ -161,7 +161,7 @@ class ProtobufResponsesTest {
     }
 
     @Test
-    void healthStaysTextAndDiscoveryIsProtobuf() {
+    void healthIsTextAndDiscoveryIsProtobuf() {
         assertThat(ask("GET", "/healthz", ONLY, "").text()).isEqualTo("ok");
         assertThat(ask("GET", "/api", ONLY, "").headers()).containsEntry("content-type", ONLY);
         assertThat(ask("GET", "/api/v1", ONLY, "").headers()).containsEntry("content-type", ONLY);

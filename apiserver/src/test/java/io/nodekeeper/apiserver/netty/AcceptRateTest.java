@@ -11,7 +11,7 @@ class AcceptRateTest {
     private final EmbeddedChannel server = new EmbeddedChannel(new AcceptRate(3));
 
     @Test
-    void connectionsBeyondTheBoundWaitForTheNextWindow() {
+    void connectionsAboveTheLimitWaitForTheNextWindow() {
         server.freezeTime();
         // when as many connections come as a window takes
         server.writeInbound("1", "2");
@@ -37,7 +37,7 @@ class AcceptRateTest {
     }
 
     @Test
-    void connectionsThatComeOneByOneNeverWait() {
+    void slowConnectionsNeverWait() {
         server.freezeTime();
         for (int i = 0; i < 100; i++) {
             server.writeInbound("c" + i);

@@ -30,7 +30,7 @@ class ConnectionTimeoutsTest {
     }
 
     @Test
-    void anIdleConnectionStaysTenMinutes() {
+    void idleConnectionIsClosedAfterTenMinutes() {
         begin();
         pass(600);
         assertThat(channel.isOpen()).isTrue();
@@ -39,7 +39,7 @@ class ConnectionTimeoutsTest {
     }
 
     @Test
-    void aRequestThatTricklesInIsNotWaitedFor() {
+    void slowRequestIsClosed() {
         begin();
         pass(300);
         bytes();
@@ -51,7 +51,7 @@ class ConnectionTimeoutsTest {
     }
 
     @Test
-    void aConnectionAtWorkStays() {
+    void connectionWithAnActiveRequestStaysOpen() {
         begin();
         bytes();
         timeouts.heard();

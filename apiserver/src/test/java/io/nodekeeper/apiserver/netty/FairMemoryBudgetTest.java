@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 /** Who may hold how much of the memory for bodies. */
 class FairMemoryBudgetTest {
     @Test
-    void oneUserGetsAThirdAndAnotherStillFindsSomething() {
+    void oneUserGetsAThirdAndOthersStillGetMemory() {
         FairMemoryBudget shares = new FairMemoryBudget(900);
         assertThat(shares.take("a", 300)).isTrue();
         assertThat(shares.take("a", 1)).isFalse();
@@ -22,7 +22,7 @@ class FairMemoryBudgetTest {
     }
 
     @Test
-    void whateverComesTheLimitHoldsANewUserFindsSomethingAndAllIsGivenBack() {
+    void limitHoldsNewUsersGetMemoryAndAllIsReturned() {
         SplittableRandom random = new SplittableRandom(1);
         FairMemoryBudget shares = new FairMemoryBudget(1_000_000);
         Map<String, Long> held = new HashMap<>();

@@ -53,7 +53,7 @@ class FrameMeterTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4, 5, 6, 7, 9, 10, 200})
-    void moreThan2000FramesThatServeNothingEndTheConnection(int type) {
+    void moreThan2000UselessFramesCloseTheConnection(int type) {
         // Given a connection with as many such frames as may be.
         preface();
         channel.writeInbound(frames(2_000, type, 8));
@@ -74,7 +74,7 @@ class FrameMeterTest {
     }
 
     @Test
-    void emptyDataServesNothingAndOtherDataAndHeadersDo() {
+    void emptyDataFramesAreUseless() {
         preface();
         channel.writeInbound(frames(10_000, 1, 20));
         channel.writeInbound(frames(10_000, 0, 1));
@@ -85,7 +85,7 @@ class FrameMeterTest {
     }
 
     @Test
-    void theCountBeginsAgainEachTenSeconds() {
+    void countRestartsEveryTenSeconds() {
         preface();
         for (int period = 0; period < 5; period++) {
             channel.writeInbound(frames(2_000, 6, 8));
@@ -96,7 +96,7 @@ class FrameMeterTest {
     }
 
     @Test
-    void windowsMayBeUpdatedByThoseWhoReadMuch() {
+    void windowUpdatesForReadDataAreNotUseless() {
         // Given an answer of 20 MB.
         preface();
         channel.writeOutbound(Unpooled.buffer().writeZero(20 << 20));
@@ -110,7 +110,7 @@ class FrameMeterTest {
     }
 
     @Test
-    void framesAreCountedHoweverTheirBytesArrive() {
+    void framesAreCountedAcrossAnyBufferBoundaries() {
         // Given 2,000 frames of all lengths, in pieces of all lengths.
         SplittableRandom random = new SplittableRandom(1);
         ByteBuf all = Unpooled.buffer().writeZero(24);

@@ -59,7 +59,7 @@ class Http2Test {
     }
 
     @Test
-    void isSpokenWithThoseWhoOfferIt() throws Exception {
+    void http2IsNegotiatedByAlpn() throws Exception {
         HttpResponse<String> created = server.node("n1", 250_000);
         assertThat(created.version()).isEqualTo(HttpClient.Version.HTTP_2);
         assertThat(created.statusCode()).isEqualTo(201);
@@ -80,7 +80,7 @@ class Http2Test {
 
     @Test
     @Tag("W29")
-    void aBodyBeyondTheLimitIsRefusedAlone() throws Exception {
+    void bodyAboveTheLimitEndsOnlyItsStream() throws Exception {
         HttpResponse<InputStream> watch = watch("/api/v1/nodes?watch=true");
         HttpResponse<String> refused = server.node("n1", 3_200_000);
         assertThat(refused.statusCode()).isEqualTo(413);
@@ -109,7 +109,7 @@ class Http2Test {
 
     @Test
     @Tag("W66")
-    void aWatchEndsCleanlyInItsTime() throws Exception {
+    void watchEndsCleanlyAtItsTimeout() throws Exception {
         HttpResponse<InputStream> watch = watch("/api/v1/nodes?watch=true&timeoutSeconds=1");
         assertThat(reader(watch).readLine()).isNull();
         assertThat(server.get("/healthz").body()).isEqualTo("ok");
@@ -117,7 +117,7 @@ class Http2Test {
 
     @Test
     @Tag("W70")
-    void aStreamThatIsNotReadIsCutOffWhileItsConnectionGoesOn() throws Exception {
+    void unreadStreamIsResetButItsConnectionContinues() throws Exception {
         HttpResponse<InputStream> deaf = watch("/api/v1/nodes?watch=true");
         HttpResponse<InputStream> good = watch("/api/v1/nodes?watch=true");
         BufferedReader lines = reader(good);
@@ -145,7 +145,7 @@ class Http2Test {
 
     @Test
     @Tag("W88")
-    void theEndOfTheServerEndsWatchesCleanlyAndLetsRequestsUnderWayEnd() throws Exception {
+    void shutdownEndsWatchesAndCompletesActiveRequests() throws Exception {
         BufferedReader watch = reader(watch("/api/v1/nodes?watch=true"));
         // waits three seconds for a revision that does not come
         CompletableFuture<HttpResponse<String>> slow = server.client()
@@ -160,7 +160,7 @@ class Http2Test {
     }
 
     @Test
-    void aStreamThatLeavesEndsItsWatch() throws Exception {
+    void resetStreamEndsItsWatch() throws Exception {
         HttpResponse<InputStream> watch = watch("/api/v1/nodes?watch=true");
         assertThat(open()).isEqualTo(1);
         watch.body().close();
@@ -180,7 +180,7 @@ class Http2Test {
     }
 
     @Test
-    void manyRequestsAtOnceAreAllAnswered() throws Exception {
+    void concurrentRequestsAreAllAnswered() throws Exception {
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         server.get("/healthz");
         for (int i = 0; i < 200; i++) {

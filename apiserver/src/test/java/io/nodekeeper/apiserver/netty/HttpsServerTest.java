@@ -135,7 +135,7 @@ class HttpsServerTest {
 
     @Test
     @Tag("W3")
-    void answersRequestAfterRequestOnOneConnection() throws Exception {
+    void oneConnectionServesSeveralRequests() throws Exception {
         try (Connection connection = new Connection(admin)) {
             for (int i = 0; i < 3; i++) {
                 connection.send(get("/api/v1/nodes"));
@@ -149,7 +149,7 @@ class HttpsServerTest {
     }
 
     @Test
-    void answersPipelinedRequestsInTheirOrder() throws Exception {
+    void pipelinedRequestsAreAnsweredInOrder() throws Exception {
         try (Connection connection = new Connection(admin)) {
             StringBuilder requests = new StringBuilder();
             for (int i = 0; i < 20; i++) {
@@ -169,7 +169,7 @@ class HttpsServerTest {
     }
 
     @Test
-    void aRequestBehindAWatchIsAnsweredWhenTheWatchHasEnded() throws Exception {
+    void requestAfterAWatchIsAnsweredWhenTheWatchEnds() throws Exception {
         try (Connection connection = new Connection(admin)) {
             connection.send(get("/api/v1/nodes?watch=true&timeoutSeconds=1"));
             assertThat(connection.head()).isEqualTo("HTTP/1.1 200 OK");
@@ -182,7 +182,7 @@ class HttpsServerTest {
 
     @Test
     @Tag("W29")
-    void refusesABodyBeyondTheLimit() throws Exception {
+    void bodyAboveTheLimitIsRefused() throws Exception {
         try (Connection connection = new Connection(admin)) {
             connection.send(create("n1", "x".repeat(3_200_000)));
             String answer = connection.answer();
@@ -198,7 +198,7 @@ class HttpsServerTest {
     }
 
     @Test
-    void aListThatSelectsOneOfManyIsWholeWithAndWithoutCompression() throws Exception {
+    void selectiveListIsCompleteWithAndWithoutCompression() throws Exception {
         // given 4 MB of objects, of which the last one is selected
         for (int i = 0; i < 20; i++) {
             server.post(
@@ -228,7 +228,7 @@ class HttpsServerTest {
     }
 
     @Test
-    void takesABodyThatWasAnnounced() throws Exception {
+    void expectContinueIsAnswered() throws Exception {
         try (Connection connection = new Connection(admin)) {
             connection.send(
                     "POST /api/v1/nodes HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 28\r\n\r\n");
@@ -240,7 +240,7 @@ class HttpsServerTest {
     }
 
     @Test
-    void refusesWhatIsNoHttpAndGoesOn() throws Exception {
+    void malformedHttpIsRefused() throws Exception {
         for (String nonsense : new String[] {
             "nonsense\r\n\r\n",
             "GET  \r\n\r\n",
@@ -264,7 +264,7 @@ class HttpsServerTest {
 
     @Test
     @Tag("W66")
-    void aWatchSendsItsHeadAndEachEventAtOnceAndEndsCleanly() throws Exception {
+    void watchSendsHeadersAndEventsAtOnceAndEndsCleanly() throws Exception {
         try (Connection watch = new Connection(admin);
                 Connection writer = new Connection(admin)) {
             watch.send(get("/api/v1/nodes?watch=true&timeoutSeconds=3"));
@@ -287,7 +287,7 @@ class HttpsServerTest {
 
     @Test
     @Tag("W12")
-    void fiftyWatchesGetTheirHeadsAtOnce() throws Exception {
+    void fiftyWatchesGetTheirHeadersAtOnce() throws Exception {
         Connection[] watches = new Connection[50];
         for (int i = 0; i < watches.length; i++) {
             watches[i] = new Connection(admin);
@@ -301,7 +301,7 @@ class HttpsServerTest {
 
     @Test
     @Tag("W70")
-    void aWatcherThatNeverReadsIsCutOffAndDelaysNobody() throws Exception {
+    void watcherThatNeverReadsIsDisconnectedAndDelaysNoOther() throws Exception {
         try (Connection deaf = new Connection(admin);
                 Connection good = new Connection(admin);
                 Connection writer = new Connection(admin)) {
@@ -337,7 +337,7 @@ class HttpsServerTest {
     }
 
     @Test
-    void aCertificateNamesItsUserAndNoCertificateNobody() throws Exception {
+    void clientCertificateAuthenticatesItsUser() throws Exception {
         try (Connection connection = new Connection(anonymous)) {
             connection.send(get("/healthz"));
             assertThat(connection.answer()).isEqualTo("HTTP/1.1 200 OK ok");
@@ -362,7 +362,7 @@ class HttpsServerTest {
     }
 
     @Test
-    void aCertificateOfAnUnknownAuthorityOpensNothing() throws Exception {
+    void certificateOfAnUnknownAuthorityIsRefused() throws Exception {
         // A client that sees that its authority is not wanted shows no certificate.
         try (Connection connection = new Connection(stranger)) {
             connection.send(get("/api/v1/nodes"));
@@ -380,7 +380,7 @@ class HttpsServerTest {
 
     @Test
     @Tag("W88")
-    void closingTheServerEndsWatchesCleanly() throws Exception {
+    void shutdownEndsWatchesCleanly() throws Exception {
         try (Connection watch = new Connection(admin);
                 Connection idle = new Connection(admin)) {
             idle.send(get("/healthz"));
@@ -396,7 +396,7 @@ class HttpsServerTest {
     }
 
     @Test
-    void aPortThatIsTakenIsNamed() {
+    void errorNamesAPortInUse() {
         HttpsOptions taken = HttpsOptions.of(
                 new InetSocketAddress("127.0.0.1", server.https.port()), server.loop.clock(), server.workers);
         assertThatThrownBy(() -> HttpsServer.start(

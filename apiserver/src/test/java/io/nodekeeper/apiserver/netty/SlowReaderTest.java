@@ -81,7 +81,7 @@ class SlowReaderTest {
     }
 
     @Test
-    void itsListIsNotMadeFurtherAndAfterTwoMinutesAtMostItIsCutOff() {
+    void stoppedReaderPausesItsListAndIsDisconnectedWithinTwoMinutes() {
         Reader slow = new Reader();
         // given a reader that stopped
         slow.pass(59);

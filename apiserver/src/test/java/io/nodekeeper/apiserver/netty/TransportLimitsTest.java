@@ -52,7 +52,7 @@ class TransportLimitsTest {
     @ParameterizedTest
     @EnumSource(names = {"HTTP_1_1", "HTTP_2"})
     @Tag("W13")
-    void aLargeListIsCompressedForThoseWhoAskAndASmallOneIsNot(HttpClient.Version version) throws Exception {
+    void onlyLargeListsAreCompressedOnRequest(HttpClient.Version version) throws Exception {
         start(version, FlowControlOptions.DEFAULT, 64 << 20);
         server.node("n1", 0);
         assertThat(zipped("/api/v1/nodes").headers().firstValue("content-encoding"))
@@ -73,7 +73,7 @@ class TransportLimitsTest {
     }
 
     @Test
-    void everyAnswerHasItsDateItsAuditIdAndIsNotToBeKept() throws Exception {
+    void responsesHaveDateAuditIdAndNoCache() throws Exception {
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         HttpResponse<String> answer = server.client()
                 .send(
@@ -90,7 +90,7 @@ class TransportLimitsTest {
 
     @Test
     @Tag("W86")
-    void readsBeyondTheLimitAreTurnedAwayOverTheWire() throws Exception {
+    void concurrentReadsAboveTheLimitAreRefused() throws Exception {
         start(HttpClient.Version.HTTP_2, new FlowControlOptions(10, 5, 5, 1, Duration.ofSeconds(60)), 64 << 20);
         HttpRequest slow = server.request("/api/v1/nodes/n1?resourceVersion=999999")
                 .header("Authorization", "Bearer controller")
@@ -116,7 +116,7 @@ class TransportLimitsTest {
     }
 
     @Test
-    void bodiesUnderWayTakeNoMoreMemoryThanAllowed() throws Exception {
+    void memoryOfIncomingBodiesIsLimited() throws Exception {
         // One user may hold a third of it.
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 900_000);
         List<SSLSocket> slow = new ArrayList<>();
@@ -147,7 +147,7 @@ class TransportLimitsTest {
 
     @ParameterizedTest
     @EnumSource(names = {"HTTP_1_1", "HTTP_2"})
-    void aLargeBodyFromAUserWithoutTheRightIsNotKept(HttpClient.Version version) throws Exception {
+    void largeBodyOfAnUnauthorizedUserIsNotBuffered(HttpClient.Version version) throws Exception {
         // Given a server that has room for bodies of 30 KB.
         start(version, FlowControlOptions.DEFAULT, 90_000);
         try (HttpClient nodes = HttpClient.newBuilder()
@@ -176,7 +176,7 @@ class TransportLimitsTest {
     }
 
     @Test
-    void answersThatNobodyReadsTakeNoMoreMemoryThanAllowed() throws Exception {
+    void memoryOfUnreadResponsesIsLimited() throws Exception {
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 20 << 20);
         for (int i = 0; i < 80; i++) {
             server.node("n" + i, 200_000);
@@ -219,7 +219,7 @@ class TransportLimitsTest {
     }
 
     @Test
-    void oldTlsIsRefusedAndCounted() throws Exception {
+    void oldTlsVersionsAreRefusedAndCounted() throws Exception {
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         try (SSLSocket socket = connect()) {
             socket.setEnabledProtocols(new String[] {"TLSv1.2"});
@@ -245,7 +245,7 @@ class TransportLimitsTest {
     }
 
     @Test
-    void howLongAClientsCertificateIsGoodForIsCountedOnceAConnection() throws Exception {
+    void expiryOfAClientCertificateIsCountedOncePerConnection() throws Exception {
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         for (int i = 0; i < 3; i++) {
             assertThat(server.get("/healthz").body()).isEqualTo("ok");
@@ -264,7 +264,7 @@ class TransportLimitsTest {
     }
 
     @Test
-    void aNewCertificateIsShownFromTheNextConnectionOn() throws Exception {
+    void newConnectionsGetARenewedCertificate() throws Exception {
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         assertThat(server.get("/healthz").body()).isEqualTo("ok");
         server.https.renew(TestCertificates.identity(TestCertificates.CLIENT.get(), TestCertificates.CLIENT.get()));
@@ -277,7 +277,7 @@ class TransportLimitsTest {
 
     @Test
     @Tag("W88")
-    void whoAsksWhileTheServerClosesIsSentElsewhere() throws Exception {
+    void requestDuringAShutdownClosesItsConnection() throws Exception {
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         SSLSocket idle = connect();
         idle.startHandshake();

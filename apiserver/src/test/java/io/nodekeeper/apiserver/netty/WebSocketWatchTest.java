@@ -86,7 +86,7 @@ class WebSocketWatchTest {
     }
 
     @Test
-    void eachEventIsOneTextMessageAndTheEndIsAClose() throws Exception {
+    void eachEventIsOneTextMessageAndTheEndIsACloseFrame() throws Exception {
         server.node("n1", 0);
         Heard heard = new Heard();
         WebSocket socket = open("/api/v1/nodes?watch=true&timeoutSeconds=3", heard);
@@ -101,7 +101,7 @@ class WebSocketWatchTest {
     }
 
     @Test
-    void pingsAreAnsweredAndACloseIsReturned() throws Exception {
+    void pingAndCloseFramesAreAnswered() throws Exception {
         Heard heard = new Heard();
         WebSocket socket = open("/api/v1/nodes?watch=true", heard);
         socket.sendPing(ByteBuffer.wrap("hello".getBytes(StandardCharsets.UTF_8)))
@@ -115,7 +115,7 @@ class WebSocketWatchTest {
     }
 
     @Test
-    void manyEventsAtOnceComeWholeAndInOrder() throws Exception {
+    void manyEventsArriveCompleteAndInOrder() throws Exception {
         Heard heard = new Heard();
         WebSocket socket = open("/api/v1/nodes?watch=true", heard);
         for (int i = 0; i < 200; i++) {
@@ -128,7 +128,7 @@ class WebSocketWatchTest {
     }
 
     @Test
-    void aRefusalIsAPlainAnswer() throws Exception {
+    void refusalIsAnHttpResponse() throws Exception {
         assertThat(refused("/api/v1/nodes?watch=true&fieldSelector=spec.foo%3D1"))
                 .isEqualTo(400);
         assertThat(refused("/api/v1/foos?watch=true")).isEqualTo(404);
@@ -147,13 +147,13 @@ class WebSocketWatchTest {
     }
 
     @Test
-    void whatIsNoWatchIsAnsweredAsEver() throws Exception {
+    void upgradeOfAnotherRequestIsIgnored() throws Exception {
         assertThat(refused("/api/v1/nodes")).isEqualTo(200);
     }
 
     @Test
     @Tag("W88")
-    void theEndOfTheServerIsAClose() throws Exception {
+    void shutdownSendsACloseFrame() throws Exception {
         Heard heard = new Heard();
         WebSocket socket = open("/api/v1/nodes?watch=true", heard);
         server.https.close();

@@ -49,7 +49,7 @@ class PodDefaultsTest {
     }
 
     @Test
-    void aMinimalPodIsStoredAsKubernetesStoresIt() {
+    void minimalPodGetsKubernetesDefaults() {
         server.post(ACCOUNTS, "{\"metadata\":{\"name\":\"default\"},\"imagePullSecrets\":[{\"name\":\"pull\"}]}");
 
         JsonObject pod = created("{'containers':[{'name':'c','image':'nginx'}]}");
@@ -117,7 +117,7 @@ class PodDefaultsTest {
     }
 
     @Test
-    void resourcesOfThePodAsAWholeAreDroppedAsWithTheFeatureOff() {
+    void podLevelResourcesAreDropped() {
         JsonObject pod = created("{'resources':{'limits':{'cpu':'1'}},'containers':[{'name':'c','image':'i'}]}");
 
         assertThat(pod.object("spec").has("resources")).isFalse();
@@ -140,7 +140,7 @@ class PodDefaultsTest {
                 "{'name':'v','rbd':{'monitors':['m'],'image':'i'}} | {'name':'v','rbd':{'monitors':['m'],'image':'i','pool':'rbd','user':'admin','keyring':'/etc/ceph/keyring'}}",
                 "{'name':'v','azureDisk':{'diskName':'d','diskURI':'u'}} | {'name':'v','azureDisk':{'diskName':'d','diskURI':'u','cachingMode':'ReadWrite','fsType':'ext4','kind':'Shared','readOnly':false}}"
             })
-    void aVolumeGetsItsDefaults(String given, String stored) {
+    void volumeGetsDefaults(String given, String stored) {
         JsonObject pod = created("{'volumes':[" + given + "],'containers':[{'name':'c','image':'i'}]}");
 
         assertThat(pod.object("spec").array("volumes").items()).containsExactly(json(stored));
@@ -157,7 +157,7 @@ class PodDefaultsTest {
                 "'lifecycle':{'preStop':{'httpGet':{'port':'web','path':'/x'}}} | {'preStop':{'httpGet':{'port':'web','path':'/x','scheme':'HTTP'}}}",
                 "'resources':{'limits':{'cpu':'1','memory':'2Gi'},'requests':{'cpu':'100m'}} | {'limits':{'cpu':'1','memory':'2Gi'},'requests':{'cpu':'100m','memory':'2Gi'}}"
             })
-    void aContainerGetsItsDefaults(String given, String stored) {
+    void containerGetsDefaults(String given, String stored) {
         JsonObject pod = created("{'containers':[{'name':'c','image':'i'," + given + "}]}");
 
         String field = given.substring(1, given.indexOf('\'', 1));
@@ -169,7 +169,7 @@ class PodDefaultsTest {
     }
 
     @Test
-    void portsVariablesAndReferencesGetTheirDefaults() {
+    void portsVariablesAndReferencesGetDefaults() {
         JsonObject pod = created("{'hostNetwork':true,'containers':[{'name':'c','image':'i',"
                 + "'ports':[{'containerPort':80},{'containerPort':81,'protocol':'UDP'}],'env':["
                 + "{'name':'A','valueFrom':{'fieldRef':{'fieldPath':'status.podIP'}}},"
@@ -194,14 +194,14 @@ class PodDefaultsTest {
         "nginx@sha256:aaaa, IfNotPresent",
         "nginx:latest@sha256:aaaa, Always"
     })
-    void anImageIsPulledAgainIfItsTagIsLatest(String image, String policy) {
+    void imageWithTheTagLatestIsAlwaysPulled(String image, String policy) {
         JsonObject pod = created("{'containers':[{'name':'c','image':'" + image + "'}]}");
 
         assertThat(container(pod).text("imagePullPolicy")).isEqualTo(policy);
     }
 
     @Test
-    void theClassesOfTheSystemHaveTheirPriority() {
+    void systemPriorityClassesHaveTheirValues() {
         JsonObject pod =
                 created("{'priorityClassName':'system-node-critical','containers':[{'name':'c','image':'i'}]}");
 
@@ -233,7 +233,7 @@ class PodDefaultsTest {
     }
 
     @Test
-    void aMirrorPodGetsNoAccount() {
+    void mirrorPodGetsNoServiceAccount() {
         server.post(ACCOUNTS, "{\"metadata\":{\"name\":\"default\"}}");
         Answer answer = server.post(
                 PODS,
@@ -246,7 +246,7 @@ class PodDefaultsTest {
     }
 
     @Test
-    void anAppliedPodGetsItsAccountWhenItIsMade() {
+    void podCreatedByApplyGetsItsServiceAccount() {
         server.post(ACCOUNTS, "{\"metadata\":{\"name\":\"default\"}}");
         String body = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":"
                 + "[{\"name\":\"c\",\"image\":\"i\"}]}}";
@@ -261,7 +261,7 @@ class PodDefaultsTest {
     }
 
     @Test
-    void aTemplateGetsTheDefaultsOfTemplatesOnly() {
+    void templateGetsOnlyTheDefaultsOfTemplates() {
         Answer answer = server.post(
                 "/apis/apps/v1/namespaces/default/daemonsets",
                 ("{'metadata':{'name':'d'},'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':"

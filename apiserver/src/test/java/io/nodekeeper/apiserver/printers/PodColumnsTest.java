@@ -26,7 +26,7 @@ class PodColumnsTest {
                 "{'phase':'Pending','initContainerStatuses':[{'state':{'terminated':{'exitCode':0}}},{'state':{'running':{}}}]} | Init:1/2",
                 "{'phase':'Pending','initContainerStatuses':[{'state':{'waiting':{'reason':'CrashLoopBackOff'}}}]} | Init:CrashLoopBackOff"
             })
-    void aPodsStatusIsWhatHoldsItUp(String status, String shown) {
+    void statusColumnShowsWhatBlocksThePod(String status, String shown) {
         JsonObject pod =
                 Json.parseObject(("{'spec':{'initContainers':[{},{}]},'status':" + status + "}").replace('\'', '"'));
 

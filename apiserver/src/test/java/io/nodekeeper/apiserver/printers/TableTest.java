@@ -131,7 +131,7 @@ class TableTest {
     }
 
     @Test
-    void aRowHoldsAsMuchOfTheObjectAsAskedFor() {
+    void includeObjectSelectsTheObjectOfARow() {
         server.node("n1");
         assertThat(table("/api/v1/nodes")
                         .array("rows")

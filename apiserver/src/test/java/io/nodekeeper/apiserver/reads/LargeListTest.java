@@ -57,7 +57,7 @@ class LargeListTest {
 
     @Test
     @Tag("W71")
-    void aLargeListIsMadePieceByPieceAndIsOfOneMoment() {
+    void largeListIsCreatedInChunksOfOneRevision() {
         // given 40 objects of 20 kB, and a reader who has taken the first piece of their list
         for (int i = 0; i < 40; i++) {
             create("c" + (100 + i), "a", 20_000);
@@ -96,7 +96,7 @@ class LargeListTest {
     }
 
     @Test
-    void tablesMetadataSelectionsAndYamlComeInPiecesToo() {
+    void tablesMetadataSelectionsAndYamlAreChunked() {
         for (int i = 0; i < 30; i++) {
             create("c" + (100 + i), i % 3 == 0 ? "a" : "b", 20_000);
         }
@@ -119,7 +119,7 @@ class LargeListTest {
     }
 
     @Test
-    void aLargeListInProtobufComesInPiecesAndIsKubernetesMessage() throws Exception {
+    void chunkedProtobufListIsKubernetesMessage() throws Exception {
         // given 40 objects of 20 kB, of which 10 are selected, and a client that takes protobuf and nothing else
         for (int i = 0; i < 40; i++) {
             create("c" + (100 + i), i % 4 == 0 ? "a" : "b", 20_000);
@@ -151,7 +151,7 @@ class LargeListTest {
     }
 
     @Test
-    void whatIsNotSelectedEndsAPieceToo() {
+    void unselectedObjectsCountForTheSizeOfAChunk() {
         // given 6 MB of objects, none of which is selected
         for (int i = 0; i < 30; i++) {
             create("c" + (100 + i), "a", 200_000);
@@ -172,7 +172,7 @@ class LargeListTest {
     }
 
     @Test
-    void aPageWithASelectorEndsAfterSixteenMebibytes() {
+    void pageWithASelectorReadsAtMostSixteenMebibytes() {
         // given 24 MB of objects, the last of which is selected
         for (int i = 0; i < 24; i++) {
             create("c" + (100 + i), i == 23 ? "a" : "b", 1_000_000);
@@ -222,7 +222,7 @@ class LargeListTest {
     }
 
     @Test
-    void aCollectionIsDeletedSomeAtATime() {
+    void collectionIsDeletedInBatches() {
         for (int i = 0; i < 100; i++) {
             create("c" + (100 + i), i % 2 == 0 ? "a" : "b", 100);
         }
@@ -239,7 +239,7 @@ class LargeListTest {
 
     @Test
     @Tag("W64")
-    void aWatchReadsWhatItMissedInPiecesAndThenGoesOn() {
+    void watchReadsPastChangesInChunksAndThenContinues() {
         // given a watch that begins with 30 large objects and is to hear of 300 changes since
         String version = server.get(MAPS).version();
         for (int i = 0; i < 30; i++) {

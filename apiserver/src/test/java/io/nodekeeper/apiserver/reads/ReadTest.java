@@ -26,7 +26,7 @@ class ReadTest {
 
     @Test
     @Tag("W3")
-    void answersInJsonIfNothingIsSaidAboutTheForm() {
+    void responseIsJsonWithoutAnAcceptHeader() {
         Answer answer = server.get("/api/v1/nodes");
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.headers())
@@ -39,7 +39,7 @@ class ReadTest {
     }
 
     @Test
-    void echoesTheAuditIdOfTheRequest() {
+    void responseHasTheAuditIdOfTheRequest() {
         assertThat(server.ask(TestServer.ADMIN, "GET", "/version", Map.of("audit-id", "abc"), "")
                         .headers())
                 .containsEntry("audit-id", "abc");
@@ -48,7 +48,7 @@ class ReadTest {
     @ParameterizedTest
     @Tag("W4")
     @ValueSource(strings = {"text/csv", "application/json;as=Table;v=v9"})
-    void refusesFormsThatItDoesNotHave(String accept) {
+    void unsupportedMediaTypesAreRefused(String accept) {
         Answer answer = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("accept", accept), "");
         assertThat(answer.status()).isEqualTo(406);
         assertThat(answer.reason()).isEqualTo("NotAcceptable");
@@ -66,14 +66,14 @@ class ReadTest {
                 "*/*",
                 "application/json;q=0.9"
             })
-    void answersInJsonWhereverThatIsAmongTheForms(String accept) {
+    void responseIsJsonIfItIsAccepted(String accept) {
         Answer answer = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("accept", accept), "");
         assertThat(answer.json().text("kind")).isEqualTo("NodeList");
     }
 
     @Test
     @Tag("W10")
-    void tellsUnknownGroupsFromUnknownResources() {
+    void errorDistinguishesUnknownGroupsAndResources() {
         Answer group = server.get("/apis/nope/v1");
         assertThat(group.status()).isEqualTo(404);
         assertThat(group.text()).isEqualTo("404 page not found\n");
@@ -87,7 +87,7 @@ class ReadTest {
     }
 
     @Test
-    void listsItsGroupsAndResources() {
+    void discoveryListsGroupsAndResources() {
         assertThat(server.get("/api").json())
                 .hasToString(
                         "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],\"serverAddressByClientCIDRs\":[{\"clientCIDR\":\"0.0.0.0/0\",\"serverAddress\":\"127.0.0.1:6443\"}]}");
@@ -120,7 +120,7 @@ class ReadTest {
     @ParameterizedTest
     @Tag("W11")
     @CsvSource({"/healthz, 200", "/livez, 200", "/readyz, 200", "/readyz/store, 403", "/readyz/ping, 403"})
-    void anybodyMayAskForHealthButNotForItsParts(String path, int status) {
+    void anonymousUserReadsHealthButNotItsChecks(String path, int status) {
         assertThat(server.ask(User.ANONYMOUS, "GET", path, "").status()).isEqualTo(status);
         Answer answer = server.get(path);
         assertThat(answer.status()).isEqualTo(200);
@@ -129,7 +129,7 @@ class ReadTest {
 
     @Test
     @Tag("W11")
-    void anonymousMayNotDiscoverAndAWrongTokenIsRefusedEverywhere() {
+    void anonymousUserCannotDiscoverAndInvalidTokensAreRefused() {
         assertThat(server.ask(User.ANONYMOUS, "GET", "/version", "").status()).isEqualTo(200);
         Answer api = server.ask(User.ANONYMOUS, "GET", "/api", "");
         assertThat(api.status()).isEqualTo(403);
@@ -148,7 +148,7 @@ class ReadTest {
     }
 
     @Test
-    void nobodyIsServedInPlaceOfWhomTheyWantedToBe() {
+    void invalidImpersonationIsRefused() {
         Answer asBob = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
         assertThat(asBob.message()).startsWith("nodes is forbidden: User \"bob\" cannot list");
         Answer refused = server.ask(TestServer.ALICE, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
@@ -160,7 +160,7 @@ class ReadTest {
 
     @Test
     @Tag("W14")
-    void readinessListsItsChecksAndNamesTheOneThatFails() {
+    void readinessNamesTheFailedCheck() {
         assertThat(server.get("/readyz?verbose").text())
                 .isEqualTo("[+]ping ok\n[+]store ok\n[+]shutdown ok\nreadyz check passed\n");
         server.server.stopping();
@@ -176,7 +176,7 @@ class ReadTest {
 
     @Test
     @Tag("W14")
-    void aFailingDiskMakesWritesFailAndTheServerUnready() {
+    void diskFailureFailsWritesAndReadiness() {
         // given a server whose journal fails from some time on
         boolean[] failing = {false};
         TestServer broken = new TestServer(new Journal() {
@@ -210,7 +210,7 @@ class ReadTest {
     }
 
     @Test
-    void knowsNoOtherMethodsAndPlaces() {
+    void otherMethodsAndPathsAreRefused() {
         server.node("n1");
         record Case(String method, String uri, int code) {}
         for (Case wrong : List.of(
@@ -239,7 +239,7 @@ class ReadTest {
     }
 
     @Test
-    void aGetOfOneObjectIsNoWatchWhateverItSays() {
+    void getOfOneObjectIgnoresTheWatchParameter() {
         server.node("n1");
         server.node("n2");
         Answer answer = server.get("/api/v1/nodes/n1?watch=true");
@@ -247,7 +247,7 @@ class ReadTest {
     }
 
     @Test
-    void itemsOfAListHaveNoKindOfTheirOwn() {
+    void itemsOfAListHaveNoKind() {
         server.node("n1");
         JsonObject item = server.get("/api/v1/nodes")
                 .json()
@@ -261,7 +261,7 @@ class ReadTest {
 
     @Test
     @Tag("W53")
-    void pagesShowOneRevisionAndCountWhatRemains() {
+    void pagesShowOneRevisionAndTheRemainingCount() {
         server.node("a");
         server.node("b");
         server.node("c");
@@ -285,7 +285,7 @@ class ReadTest {
 
     @Test
     @Tag("W53")
-    void pagesOfASelectionAreNeverLargerThanAskedFor() {
+    void pagesWithASelectorRespectTheLimit() {
         for (int i = 0; i < 9; i++) {
             server.post(
                     "/api/v1/nodes",
@@ -302,7 +302,7 @@ class ReadTest {
 
     @Test
     @Tag("W54")
-    void aListFromTheCacheComesInOnePage() {
+    void listFromTheCacheHasOnePage() {
         server.node("a");
         server.node("b");
         Answer answer = server.get("/api/v1/nodes?resourceVersion=0&limit=1");
@@ -312,7 +312,7 @@ class ReadTest {
 
     @Test
     @Tag("W56")
-    void waitsThreeSecondsForARevisionThatIsYetToCome() {
+    void readOfAFutureRevisionWaitsThreeSeconds() {
         CompletableFuture<ApiResponse> list =
                 server.send(TestServer.ADMIN, "GET", "/api/v1/nodes?resourceVersion=999", Map.of(), "");
         CompletableFuture<ApiResponse> soon =
@@ -331,7 +331,7 @@ class ReadTest {
     }
 
     @Test
-    void exactListsShowTheStateOfThatRevision() {
+    void exactListShowsTheStateOfItsRevision() {
         server.node("a");
         server.node("b");
         String uri = "/api/v1/nodes?resourceVersionMatch=Exact&resourceVersion=5";
@@ -356,7 +356,7 @@ class ReadTest {
                 "fieldSelector=xx | 400 | invalid selector: 'xx'; can't understand 'xx'"
             })
     @Tag("W58")
-    void refusesOptionsThatMakeNoSense(String query, int code, String message) {
+    void invalidListOptionsAreRefused(String query, int code, String message) {
         Answer answer = server.get("/api/v1/nodes?" + query);
         assertThat(answer.status()).isEqualTo(code);
         assertThat(answer.message()).isEqualTo(message);
@@ -364,7 +364,7 @@ class ReadTest {
 
     @Test
     @Tag("W58")
-    void leasesKnowOnlyTheirNames() {
+    void leasesHaveOnlyTheFieldSelectorsOfMetadata() {
         assertThat(server.get("/apis/coordination.k8s.io/v1/leases?fieldSelector=spec.holderIdentity%3Dx")
                         .message())
                 .isEqualTo(
@@ -373,7 +373,7 @@ class ReadTest {
 
     @Test
     @Tag("W57")
-    void findsTheEventsOfANodeWhateverTheOrderOfTheTerms() {
+    void eventsOfANodeAreFoundForAnyOrderOfTerms() {
         server.post(
                 "/api/v1/namespaces/default/events",
                 "{\"metadata\":{\"name\":\"e1\"},\"involvedObject\":{\"kind\":\"Node\",\"name\":\"n1\",\"uid\":\"n1\"},\"reason\":\"R\",\"source\":{\"component\":\"c\"}}");
@@ -392,7 +392,7 @@ class ReadTest {
 
     @Test
     @Tag("W58")
-    void findsThePodsOfANodeThatStillRun() {
+    void activePodsOfANodeAreFound() {
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p1", "n1"));
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p2", "n1"));
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p3", "n2"));
@@ -410,7 +410,7 @@ class ReadTest {
 
     @Test
     @Tag("W60")
-    void aListAfterAWriteContainsIt() {
+    void listAfterAWriteContainsIt() {
         for (int i = 0; i < 20; i++) {
             server.node("n" + i);
             assertThat(server.get("/api/v1/nodes").names()).contains("n" + i);

@@ -76,7 +76,7 @@ class TypesTest {
     @ParameterizedTest
     @MethodSource("kinds")
     @Tag("W41")
-    void everyPlaceOfEveryKindTakesWhatGoTakesAndNothingElse(Resource resource) {
+    void eachFieldAcceptsExactlyTheValuesThatGoAccepts(Resource resource) {
         Class<?> model =
                 OfficialModels.of(resource.type().apiVersion(), resource.type().kind());
         List<String> wrong = new ArrayList<>();
@@ -96,7 +96,7 @@ class TypesTest {
     @ParameterizedTest
     @MethodSource("kinds")
     @Tag("W41")
-    void everyFieldOfTheOfficialModelIsKnown(Resource resource) {
+    void allFieldsOfTheOfficialModelsAreKnown(Resource resource) {
         Class<?> model =
                 OfficialModels.of(resource.type().apiVersion(), resource.type().kind());
         List<String> unknown = new ArrayList<>();
@@ -123,7 +123,7 @@ class TypesTest {
                 "{'metadata':{'creationTimestamp':'now'}} | string \"now\" into Go struct field ObjectMeta.metadata.creationTimestamp of type Time: expected an RFC 3339 time, as 2006-01-02T15:04:05Z",
                 "{'spec':{'overhead':{'cpu':'many'}}} | string \"many\" into Go struct field PodSpec.spec.overhead of type Quantity: expected a quantity, as 100m, 4, 16Gi or 1e3"
             })
-    void theRefusalNamesTheFieldInGosWords(String pod, String fault) {
+    void refusalHasGosMessageWithTheField(String pod, String fault) {
         Answer answer = server.post("/api/v1/namespaces/default/pods", pod.replace('\'', '"'));
 
         assertThat(answer.status()).isEqualTo(400);
@@ -132,7 +132,7 @@ class TypesTest {
     }
 
     @Test
-    void aNullIsNoValueOfAFieldAndTheZeroOfAnItem() {
+    void nullIsAnAbsentFieldOrAZeroItem() {
         Answer map = server.post(
                 "/api/v1/namespaces/default/configmaps",
                 "{\"metadata\":{\"name\":\"m\",\"labels\":null,\"creationTimestamp\":null},\"data\":{\"a\":null}}");
@@ -154,7 +154,7 @@ class TypesTest {
     }
 
     @Test
-    void base64MayHaveLineEndsAndIsStoredWithout() {
+    void lineEndsInBase64AreRemoved() {
         Answer secret = server.post(
                 "/api/v1/namespaces/default/secrets",
                 "{\"metadata\":{\"name\":\"s\"},\"data\":{\"a\":\"YWJj\\r\\nZGVm\\n\"}}");
@@ -163,7 +163,7 @@ class TypesTest {
     }
 
     @Test
-    void everyWayToWriteIsChecked() {
+    void allWritesAreChecked() {
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p", ""));
         String uri = "/api/v1/namespaces/default/pods/p";
         String spec = "{\"volumes\":[{\"name\":\"v\",\"secret\":{\"secretName\":true}}]}";

@@ -36,7 +36,7 @@ class WatchPrefixTest {
             /apis/coordination.k8s.io/v1/watch/leases                            | l1
             /apis/coordination.k8s.io/v1/watch/namespaces/default/leases/l1      | l1
             """)
-    void aPathWatchesACollectionOrOneObject(String uri, String names) {
+    void watchPathCoversACollectionOrOneObject(String uri, String names) {
         server.node("n1");
         server.node("n2");
         server.post(PODS, TestServer.pod("p1", "n1"));
@@ -51,7 +51,7 @@ class WatchPrefixTest {
     }
 
     @Test
-    void changesFollow() {
+    void changesAreDelivered() {
         Lines watch = server.watch(TestServer.ADMIN, "/api/v1/watch/nodes/n1?resourceVersion=0", Map.of());
         server.node("n1");
         server.node("n2");
@@ -70,13 +70,13 @@ class WatchPrefixTest {
         "DELETE, /api/v1/watch/nodes/n1, 405",
         "GET, /api/v1/watch/nodes/n1?fieldSelector=metadata.name%3Dn2, 400"
     })
-    void nothingElseIsServedThere(String method, String uri, int status) {
+    void watchPathServesNothingElse(String method, String uri, int status) {
         assertThat(server.ask(TestServer.ADMIN, method, uri, Map.of(), "{}").status())
                 .isEqualTo(status);
     }
 
     @Test
-    void theVerbIsWatch() {
+    void verbOfTheWatchPathIsWatch() {
         assertThat(server.ask(TestServer.ALICE, "GET", "/api/v1/watch/namespaces/a/pods/p", Map.of(), "")
                         .message())
                 .isEqualTo(

@@ -29,7 +29,7 @@ class WatchTest {
 
     @Test
     @Tag("W61")
-    void hearsEveryChangeAfterAListOnce() {
+    void watchAfterAListDeliversEachChangeOnce() {
         server.node("n1");
         Lines watch = server.watch(
                 NODES + "&resourceVersion=" + server.get("/api/v1/nodes").version());
@@ -48,7 +48,7 @@ class WatchTest {
 
     @Test
     @Tag("W62")
-    void beginsWithWhatIsThereUnlessAVersionIsNamed() {
+    void watchWithoutAVersionStartsWithAllObjects() {
         server.node("n1");
         server.node("n2");
         assertThat(server.watch(NODES).brief()).containsExactly("ADDED n1@5", "ADDED n2@6");
@@ -59,7 +59,7 @@ class WatchTest {
 
     @Test
     @Tag("W71")
-    void whatAResumedWatchMissedIsNotHeldAgainstItsReader() {
+    void pastChangesDoNotCountAgainstTheReader() {
         server.node("n1");
         server.node("n2");
         Lines watch = server.watch(NODES + "&resourceVersion=4");
@@ -70,7 +70,7 @@ class WatchTest {
     }
 
     @Test
-    void saysYesInAnyOfTheWordsThatClientsHaveForIt() {
+    void watchParameterAcceptsAllTrueValues() {
         server.node("n1");
         for (String yes : List.of("true", "True", "1", "yes")) {
             assertThat(server.watch("/api/v1/nodes?watch=" + yes).brief()).containsExactly("ADDED n1@5");
@@ -83,7 +83,7 @@ class WatchTest {
 
     @Test
     @Tag("W63")
-    void aVersionThatIsGoneIsToldOnTheStream() {
+    void expiredVersionIsReportedOnTheStream() {
         server.node("n1");
         server.time.advance(Duration.ofMinutes(6));
         label("n1", "a", "\"b\"");
@@ -96,7 +96,7 @@ class WatchTest {
 
     @Test
     @Tag("W55")
-    void aPageThatIsGoneIsToldWithATokenForTheRest() {
+    void expiredPageHasATokenForTheRest() {
         server.node("a");
         server.node("b");
         String token =
@@ -124,7 +124,7 @@ class WatchTest {
 
     @Test
     @Tag("W64")
-    void whatLeavesASelectionIsDeletedAndWhatEntersItIsAdded() {
+    void selectorChangesAreAddedAndDeletedEvents() {
         server.node("n1");
         Lines watch = server.watch(NODES + "&labelSelector=zone%3Da&resourceVersion=5");
         label("n1", "other", "\"x\"");
@@ -142,7 +142,7 @@ class WatchTest {
     @Test
     @Tag("W65")
     @Tag("W67")
-    void aWatchOfOneNodeHearsOnlyOfItAndBookmarksKeepItFresh() {
+    void watchOfOneNodeGetsOnlyItsEventsAndBookmarks() {
         server.node("n1");
         server.node("n10");
         Lines watch = server.watch(NODES + "&fieldSelector=metadata.name%3Dn1&allowWatchBookmarks=true");
@@ -156,7 +156,7 @@ class WatchTest {
     }
 
     @Test
-    void aSelectionByNameAndMoreIsWatchedToo() {
+    void nameCanBeCombinedWithOtherSelectors() {
         server.node("n1");
         Lines watch = server.watch(NODES + "&fieldSelector=metadata.name%3Dn1,spec.unschedulable%3Dtrue");
         server.patch(TestServer.MERGE, "/api/v1/nodes/n1", "{\"spec\":{\"unschedulable\":true}}");
@@ -165,7 +165,7 @@ class WatchTest {
 
     @Test
     @Tag("W66")
-    void endsWhenItsTimeIsUp() {
+    void watchEndsAtItsTimeout() {
         Lines watch = server.watch(NODES + "&timeoutSeconds=2");
         server.time.advance(Duration.ofMillis(1_999));
         assertThat(watch.ended).isFalse();
@@ -176,7 +176,7 @@ class WatchTest {
     }
 
     @Test
-    void aWatchWithoutATimeEndsWithinAnHourAndAnEndlessOneWithinADay() {
+    void watchEndsWithinAnHourOrAtMostADay() {
         Lines watch = server.watch(NODES);
         Lines endless = server.watch(NODES + "&timeoutSeconds=9223372036854775807");
         server.time.advance(Duration.ofSeconds(1_799));
@@ -206,7 +206,7 @@ class WatchTest {
 
     @Test
     @Tag("W70")
-    void aReaderThatLeftCostsNothingMore() {
+    void closedWatchIsRemoved() {
         Lines watch = server.watch(NODES + "&allowWatchBookmarks=true");
         watch.leave();
         server.settle();
@@ -217,7 +217,7 @@ class WatchTest {
 
     @Test
     @Tag("W72")
-    void tablesAreWatchedRowByRowWithColumnsOnce() {
+    void watchOfATableHasColumnsOnlyOnce() {
         server.node("n1");
         Lines watch =
                 server.watch(TestServer.ADMIN, NODES, Map.of("accept", "application/json;as=Table;v=v1;g=meta.k8s.io"));
@@ -243,7 +243,7 @@ class WatchTest {
     }
 
     @Test
-    void aNamespacesWatchHearsOnlyOfItsOwn() {
+    void watchOfANamespaceGetsOnlyItsEvents() {
         Lines watch = server.watch("/api/v1/namespaces/default/pods?watch=true");
         server.post("/api/v1/namespaces/kube-system/pods", TestServer.pod("p1", ""));
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p2", ""));
@@ -254,7 +254,7 @@ class WatchTest {
             + "&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=";
 
     @Test
-    void aWatchWithInitialEventsWaitsForItsVersion() {
+    void watchWithInitialEventsWaitsForItsVersion() {
         server.node("n1");
         // when it names a version that is yet to come
         var waiting = server.send(TestServer.ADMIN, "GET", INITIAL + 6, Map.of(), "");
@@ -268,7 +268,7 @@ class WatchTest {
     }
 
     @Test
-    void aWatchWithInitialEventsOfAVersionThatDoesNotComeIsRefused() {
+    void watchWithInitialEventsOfAFutureVersionTimesOut() {
         var waiting = server.send(TestServer.ADMIN, "GET", INITIAL + 1000, Map.of(), "");
         server.time.advance(Duration.ofSeconds(4));
         TestServer.Answer answer = TestServer.answer(waiting);
@@ -277,14 +277,14 @@ class WatchTest {
     }
 
     @Test
-    void withoutBookmarksTheEndOfInitialEventsIsNotMarked() {
+    void endOfInitialEventsNeedsBookmarks() {
         server.node("n1");
         Lines watch = server.watch(NODES + "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
         assertThat(watch.brief()).containsExactly("ADDED n1@5");
     }
 
     @Test
-    void theLastBookmarkComesTwoSecondsBeforeTheEnd() {
+    void lastBookmarkIsTwoSecondsBeforeTheEnd() {
         server.node("n1");
         Lines watch = server.watch(NODES + "&allowWatchBookmarks=true&timeoutSeconds=90&resourceVersion=5");
         server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"c\"}}");

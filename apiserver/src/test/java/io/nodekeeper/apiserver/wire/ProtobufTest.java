@@ -25,7 +25,7 @@ class ProtobufTest {
 
     @Test
     @Tag("W6")
-    void aLeaseIsReadWithItsMicroseconds() {
+    void microTimeOfALeaseIsRead() {
         Message lease = V1Coordination.Lease.newBuilder()
                 .setMetadata(Meta.ObjectMeta.newBuilder()
                         .setName("n1")
@@ -53,7 +53,7 @@ class ProtobufTest {
     }
 
     @Test
-    void theBytesOfARealKubeletAreRead() {
+    void bytesOfARealKubeletAreRead() {
         // The head of what kube-apiserver 1.21 stored for a kubelet's node, its message cut down to a name and a spec.
         byte[] stored = HexFormat.of()
                 .parseHex("6b387300" + "0a0a" + "0a027631" + "12044e6f6465" + "1214" + "0a0c" + "0a026e31" + "1200"
@@ -65,7 +65,7 @@ class ProtobufTest {
     }
 
     @Test
-    void whatGoWritesOfNothingIsNothing() {
+    void zeroValuesOfGoAreAbsent() {
         Message node = V1.Node.newBuilder()
                 .setMetadata(Meta.ObjectMeta.newBuilder()
                         .setName("n1")
@@ -101,7 +101,7 @@ class ProtobufTest {
     }
 
     @Test
-    void aZeroBehindAPointerCounts() {
+    void zeroOfAPointerIsPresent() {
         Message pod = V1.Pod.newBuilder()
                 .setSpec(V1.PodSpec.newBuilder()
                         .setTerminationGracePeriodSeconds(0)
@@ -136,7 +136,7 @@ class ProtobufTest {
     }
 
     @Test
-    void embeddedStructsAreFieldsOfTheirHolder() {
+    void fieldsOfEmbeddedStructsBelongToTheOuterObject() {
         Message pod = V1.Pod.newBuilder()
                 .setSpec(V1.PodSpec.newBuilder()
                         .addVolumes(V1.Volume.newBuilder()
@@ -182,7 +182,7 @@ class ProtobufTest {
     }
 
     @Test
-    void bytesListsInMessagesAndRawJsonTakeTheirFormOfJson() {
+    void specialMessagesHaveTheirJsonForm() {
         Message secret = V1.Secret.newBuilder()
                 .putData("k", ByteString.copyFromUtf8("hello"))
                 .setImmutable(false)
@@ -221,7 +221,7 @@ class ProtobufTest {
     }
 
     @Test
-    void groupsHaveTheirOwnKindsOfTheSameName() {
+    void kindsOfOneNameDifferByGroup() {
         Message event = V1Events.Event.newBuilder()
                 .setEventTime(Meta.MicroTime.newBuilder().setSeconds(1_763_708_400))
                 .setReportingController("c")
@@ -243,7 +243,7 @@ class ProtobufTest {
     }
 
     @Test
-    void whatIsNoSuchObjectIsRefusedWithAReason() {
+    void malformedMessagesAreRefusedWithAReason() {
         byte[] good = Envelopes.of("v1", "Node", V1.Node.getDefaultInstance());
 
         refused(new byte[] {1, 2, 3}, "expected prefix k8s\\0");

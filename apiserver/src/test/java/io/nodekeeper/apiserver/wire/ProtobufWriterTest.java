@@ -33,7 +33,7 @@ class ProtobufWriterTest {
     }
 
     @Test
-    void kubernetesOwnClassesReadAPod() throws Exception {
+    void kubernetesClassesReadAPod() throws Exception {
         JsonObject pod = Json.parseObject("""
                 {"kind":"Pod","apiVersion":"v1",
                  "metadata":{"name":"p","uid":"u","labels":{"a":"b"},"creationTimestamp":"2026-11-21T07:00:00Z",
@@ -83,7 +83,7 @@ class ProtobufWriterTest {
     }
 
     @Test
-    void aFrameIsALengthAndAnEventWithItsObject() throws Exception {
+    void frameHasALengthAndAnEvent() throws Exception {
         JsonObject event = Json.parseObject("""
                 {"type":"BOOKMARK","object":{"kind":"Node","apiVersion":"v1","metadata":{"resourceVersion":"7"}}}""");
 
@@ -98,7 +98,7 @@ class ProtobufWriterTest {
     }
 
     @Test
-    void whatKubernetesHasNoMessageForIsNotWritten() {
+    void kindWithoutAMessageIsNotWritten() {
         assertThat(ProtobufWriter.object(Json.parseObject("{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\"}")))
                 .isEmpty();
         assertThat(ProtobufWriter.object(Json.parseObject("{\"kind\":\"Dog\",\"apiVersion\":\"v1\"}")))
@@ -143,7 +143,7 @@ class ProtobufWriterTest {
         "authorization.k8s.io/v1, SubjectAccessReview",
         "authorization.k8s.io/v1, SelfSubjectRulesReview"
     })
-    void whatIsWrittenIsReadAgainAsItWas(String apiVersion, String kind) {
+    void writtenObjectIsReadUnchanged(String apiVersion, String kind) {
         Descriptor type = MessageTypes.descriptor(apiVersion, kind).orElseThrow();
         for (int seed = 0; seed < 200; seed++) {
             Random random = new Random(seed);

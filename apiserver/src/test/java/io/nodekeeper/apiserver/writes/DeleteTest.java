@@ -18,7 +18,7 @@ class DeleteTest {
 
     @Test
     @Tag("W42")
-    void aDeletedNodeIsGone() {
+    void deletedNodeIsGone() {
         JsonObject node = server.node("n1");
         Answer answer = server.delete("/api/v1/nodes/n1", "{\"propagationPolicy\":\"Background\"}");
         assertThat(answer.status()).isEqualTo(200);
@@ -32,7 +32,7 @@ class DeleteTest {
 
     @Test
     @Tag("W31")
-    void aDryRunInTheBodyDeletesNothing() {
+    void dryRunInTheBodyDeletesNothing() {
         server.node("n1");
         assertThat(server.delete("/api/v1/nodes/n1", "{\"dryRun\":[\"All\"]}").status())
                 .isEqualTo(200);
@@ -43,7 +43,7 @@ class DeleteTest {
     }
 
     @Test
-    void optionsOfTheWrongTypeDeleteNothing() {
+    void malformedDeleteOptionsDeleteNothing() {
         server.node("n1");
         for (String options : List.of(
                 "{\"gracePeriodSeconds\":\"0\"}",
@@ -117,7 +117,7 @@ class DeleteTest {
 
     @Test
     @Tag("W45")
-    void aPodOnANodeGetsItsGrace() {
+    void podOnANodeGetsItsGracePeriod() {
         server.post(PODS, TestServer.pod("p1", "n1"));
         JsonObject pod = server.delete(PODS + "/p1", "").json();
         assertThat(pod.object("metadata").text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:30Z");
@@ -138,7 +138,7 @@ class DeleteTest {
     }
 
     @Test
-    void anEndlessGraceIsCutToWhatATimeCanSay() {
+    void hugeGracePeriodIsLimited() {
         server.post(PODS, TestServer.pod("p1", "n1"));
         JsonObject pod = server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":9223372036854775807}")
                 .json();
@@ -147,7 +147,7 @@ class DeleteTest {
 
     @Test
     @Tag("W46")
-    void aPodOnNoNodeIsGoneAtOnceAndIsShownOnceMore() {
+    void unassignedPodIsDeletedAtOnceAndReturned() {
         server.post(PODS, TestServer.pod("p1", ""));
         JsonObject pod = server.delete(PODS + "/p1", "").json();
         assertThat(pod.text("kind")).isEqualTo("Pod");
@@ -156,7 +156,7 @@ class DeleteTest {
 
     @Test
     @Tag("W50")
-    void aDeletedNamespaceIsEmptiedAndThenGone() {
+    void deletedNamespaceIsEmptiedAndThenRemoved() {
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"ns1\"}}");
         server.post("/api/v1/namespaces/ns1/pods", TestServer.pod("p1", "n1"));
         server.post(
@@ -188,7 +188,7 @@ class DeleteTest {
 
     @Test
     @Tag("W50")
-    void aNamespacesOwnFinalizersAreWaitedForButItsContentIsNotLeftBehind() {
+    void namespaceWaitsForItsFinalizersAfterItIsEmptied() {
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"ns1\",\"finalizers\":[\"a.b/c\"]}}");
         server.post("/api/v1/namespaces/ns1/pods", TestServer.pod("p1", ""));
         server.delete("/api/v1/namespaces/ns1", "");
@@ -202,7 +202,7 @@ class DeleteTest {
 
     @Test
     @Tag("W51")
-    void theServersOwnNamespacesStay() {
+    void systemNamespacesCannotBeDeleted() {
         for (String name : List.of("default", "kube-system", "kube-public")) {
             Answer answer = server.delete("/api/v1/namespaces/" + name, "");
             assertThat(answer.status()).isEqualTo(403);
@@ -218,7 +218,7 @@ class DeleteTest {
 
     @Test
     @Tag("W52")
-    void deletesACollectionByItsLabels() {
+    void collectionIsDeletedByLabels() {
         for (int i = 0; i < 4; i++) {
             server.post(
                     "/api/v1/nodes",
@@ -235,7 +235,7 @@ class DeleteTest {
 
     @Test
     @Tag("W89")
-    void eventsExpireAndAnUpdateStartsTheirTimeAnew() {
+    void eventsExpireAndAnUpdateRestartsTheirTtl() {
         String events = "/api/v1/namespaces/default/events";
         for (String name : List.of("e1", "e2")) {
             server.post(
@@ -257,7 +257,7 @@ class DeleteTest {
 
     @Test
     @Tag("W44")
-    void whatBecomesOfTheOwnedIsOneOfKubernetesWords() {
+    void propagationPolicyIsValidated() {
         server.node("n1");
         assertThat(server.delete("/api/v1/nodes/n1", "{\"propagationPolicy\":\"Sometimes\"}")
                         .message())

@@ -67,7 +67,7 @@ class LargeBodiesTest {
     }
 
     @Test
-    void smallBodiesAreReadWhereTheyComeInAndLargeOnesBesideTheEventLoops() {
+    void onlyLargeBodiesAreReadOnWorkers() {
         // When bodies of 100 bytes and of 20 KB come.
         CompletableFuture<ApiResponse> small = send(TestServer.ADMIN, "POST", NODES, "application/json", node("s", 0));
         CompletableFuture<ApiResponse> large =
@@ -82,7 +82,7 @@ class LargeBodiesTest {
     }
 
     @Test
-    void aSmallPatchOfALargeObjectIsLargeWork() {
+    void smallPatchOfALargeObjectRunsOnAWorker() {
         // Given an object of 20 KB.
         send(TestServer.ADMIN, "POST", NODES, "application/json", node("l", 20_000));
         runThreads();
@@ -99,7 +99,7 @@ class LargeBodiesTest {
     }
 
     @Test
-    void yamlIsLargeFrom4KbOn() {
+    void yamlAbove4KbIsLarge() {
         String yaml = "metadata: {name: y, annotations: {a: " + "x".repeat(5_000) + "}}";
         CompletableFuture<ApiResponse> created = send(TestServer.ADMIN, "POST", NODES, YAML, yaml);
         cluster.settle();
@@ -109,7 +109,7 @@ class LargeBodiesTest {
     }
 
     @Test
-    void aFloodOfOneUserDoesNotDelayAnother() {
+    void floodOfOneUserDoesNotDelayAnother() {
         // Given 100 large bodies of one user, and then one of another.
         List<CompletableFuture<ApiResponse>> flood = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
@@ -131,7 +131,7 @@ class LargeBodiesTest {
     }
 
     @Test
-    void moreThan200LargeBodiesOfOneUserAtATimeAreTurnedAway() {
+    void moreThan200LargeBodiesOfOneUserAreRefused() {
         List<CompletableFuture<ApiResponse>> flood = new ArrayList<>();
         for (int i = 0; i < 201; i++) {
             flood.add(send(TestServer.ADMIN, "POST", NODES, "application/json", node("f" + i, 20_000)));
@@ -144,7 +144,7 @@ class LargeBodiesTest {
     }
 
     @Test
-    void aBodyFromAUserWithoutTheRightIsNotRead() {
+    void bodyOfAnUnauthorizedUserIsNotRead() {
         // Given bodies that are not valid JSON.
         for (String type : List.of(YAML, "application/json", "application/vnd.kubernetes.protobuf", "no/type")) {
             // When somebody sends them who may not create nodes, then the refusal is about that, without a thread's

@@ -43,7 +43,7 @@ class WriteTest {
             "podCIDRs":["10.1.0.0/24","10.2.0.0/24"]                       | spec.podCIDRs: Invalid value: ["10.1.0.0/24", "10.2.0.0/24"]: may specify no more than one CIDR for each IP family
             "podCIDRs":["10.1.0.0/24","fd00::/64","10.2.0.0/24"]           | may specify no more than one CIDR for each IP family
             """)
-    void aNodesPodRangesAreWellFormedAndOneOfEachFamily(String spec, String expected) {
+    void podCidrsAreWellFormedAndOnePerIpFamily(String spec, String expected) {
         Answer answer = server.post(NODES, "{\"metadata\":{\"name\":\"n1\"},\"spec\":{" + spec + "}}");
 
         assertThat(answer.status()).isEqualTo(expected.startsWith("\"pod") ? 201 : 422);
@@ -51,7 +51,7 @@ class WriteTest {
     }
 
     @Test
-    void aNodesPodRangesAreGivenOnce() {
+    void podCidrsCanBeSetOnce() {
         server.node("n1");
         String both = "{\"spec\":{\"podCIDR\":\"10.1.0.0/24\",\"podCIDRs\":[\"10.1.0.0/24\",\"fd00::/64\"]}}";
         assertThat(server.patch(TestServer.MERGE, NODES + "/n1", both).status()).isEqualTo(200);
@@ -69,7 +69,7 @@ class WriteTest {
     }
 
     @Test
-    void aGeneratedNamesPrefixHasTheFormOfAName() {
+    void generateNameIsValidated() {
         Answer bad = server.post(NODES, "{\"metadata\":{\"generateName\":\"A_\"}}");
         assertThat(bad.message()).contains("metadata.generateName: Invalid value: \"A_\"");
         assertThat(server.post(NODES, "{\"metadata\":{\"generateName\":\"a-\"}}")
@@ -79,7 +79,7 @@ class WriteTest {
 
     @Test
     @Tag("W5")
-    void takesJsonAndYamlAndNothingElse() {
+    void onlyJsonAndYamlBodiesAreAccepted() {
         String body = "{\"metadata\":{\"name\":\"n1\"}}";
         Answer refused = server.ask(TestServer.ADMIN, "POST", NODES, Map.of("content-type", "text/plain"), body);
         assertThat(refused.status()).isEqualTo(415);
@@ -109,7 +109,7 @@ class WriteTest {
     }
 
     @Test
-    void yamlWhoseAliasesGrowWithoutEndIsRefused() {
+    void yamlAliasBombIsRefused() {
         StringBuilder yaml = new StringBuilder("a0: &a0 [xxxxxxxxxxxxxxxxxxxx]\n");
         for (int i = 1; i < 25; i++) {
             yaml.append("a" + i + ": &a" + i + " [*a" + (i - 1) + ",*a" + (i - 1) + "]\n");
@@ -121,7 +121,7 @@ class WriteTest {
 
     @Test
     @Tag("W15")
-    void completesANewNode() {
+    void newNodeGetsDefaults() {
         JsonObject node = server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"creationTimestamp\":null}}")
                 .json();
         JsonObject metadata = node.object("metadata");
@@ -137,7 +137,7 @@ class WriteTest {
 
     @Test
     @Tag("W16")
-    void refusesASecondObjectOfTheName() {
+    void secondObjectOfANameIsRefused() {
         server.node("n1");
         Answer answer = server.post(NODES, "{\"metadata\":{\"name\":\"n1\"}}");
         assertThat(answer.json())
@@ -147,7 +147,7 @@ class WriteTest {
 
     @Test
     @Tag("W17")
-    void refusesABadName() {
+    void invalidNameIsRefused() {
         Answer answer = server.post(NODES, "{\"metadata\":{\"name\":\"Bad_Name\"}}");
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.reason()).isEqualTo("Invalid");
@@ -167,7 +167,7 @@ class WriteTest {
 
     @Test
     @Tag("W18")
-    void refusesANamespaceThatIsNotThere() {
+    void missingNamespaceIsRefused() {
         Answer answer = server.post("/api/v1/namespaces/nons/pods", TestServer.pod("p", ""));
         assertThat(answer.status()).isEqualTo(404);
         assertThat(answer.message()).isEqualTo("namespaces \"nons\" not found");
@@ -176,7 +176,7 @@ class WriteTest {
 
     @Test
     @Tag("W19")
-    void generatesANameAndNeedsOneOrItsBeginning() {
+    void nameOrGenerateNameIsRequired() {
         Answer answer = server.post(NODES, "{\"metadata\":{\"generateName\":\"x-\"}}");
         assertThat(answer.json().object("metadata").text("name")).matches("^x-[bcdfghjklmnpqrstvwxz2456789]{5}$");
         String longName = server.post(NODES, "{\"metadata\":{\"generateName\":\"" + "y".repeat(80) + "\"}}")
@@ -190,7 +190,7 @@ class WriteTest {
 
     @Test
     @Tag("W20")
-    void insistsOnTheVersionThatAnUpdateNames() {
+    void updateWithAnOldVersionIsAConflict() {
         server.node("n1");
         Answer stale = server.put(NODES + "/n1", "{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"1\"}}");
         assertThat(stale.json())
@@ -207,7 +207,7 @@ class WriteTest {
     @Test
     @Tag("W20")
     @Tag("W21")
-    void aLeaseIsCreatedByAnUpdateButNeverOverwrittenBlindly() {
+    void updateCreatesALeaseButNeedsAVersionToReplaceIt() {
         Answer created =
                 server.put(LEASES + "/n1", "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"a\"}}");
         assertThat(created.status()).isEqualTo(201);
@@ -224,7 +224,7 @@ class WriteTest {
 
     @Test
     @Tag("W22")
-    void refusesABodyAboutSomethingElse() {
+    void bodyMustMatchThePath() {
         server.node("n1");
         assertThat(server.put(NODES + "/n1", "{\"metadata\":{\"name\":\"nope\"}}")
                         .message())
@@ -249,7 +249,7 @@ class WriteTest {
 
     @Test
     @Tag("W23")
-    void theMainResourceWritesTheSpecAndTheSubresourceTheStatus() {
+    void mainResourceWritesTheSpecAndSubresourceTheStatus() {
         server.node("n1");
         JsonObject main = server.put(
                         NODES + "/n1",
@@ -269,7 +269,7 @@ class WriteTest {
     @Test
     @Tag("W24")
     @Tag("W32")
-    void aWriteThatChangesNothingIsNoChange() {
+    void writeWithoutAChangeKeepsTheVersion() {
         JsonObject node = server.node("n1");
         TestServer.Lines watch = server.watch(NODES + "?watch=true&resourceVersion=5");
         assertThat(server.put(NODES + "/n1", node.toString()).version()).isEqualTo("5");
@@ -285,7 +285,7 @@ class WriteTest {
 
     @Test
     @Tag("W25")
-    void keepsTheStatusOfANewNodeAndNotThatOfANewPod() {
+    void newNodeKeepsItsStatusAndNewPodDoesNot() {
         JsonObject node = server.post(
                         NODES,
                         "{\"metadata\":{\"name\":\"n1\"},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}")
@@ -302,7 +302,7 @@ class WriteTest {
 
     @Test
     @Tag("W26")
-    void renewTimeKeepsItsSixDigitsAndAFractionIsNotDemanded() {
+    void renewTimeKeepsItsMicroseconds() {
         JsonObject lease = server.post(
                         LEASES,
                         "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"renewTime\":\"2026-11-21T07:00:00.123456Z\",\"acquireTime\":\"2026-11-21T09:00:00+02:00\"}}")
@@ -313,7 +313,7 @@ class WriteTest {
 
     @Test
     @Tag("W27")
-    void whatIsSetOnceStays() {
+    void fieldsThatAreSetOnceCannotChange() {
         server.node("n1");
         JsonObject node = server.patch(
                         TestServer.MERGE,
@@ -352,7 +352,7 @@ class WriteTest {
                 "{\"key\":\"a\"} | metadata.taints[0].effect: Required value",
                 "{\"key\":\"a\",\"effect\":\"NoExecute\"},{\"key\":\"a\",\"value\":\"v\",\"effect\":\"NoExecute\"} | metadata.taints[1]: Duplicate value: {\"key\":\"a\",\"value\":\"v\",\"effect\":\"NoExecute\"}: taints must be unique by key and effect pair"
             })
-    void refusesBadTaints(String taints, String fault) {
+    void invalidTaintsAreRefused(String taints, String fault) {
         server.node("n1");
         Answer answer = server.patch(TestServer.STRATEGIC, NODES + "/n1", "{\"spec\":{\"taints\":[" + taints + "]}}");
         assertThat(answer.status()).isEqualTo(422);
@@ -361,7 +361,7 @@ class WriteTest {
 
     @Test
     @Tag("W28")
-    void refusesATaintWithABadKeyOrValue() {
+    void invalidTaintKeysAndValuesAreRefused() {
         server.node("n1");
         Answer answer = server.patch(
                 TestServer.STRATEGIC,
@@ -373,7 +373,7 @@ class WriteTest {
 
     @Test
     @Tag("W29")
-    void boundsAnnotationsAndTheWholeObject() {
+    void annotationsAndObjectsHaveALimit() {
         String large = "x".repeat(270_000);
         Answer annotations =
                 server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"annotations\":{\"a\":\"" + large + "\"}}}");
@@ -388,7 +388,7 @@ class WriteTest {
 
     @Test
     @Tag("W30")
-    void aDryRunStoresNothing() {
+    void dryRunStoresNothing() {
         server.node("n1");
         long revision = server.store.revision();
         Answer created = server.post(NODES + "?dryRun=All", "{\"metadata\":{\"name\":\"n2\"}}");
@@ -414,7 +414,7 @@ class WriteTest {
 
     @Test
     @Tag("W32")
-    void aMergePatchRemovesALabel() {
+    void mergePatchRemovesALabel() {
         server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"a\":\"1\",\"b\":\"2\"}}}");
         JsonObject node = server.patch(TestServer.MERGE, NODES + "/n1", "{\"metadata\":{\"labels\":{\"a\":null}}}")
                 .json();
@@ -425,7 +425,7 @@ class WriteTest {
     @Tag("W33")
     @Tag("W34")
     @Tag("W35")
-    void strategicPatchesAsTheAgentAndTheControllerSendThem() {
+    void strategicPatchesOfAgentAndControllerApply() {
         server.node("n1");
         assertThat(server.patch(TestServer.STRATEGIC, NODES + "/n1", "{\"spec\":{\"taints\":null}}")
                         .json()
@@ -460,7 +460,7 @@ class WriteTest {
 
     @Test
     @Tag("W36")
-    void jsonPatchesAreAppliedAsAWholeOrNotAtAll() {
+    void jsonPatchIsAtomic() {
         server.node("n1");
         Answer failed = server.patch(
                 TestServer.JSON_PATCH,
@@ -495,7 +495,7 @@ class WriteTest {
     }
 
     @Test
-    void copiesOfCopiesInAJsonPatchEnd() {
+    void repeatedCopiesInAJsonPatchAreLimited() {
         server.node("n1");
         StringBuilder patch = new StringBuilder(
                 "[{\"op\":\"add\",\"path\":\"/metadata/annotations\",\"value\":{\"a\":\"" + "x".repeat(1_000) + "\"}}");
@@ -509,7 +509,7 @@ class WriteTest {
 
     @Test
     @Tag("W37")
-    void parallelPatchesOfDifferentLabelsAllLand() {
+    void parallelPatchesOfDifferentLabelsAllSucceed() {
         server.node("n1");
         List<CompletableFuture<ApiResponse>> patches = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
@@ -538,7 +538,7 @@ class WriteTest {
 
     @Test
     @Tag("W38")
-    void aPatchMustSayWhichKindItIs() {
+    void patchNeedsAPatchType() {
         server.node("n1");
         for (String type : List.of("application/json", "text/plain", "")) {
             assertThat(server.patch(type, NODES + "/n1", "{}").status())
@@ -549,7 +549,7 @@ class WriteTest {
 
     @Test
     @Tag("W41")
-    void unknownFieldsAreWarnedOfRefusedOrKeptSilently() {
+    void unknownFieldsAreWarnedRefusedOrIgnored() {
         String body = "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"foo\":1}}";
         Answer strict = server.post(NODES + "?fieldValidation=Strict", body);
         assertThat(strict.status()).isEqualTo(400);
@@ -576,7 +576,7 @@ class WriteTest {
     }
 
     @Test
-    void aWarningIsBoundedAndPlain() {
+    void warningIsLimitedAndPlain() {
         StringBuilder fields = new StringBuilder();
         for (int i = 0; i < 500; i++) {
             fields.append(",\"" + "ü".repeat(200) + i + "\":1");
@@ -587,7 +587,7 @@ class WriteTest {
     }
 
     @Test
-    void rulesOfLeasesEventsAndPods() {
+    void leasesEventsAndPodsAreValidated() {
         assertThat(server.post(
                                 LEASES,
                                 "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"leaseDurationSeconds\":0,\"leaseTransitions\":-1}}")
@@ -629,7 +629,7 @@ class WriteTest {
                 "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"externalID\":\"\\ud800\"}}",
                 "{\"metadata\":{\"name\":\"a\"},\"status\":{\"capacity\":{\"cpu\":\"many\"}}}"
             })
-    void whatIsNoNodeIsABadRequestAndNothingIsStored(String body) {
+    void malformedBodiesAreBadRequestsAndStoreNothing(String body) {
         long revision = server.store.revision();
         Answer answer = server.post(NODES, body);
         assertThat(answer.status()).as(answer.text()).isEqualTo(400);
@@ -638,7 +638,7 @@ class WriteTest {
     }
 
     @Test
-    void refusesAnObjectNestedTooDeeplyForItsReaders() {
+    void deeplyNestedObjectIsRefused() {
         Answer answer =
                 server.post(NODES, "{\"metadata\":{\"name\":\"a\"},\"x\":" + "[".repeat(150) + "]".repeat(150) + "}");
         assertThat(answer.status()).isEqualTo(400);
@@ -647,7 +647,7 @@ class WriteTest {
 
     @Test
     @Tag("W17")
-    void ownersAndFinalizersHaveTheirForms() {
+    void ownersAndFinalizersAreValidated() {
         assertThat(server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"finalizers\":[\"short\"]}}")
                         .message())
                 .isEqualTo(
@@ -670,7 +670,7 @@ class WriteTest {
 
     @Test
     @Tag("W40")
-    void finalizersAreASetToWhichAPatchAddsInFront() {
+    void finalizersAreMergedAsASet() {
         server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"finalizers\":[\"a.b/c\"]}}");
         JsonObject added = server.patch(
                         TestServer.STRATEGIC, NODES + "/n1", "{\"metadata\":{\"finalizers\":[\"x.y/z\"]}}")
@@ -686,7 +686,7 @@ class WriteTest {
 
     @Test
     @Tag("W35")
-    void retainedKeysAndDirectivesLeaveNoTrace() {
+    void patchDirectivesAreNotStored() {
         server.post(
                 NODES,
                 "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}");
@@ -707,7 +707,7 @@ class WriteTest {
 
     @Test
     @Tag("W30")
-    void aDryRunOfACreationShowsAllButTheVersion() {
+    void dryRunOfACreationReturnsTheObjectWithoutAVersion() {
         JsonObject metadata = server.post(NODES + "?dryRun=All", "{\"metadata\":{\"generateName\":\"x-\"}}")
                 .json()
                 .object("metadata");
@@ -719,7 +719,7 @@ class WriteTest {
     }
 
     @Test
-    void eachWarningIsAHeaderOfItsOwnAndComesOnce() {
+    void eachWarningIsOneHeader() {
         Answer warned = server.post(
                 "/api/v1/nodes",
                 "{\"metadata\":{\"name\":\"w\",\"name\":\"w\",\"name\":\"w\"},\"spec\":{\"foo\":1,\"bar\":2}}");

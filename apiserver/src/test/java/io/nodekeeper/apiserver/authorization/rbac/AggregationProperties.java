@@ -69,7 +69,7 @@ class AggregationProperties {
     }
 
     @Property(tries = 500)
-    void aRoleHasTheRulesOfAllPlainRolesThatItReaches(@ForAll long seed, @ForAll @IntRange(max = 1) int shuffled) {
+    void roleHasTheRulesOfAllPlainRolesItReaches(@ForAll long seed, @ForAll @IntRange(max = 1) int shuffled) {
         Random random = new Random(seed);
         List<JsonObject> roles = roles(random);
         if (shuffled == 1) {

@@ -46,7 +46,7 @@ class BuiltInRolesTest {
             List.of("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection");
 
     @Test
-    void eachObjectIsThereOnceAndEachBindingRefersToARoleThatIsThere() {
+    void objectsAreUniqueAndBindingsReferToExistingRoles() {
         Set<String> names = new HashSet<>();
         Stream.of(BuiltInRoles.clusterRoles(), BuiltInRoles.roles())
                 .flatMap(List::stream)
@@ -106,7 +106,7 @@ class BuiltInRolesTest {
             bootstrap-signer                     | configmaps@kube-public/cluster-info         | get list watch update
             bootstrap-signer                     | configmaps@kube-public/other                | get list watch
             """)
-    void aControllerMayDoItsWorkAndNothingElse(String controller, String resource, String verbs) {
+    void controllerHasExactlyTheRightsForItsWork(String controller, String resource, String verbs) {
         List<String> groups =
                 List.of("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated");
 
@@ -129,7 +129,7 @@ class BuiltInRolesTest {
             system:kube-controller-manager | serviceaccounts/token@kube-system/node-controller      | list watch create
             system:kube-controller-manager | configmaps@kube-system/extension-apiserver-authentication | get list watch
             """)
-    void aComponentOfTheControlPlaneMayDoItsWorkAndNothingElse(String user, String resource, String verbs) {
+    void componentHasExactlyTheRightsForItsWork(String user, String resource, String verbs) {
         List<String> allowed = allowed(user, List.of("system:authenticated"), resource, VERBS);
 
         assertThat(allowed)
@@ -145,7 +145,7 @@ class BuiltInRolesTest {
                 "ClusterRole r\n    core pods name=a",
                 "ClusterRoleBinding b\n    Dog rex"
             })
-    void aMalformedLineIsNamed(String text) {
+    void errorNamesAMalformedLine(String text) {
         assertThatThrownBy(() -> RoleText.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("expected ");

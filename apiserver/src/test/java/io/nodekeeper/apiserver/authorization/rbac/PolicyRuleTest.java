@@ -18,7 +18,7 @@ class PolicyRuleTest {
     }
 
     @Test
-    void whatNoRuleAllowsIsMissingWithTheVerbsOfOneThingTogether() {
+    void missingRulesAreGroupedByResource() {
         PolicyRule wanted = new PolicyRule(
                 List.of("get", "update", "delete"), List.of(""), List.of("pods", "nodes"), List.of(), List.of());
         assertThat(PolicyRule.missing(List.of(PODS), List.of(wanted)))
@@ -33,7 +33,7 @@ class PolicyRuleTest {
     }
 
     @Test
-    void aShortRuleThatNamesABillionCombinationsIsRefused() {
+    void ruleWithABillionCombinationsIsRefused() {
         // Given a body of 40 KB, which made a billion rules before.
         PolicyRule bomb = new PolicyRule(names(1_000), names(1_000), names(1_000), List.of(), List.of());
         assertThatThrownBy(() -> PolicyRule.missing(List.of(PODS), List.of(bomb)))
@@ -42,7 +42,7 @@ class PolicyRuleTest {
     }
 
     @Test
-    void theBoundHoldsForAllRulesTogether() {
+    void limitAppliesToAllRulesTogether() {
         PolicyRule rule = new PolicyRule(names(10), names(10), names(10), List.of(), List.of());
         assertThat(PolicyRule.missing(List.of(PODS), List.of(rule, rule, rule))).hasSize(100);
         assertThatThrownBy(() -> PolicyRule.missing(
@@ -52,7 +52,7 @@ class PolicyRuleTest {
     }
 
     @Test
-    void aRuleThatOneOtherAllowsWholeMayBeAsLargeAsItLikes() {
+    void largeRuleIsAllowedIfOneRuleCoversIt() {
         PolicyRule large = new PolicyRule(names(1_000), names(1_000), names(1_000), List.of(), List.of());
         PolicyRule all = new PolicyRule(List.of("*"), List.of("*"), List.of("*"), List.of(), List.of());
         assertThat(PolicyRule.missing(List.of(PODS, all), List.of(large))).isEmpty();
@@ -60,7 +60,7 @@ class PolicyRuleTest {
     }
 
     @Test
-    void aRuleForNamedObjectsAllowsNothingOfOneForAll() {
+    void ruleForNamedObjectsDoesNotCoverAllObjects() {
         PolicyRule named = new PolicyRule(List.of("get"), List.of(""), List.of("pods"), List.of("p"), List.of());
         PolicyRule unnamed = new PolicyRule(List.of("get"), List.of(""), List.of("pods"), List.of(), List.of());
         assertThat(PolicyRule.missing(List.of(named), List.of(unnamed))).containsExactly(unnamed);

@@ -204,7 +204,7 @@ class PodValidationTest {
 
     @ParameterizedTest
     @MethodSource("containers")
-    void aWrongContainerIsRefused(String part, String errors) {
+    void invalidContainerIsRefused(String part, String errors) {
         Answer answer = server.post(PODS, pod(withContainer(part)));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
@@ -214,7 +214,7 @@ class PodValidationTest {
 
     @ParameterizedTest
     @MethodSource("specs")
-    void aWrongSpecIsRefused(String part, String errors) {
+    void invalidSpecIsRefused(String part, String errors) {
         Answer answer = server.post(PODS, pod(withSpec(part)));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
@@ -224,7 +224,7 @@ class PodValidationTest {
 
     @ParameterizedTest
     @MethodSource("containers")
-    void theSameContainerIsRefusedInATemplate(String part, String errors) {
+    void invalidContainerIsRefusedInATemplate(String part, String errors) {
         Answer answer = server.post(SETS, set(withContainer(part)));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
@@ -250,7 +250,7 @@ class PodValidationTest {
 
     @ParameterizedTest
     @MethodSource("templateSpecs")
-    void aWrongSpecIsRefusedInATemplate(String part, String errors) {
+    void invalidSpecIsRefusedInATemplate(String part, String errors) {
         Answer answer = server.post(SETS, set(withSpec(part)));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
@@ -268,7 +268,7 @@ class PodValidationTest {
 
     @ParameterizedTest
     @MethodSource("appArmor")
-    void anAppArmorAnnotationThatContradictsItsContainerIsRefused(String annotation, String error) {
+    void appArmorAnnotationMustMatchItsContainer(String annotation, String error) {
         String key = "\"container.apparmor.security.beta.kubernetes.io/";
         String pod = "{\"metadata\":{\"name\":\"p\",\"annotations\":{" + annotation.replaceFirst("\"", key)
                 + "}},\"spec\":{"
@@ -282,7 +282,7 @@ class PodValidationTest {
     }
 
     @Test
-    void allErrorsAreInOneAnswerInTheOrderOfTheParts() {
+    void responseHasAllErrorsInOrder() {
         Answer answer = server.post(
                 PODS,
                 pod("\"volumes\":[{\"name\":\"v\",\"secret\":{}}],\"containers\":[{\"name\":\"c\"},{\"image\":\"i\"}],"
@@ -298,7 +298,7 @@ class PodValidationTest {
     }
 
     @Test
-    void anAnswerHasAtMostAHundredErrors() {
+    void responseHasAtMostAHundredErrors() {
         String variables = String.join(
                 ",",
                 IntStream.range(0, 5_000).mapToObj(i -> "{\"value\":\"1\"}").toList());
@@ -310,7 +310,7 @@ class PodValidationTest {
     }
 
     @Test
-    void hostPortsOfContainersThatRunAtOnceMustDiffer() {
+    void hostPortsOfConcurrentContainersMustDiffer() {
         String port = "\"image\":\"i\",\"ports\":[{\"containerPort\":80,\"hostPort\":80}]}";
 
         Answer both =
@@ -325,7 +325,7 @@ class PodValidationTest {
     }
 
     @Test
-    void aPodThatUsesMostOfTheseRulesRightlyIsTaken() {
+    void validPodWithMostFieldsIsAccepted() {
         Answer answer = server.post(PODS, pod(withSpec("""
                 "volumes":[{"name":"a","secret":{"secretName":"s","defaultMode":511}},{"name":"b","hostPath":{"path":"/x",
                   "type":"Directory"}},{"name":"pvc","persistentVolumeClaim":{"claimName":"c"}},
@@ -379,7 +379,7 @@ class PodValidationTest {
 
     @ParameterizedTest
     @MethodSource("changes")
-    void whatMayNotChangeStays(String patch, String error) {
+    void immutableFieldsAreRefusedInUpdates(String patch, String error) {
         stored(withSpec("\"activeDeadlineSeconds\":100,\"tolerations\":[{\"key\":\"own\",\"operator\":\"Exists\"}]"));
 
         Answer answer = server.patch(TestServer.MERGE, PODS + "/p", patch);
@@ -389,7 +389,7 @@ class PodValidationTest {
     }
 
     @Test
-    void imagesDeadlinesAndPatienceMayChange() {
+    void imagesDeadlinesAndTolerationsCanChange() {
         stored(withSpec("\"activeDeadlineSeconds\":100"));
 
         Answer answer = server.patch(
@@ -404,7 +404,7 @@ class PodValidationTest {
     }
 
     @Test
-    void aContainerThatEndedForGoodCannotRunAgain() {
+    void terminatedContainerCannotRunAgain() {
         stored(withSpec("\"restartPolicy\":\"Never\",\"nodeName\":\"n1\""));
         String ended =
                 "{\"status\":{\"containerStatuses\":[{\"name\":\"c\",\"state\":{\"terminated\":{\"exitCode\":1}}}]}}";
