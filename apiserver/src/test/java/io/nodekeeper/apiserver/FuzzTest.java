@@ -26,7 +26,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Whatever comes in: a proper answer, no server error, nothing stored by what was refused. */
+/** Random requests: each gets a valid response and no server error, and a refused one stores nothing. */
 class FuzzTest {
     private static final String NODE =
             "{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n1\",\"labels\":{\"a\":\"b\"},\"finalizers\":[\"a.b/c\"]},\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoExecute\",\"timeAdded\":\"2026-11-21T07:00:00Z\"}]},\"status\":{\"capacity\":{\"cpu\":\"4\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}],\"addresses\":[{\"type\":\"Hostname\",\"address\":\"n1\"}]}}";
@@ -39,7 +39,7 @@ class FuzzTest {
 
     private final TestServer server = new TestServer();
 
-    /** Sends a request and checks what must hold of every answer. */
+    /** Sends a request and checks the invariants of all responses. */
     private void check(String method, String uri, Map<String, String> headers, byte[] body) {
         if (server.store.get(Resources.NODES.key("", "n1")).isEmpty()) {
             server.node("n1");
@@ -48,7 +48,7 @@ class FuzzTest {
         CompletableFuture<ApiResponse> response =
                 server.server.handle(TestServer.request(TestServer.ADMIN, method, uri, headers, body));
         server.settle();
-        // What comes later may be the server's own upkeep.
+        // Later changes may come from the server's own controllers.
         boolean atOnce = response.isDone();
         long after = server.store.revision();
         server.time.advance(Duration.ofSeconds(4));
@@ -69,7 +69,7 @@ class FuzzTest {
                         .as(text)
                         .isTrue();
             }
-            // Only warnings have several lines: each is a header of its own.
+            // Only warnings have several lines; each line is a separate header.
             full.headers().forEach((name, value) -> {
                 assertThat(value).as(name).matches("[ -~\n]*");
                 assertThat(value.lines().count() <= 1 || name.equals("warning"))
@@ -79,7 +79,7 @@ class FuzzTest {
         }
     }
 
-    /** A valid text with one piece cut out, doubled, or replaced by a token that stirs up trouble. */
+    /** A valid text with one part removed, doubled, or replaced by a troublesome token. */
     @Provide
     Arbitrary<String> mutated() {
         Arbitrary<String> tokens = Arbitraries.of(
@@ -115,7 +115,7 @@ class FuzzTest {
     }
 
     private static String mutate(String text, String token, int how, int at, int length) {
-        // Mutations at the borders of values keep the text JSON more often than not.
+        // Mutations at the borders of values usually keep the text valid JSON.
         int start = at;
         while (start < text.length() && ":,[{".indexOf(text.charAt(start)) < 0) {
             start++;
@@ -303,7 +303,7 @@ class FuzzTest {
         }
     }
 
-    /** Messages of several kinds as clients send them. */
+    /** Protobuf messages of several kinds. */
     private static final List<byte[]> MESSAGES = List.of(
             Envelopes.of(
                     "v1",
@@ -352,7 +352,7 @@ class FuzzTest {
                             .addDryRun("All")
                             .build()));
 
-    /** A message with a piece cut out, or some of its bytes changed. */
+    /** A message with one part removed or some bytes changed. */
     @Provide
     Arbitrary<byte[]> mutatedMessages() {
         return Combinators.combine(

@@ -18,16 +18,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The cost of a request grows no faster than its body, whatever the body holds. Each member of the class is sent with a
- * body of size n, 2n and 4n, where 4n is about what a body may have; the processor time of the thread that serves it is
- * counted. Quadratic work at 4n is 16 times that at n; the bound of 8 leaves room for caches and garbage collection.
+ * The cost of a request is linear in the size of its body, whatever the body contains. Each test case sends bodies of
+ * size n, 2n and 4n, where 4n is about the largest allowed body, and measures the processor time of the serving thread.
+ * Quadratic work at 4n costs 16 times that at n; the limit of 12 leaves room for caches and garbage collection.
  */
 @Tag("long")
 class HostileBodiesTest {
-    /** A quarter of the largest body, bytes. */
+    /** A quarter of the largest body, in bytes. */
     private static final int N = 700_000;
 
-    /** Processor time below which ratios only show noise, and beyond which even linear work is too much, ms. */
+    /** Processor time in ms below which ratios are noise, and the absolute limit of any request. */
     private static final double NOISE = 250;
 
     private static final double MOST = 4_000;
@@ -39,10 +39,10 @@ class HostileBodiesTest {
     private static final String PROTOBUF = "application/vnd.kubernetes.protobuf";
 
     /**
-     * A member of the class.
+     * A test case.
      *
-     * @param before the object to which the request is sent, at that size; empty for none
-     * @param body the body of that size
+     * @param before creates the object that the request changes, for a given size; empty for none
+     * @param body creates the body for a given size
      */
     private record Member(
             String name, String method, String uri, String type, IntFunction<String> before, IntFunction<byte[]> body) {
@@ -73,7 +73,7 @@ class HostileBodiesTest {
         member("json: " + name, "POST", NODES, "application/json", body);
     }
 
-    /** {@code count} texts with commas between them. */
+    /** {@code count} texts, separated by commas. */
     private static String list(int count, IntFunction<String> item) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < count; i++) {
@@ -82,7 +82,7 @@ class HostileBodiesTest {
         return text.toString();
     }
 
-    /** {@code count} texts. */
+    /** {@code count} texts without a separator. */
     private static String many(int count, IntFunction<String> item) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < count; i++) {
@@ -287,7 +287,7 @@ class HostileBodiesTest {
         protobufs();
     }
 
-    /** A JSON patch of so many operations: 10,000 at most, as in Kubernetes. */
+    /** A JSON patch of at most 10,000 operations, the limit of Kubernetes. */
     private static void patch(String name, IntFunction<String> before, IntFunction<String> operation) {
         change(
                 "json patch: " + name,
@@ -424,7 +424,7 @@ class HostileBodiesTest {
         return MEMBERS.stream();
     }
 
-    /** What it costs to serve the request, in ms of processor time, and the answer. */
+    /** The processor time of the request in ms, and the response. */
     private record Cost(double millis, Answer answer) {}
 
     private static Cost cost(Member member, int size) {
@@ -451,22 +451,22 @@ class HostileBodiesTest {
     @ParameterizedTest
     @MethodSource("members")
     void costOfARequestGrowsNoFasterThanItsBody(Member member) {
-        // Given a machine that has seen such a body before.
+        // given a warmed-up server
         cost(member, N / 10);
 
-        // When bodies of n, 2n and 4n come.
+        // when bodies of n, 2n and 4n arrive
         double[] millis = new double[3];
         List<Integer> answers = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             int size = N << i;
-            // What is measured may be disturbed by others; the best of two tries is not.
+            // Other load may disturb a measurement, so the better of two counts.
             Cost cost = IntStream.range(0, 2)
                     .mapToObj(attempt -> cost(member, size))
                     .min((one, other) -> Double.compare(one.millis, other.millis))
                     .orElseThrow();
             millis[i] = cost.millis;
             answers.add(cost.answer.status());
-            // Then each ends with an answer to the client, which is no fault of the server and not large.
+            // then each gets a small response without a server error
             assertThat(cost.answer.status())
                     .as("%s: %s", member, head(cost.answer))
                     .isLessThan(500);
@@ -477,8 +477,8 @@ class HostileBodiesTest {
         System.out.printf(
                 "hostile body: %-50s %6.0f %6.0f %6.0f ms  %s%n", member, millis[0], millis[1], millis[2], answers);
 
-        // And four times the body costs less than twelve times as much (quadratic would be 16), and never more than a
-        // bound.
+        // and four times the body costs less than twelve times as much (quadratic would be 16), and never more than
+        // the absolute limit
         assertThat(millis[2]).as("%s", member).isLessThan(Math.max(NOISE, 12 * millis[0]));
         assertThat(millis[2]).as("%s", member).isLessThan(MOST);
     }

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The exchanges of a real kubelet and of real kube-controller-managers (1.21), in the order and shapes that were recorded of
- * them, as the users that they are.
+ * The requests of a real kubelet and of real kube-controller-managers (1.21), in the recorded order and form, with their
+ * users.
  */
 class KubernetesClientsTest {
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -38,7 +38,7 @@ class KubernetesClientsTest {
 
     private final TestServer server = TestServer.withRoles();
 
-    /** A client that sends its objects in one form, whatever the form of the answers. */
+    /** A client that sends its objects in one encoding; responses may have another one. */
     private final class Client {
         private final User user;
         private final boolean protobuf;
@@ -83,7 +83,7 @@ class KubernetesClientsTest {
             return TestServer.answer(answer);
         }
 
-        /** A reflector's list, and the watch from its version on. */
+        /** The list of a reflector, and the watch from the list's version. */
         Lines inform(String uri) {
             String joint = uri.contains("?") ? "&" : "?";
             Answer list = get(uri + joint + INFORMER);
@@ -100,7 +100,7 @@ class KubernetesClientsTest {
     void kubeletRegistersRenewsItsLeaseReportsStatusAndDeletesItsPods(boolean protobuf) {
         Client kubelet = new Client(TestServer.N1, protobuf);
 
-        // Given its informers.
+        // given its informers
         for (String uri : List.of(
                 "/api/v1/services",
                 "/api/v1/nodes?fieldSelector=metadata.name%3Dn1",
@@ -110,11 +110,11 @@ class KubernetesClientsTest {
         }
         Lines pods = kubelet.inform("/api/v1/pods?fieldSelector=spec.nodeName%3Dn1");
 
-        // When it registers, and once more after a restart.
+        // when it registers, and again after a restart
         Answer registered = kubelet.send("POST", "/api/v1/nodes", "v1", "Node", node());
         Answer again = kubelet.send("POST", "/api/v1/nodes", "v1", "Node", node());
 
-        // Then the node is there with its status, and the second time is told of the first.
+        // then the node exists with its status, and the second registration fails with AlreadyExists
         assertThat(registered.status()).as(registered.text()).isEqualTo(201);
         assertThat(again.status()).isEqualTo(409);
         assertThat(again.reason()).isEqualTo("AlreadyExists");
@@ -123,7 +123,7 @@ class KubernetesClientsTest {
         assertThat(node.object("status").array("conditions").items()).hasSize(4);
         assertThat(node.object("status").object("capacity").text("memory")).isEqualTo("4039064Ki");
 
-        // And it makes its CSINode.
+        // and it creates its CSINode
         assertThat(kubelet.get("/apis/storage.k8s.io/v1/csinodes/n1").status()).isEqualTo(404);
         Answer csiNode = kubelet.send(
                 "POST",
@@ -136,7 +136,7 @@ class KubernetesClientsTest {
                         .build());
         assertThat(csiNode.status()).as(csiNode.text()).isEqualTo(201);
 
-        // And renews its lease each 10 s for two minutes, after a conflict too.
+        // and renews its lease every 10 s for two minutes, also after a conflict
         assertThat(kubelet.get(LEASES + "/n1?timeout=10s").status()).isEqualTo(404);
         Answer lease =
                 kubelet.send("POST", LEASES + "?timeout=10s", "coordination.k8s.io/v1", "Lease", lease("", uid, 0));
@@ -168,7 +168,7 @@ class KubernetesClientsTest {
                         .status())
                 .isEqualTo(200);
 
-        // And reports its status: one condition changes, the order is kept.
+        // and reports its status: one condition changes, and the order stays
         Answer ready = kubelet.patch(TestServer.STRATEGIC, "/api/v1/nodes/n1/status?timeout=10s", """
                         {"status":{"$setElementOrder/conditions":[{"type":"MemoryPressure"},{"type":"DiskPressure"},
                         {"type":"PIDPressure"},{"type":"Ready"}],"conditions":[{"message":"kubelet is posting ready status",
@@ -182,7 +182,7 @@ class KubernetesClientsTest {
                         .map(condition -> condition.text("type") + "=" + condition.text("status")))
                 .containsExactly("MemoryPressure=False", "DiskPressure=False", "PIDPressure=False", "Ready=True");
 
-        // And tells an event, and of it once more.
+        // and reports an event, and its repetition
         Answer event = kubelet.send("POST", "/api/v1/namespaces/default/events", "v1", "Event", event());
         assertThat(event.status()).as(event.text()).isEqualTo(201);
         assertThat(kubelet.patch(
@@ -192,7 +192,7 @@ class KubernetesClientsTest {
                         .status())
                 .isEqualTo(200);
 
-        // And ends a pod that is deleted, with the pod's own UID.
+        // and completes the deletion of a pod, with the UID as a precondition
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p1", "n1"));
         String pod = server.get("/api/v1/namespaces/default/pods/p1")
                 .json()
@@ -230,7 +230,7 @@ class KubernetesClientsTest {
             manager.inform(uri);
         }
 
-        // When it gives the node up.
+        // when it marks the node as unreachable
         Answer unknown = manager.send("PUT", "/api/v1/nodes/n1/status", "v1", "Node", givenUp());
         Answer tainted = manager.patch(
                 TestServer.STRATEGIC,
@@ -240,14 +240,14 @@ class KubernetesClientsTest {
                         + "\"key\":\"node.kubernetes.io/unreachable\",\"timeAdded\":\"2026-11-21T07:00:00Z\"}]}}");
         Answer told = manager.send("POST", "/api/v1/namespaces/default/events", "v1", "Event", event());
 
-        // Then it is so, in its form.
+        // then the response has the marks, in the client's encoding
         assertThat(unknown.status()).as(unknown.text()).isEqualTo(200);
         assertThat(tainted.status()).as(tainted.text()).isEqualTo(200);
         assertThat(tainted.json().object("spec").array("taints").objects().map(taint -> taint.text("effect")))
                 .containsExactly("NoExecute", "NoSchedule");
         assertThat(told.status()).as(told.text()).isEqualTo(201);
 
-        // And when it takes it back, nothing is left.
+        // and when it reverts this, the marks are gone
         Answer cleared = manager.patch(TestServer.STRATEGIC, "/api/v1/nodes/n1", "{\"spec\":{\"taints\":null}}");
         assertThat(cleared.status()).isEqualTo(200);
         assertThat(cleared.json().object("spec").has("taints")).isFalse();
@@ -262,21 +262,21 @@ class KubernetesClientsTest {
         assertThat(one.get(LOCK + "?timeout=5s").status()).isEqualTo(404);
         assertThat(other.get(LOCK + "?timeout=5s").status()).isEqualTo(404);
 
-        // When both reach for the lock.
+        // when both try to acquire the lock
         String collection = LOCK.substring(0, LOCK.lastIndexOf('/'));
         Answer won =
                 one.send("POST", collection + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock("", "one", 0));
         Answer lost =
                 other.send("POST", collection + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock("", "other", 0));
 
-        // Then one has it, and renews it.
+        // then one acquires it, and renews it
         assertThat(won.status()).as(won.text()).isEqualTo(201);
         assertThat(lost.status()).isEqualTo(409);
         Answer renewed =
                 one.send("PUT", LOCK + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock(won.version(), "one", 2));
         assertThat(renewed.status()).as(renewed.text()).isEqualTo(200);
 
-        // And when it falls silent, the other one takes over, and the first one's late renewal is refused.
+        // and when it stops renewing, the other one takes over, and a late renewal of the first one is refused
         server.time.advance(Duration.ofSeconds(17));
         Answer taken = other.send(
                 "PUT", LOCK + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock(renewed.version(), "other", 19));
@@ -289,7 +289,7 @@ class KubernetesClientsTest {
     }
 
     private static Meta.ObjectMeta.Builder metadata(String name) {
-        // As Go writes it: the empty time too.
+        // Go also writes the empty time.
         return Meta.ObjectMeta.newBuilder().setName(name).setCreationTimestamp(Meta.Time.getDefaultInstance());
     }
 

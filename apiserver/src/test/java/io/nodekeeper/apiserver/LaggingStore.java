@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A server's view of a store that others write to as well: what it has heard of, which is late until it catches up. */
+/** One server's view of a store that other servers write, too. Its cache can lag until {@link #current} is called. */
 final class LaggingStore implements Store {
     private final IndexedStore truth;
     private final Loop loop;
@@ -22,7 +22,7 @@ final class LaggingStore implements Store {
     private final List<Event> coming = new ArrayList<>();
     private boolean late;
 
-    /** Sees what is in {@code truth}. */
+    /** A view of {@code truth}. */
     LaggingStore(IndexedStore truth, Loop loop) {
         this.truth = truth;
         this.loop = loop;
@@ -43,7 +43,7 @@ final class LaggingStore implements Store {
         });
     }
 
-    /** From now on it hears nothing, or again all there is. */
+    /** Stops the delivery of changes, or resumes it with all missed changes. */
     void late(boolean late) {
         this.late = late;
         if (!late) {

@@ -21,13 +21,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Proper requests of all sorts with something broken in them, in great numbers: paths, queries, headers, JSON, YAML, protobuf
- * and patches. {@code -Dfuzz.inputs=1000000} for a long run; {@code -Dfuzz.seed} to do one again.
+ * Many valid requests with random mutations of paths, queries, headers, JSON, YAML, protobuf and patches. Use
+ * {@code -Dfuzz.inputs=1000000} for a long run, and {@code -Dfuzz.seed} to repeat a run.
  */
 class ManyInputsTest {
     private static final int INPUTS = Integer.getInteger("fuzz.inputs", 60_000);
     private static final long SEED = Long.getLong("fuzz.seed", 1);
-    /** A server of its own for so many: what they store does not pile up, and what is left open is seen. */
+    /** The inputs per server. A new server frees the stored objects, and its watches and seats can be checked. */
     private static final int BATCH = 10_000;
 
     private static final String LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
@@ -166,7 +166,7 @@ class ManyInputsTest {
             assertThat(metrics.lines().filter(line -> line.startsWith("apiserver_longrunning_requests{")))
                     .allMatch(line -> line.endsWith(" 0.0"));
         }
-        // The inputs are worth something only if many of them get far.
+        // Inputs are useful only if the server accepts many of them.
         assertThat(answers).containsKeys(200, 201, 400, 404, 422);
         System.out.println("fuzz: " + INPUTS + " inputs, answers by status: " + answers);
     }
@@ -176,7 +176,7 @@ class ManyInputsTest {
         try {
             request = TestServer.request(TestServer.ADMIN, input.method, input.uri, input.headers, input.body);
         } catch (IllegalArgumentException e) {
-            // Escapes that are none: the transport refuses these.
+            // Malformed escapes; the transport refuses these.
             return 400;
         }
         CompletableFuture<ApiResponse> response = server.server.handle(request);
@@ -203,7 +203,7 @@ class ManyInputsTest {
         return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
-    /** One of the corpus with one to four things changed. */
+    /** A request of the corpus with one to four mutations. */
     private static Input broken(SplittableRandom random) {
         Input input = CORPUS.get(random.nextInt(CORPUS.size()));
         for (int i = random.nextInt(4); i >= 0; i--) {

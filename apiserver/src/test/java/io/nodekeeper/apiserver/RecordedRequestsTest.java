@@ -34,9 +34,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What kubelets and kube-controller-managers 1.26 and 1.32 send, in the files {@code clients/*.txt}, over authorization,
- * admission and validation. Each file says which requests are recordings and which are written after the sources, and
- * explains its notation.
+ * The requests of kubelets and kube-controller-managers 1.26 and 1.32 in the files {@code clients/*.txt}, through
+ * authorization, admission and validation. Each file explains its notation, and says which requests are recordings and
+ * which follow the clients' sources.
  */
 class RecordedRequestsTest {
     private static final Pattern FIELD = Pattern.compile("\\$\\{(\\S+) (\\w+)}");
@@ -47,13 +47,13 @@ class RecordedRequestsTest {
             "merge", TestServer.MERGE,
             "apply", Yaml.APPLY_MEDIA_TYPE);
 
-    /** How the objects of typed clients travel. */
+    /** The encoding of requests and responses. */
     enum Form {
-        /** As the components send them. */
+        /** The default of the components. */
         PROTOBUF,
         /** With {@code --kube-api-content-type=application/json}. */
         JSON,
-        /** As the components send them, by a client that takes no JSON. */
+        /** The default of the components, but the client does not accept JSON. */
         ONLY_PROTOBUF
     }
 
@@ -124,7 +124,7 @@ class RecordedRequestsTest {
         }
     }
 
-    /** The lines up to the next empty one, with the fields of objects filled in. */
+    /** The lines up to the next empty one, with the fields of objects substituted. */
     private String body(Deque<String> lines) {
         StringBuilder body = new StringBuilder();
         while (!lines.isEmpty() && !lines.peek().isEmpty()) {
@@ -165,7 +165,7 @@ class RecordedRequestsTest {
         }
     }
 
-    /** An answer in protobuf as text: JSON, or the strings of a message that only answers have. */
+    /** A protobuf response as text: JSON, or the strings of a message that only responses contain. */
     private static String decoded(Answer answer) {
         String strings = new String(answer.bytes(), StandardCharsets.ISO_8859_1);
         String head = strings.substring(0, Math.min(60, strings.length()));
@@ -174,7 +174,7 @@ class RecordedRequestsTest {
                 : Protobuf.decode(answer.bytes()).toString();
     }
 
-    /** The texts of a line: words, or several words between quotation marks. */
+    /** The tokens of a line: words, or quoted strings. */
     private static List<String> quoted(List<String> words) {
         Matcher texts = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"|(\\S+)").matcher(String.join(" ", words));
         List<String> all = new ArrayList<>();

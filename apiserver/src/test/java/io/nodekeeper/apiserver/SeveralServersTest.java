@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Two servers on one store, the second of which hears late of what the first one writes. */
+/** Two servers on one store; the cache of the second one lags behind the writes of the first one. */
 class SeveralServersTest {
     private static final String N1 = "/api/v1/nodes/n1";
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -92,7 +92,7 @@ class SeveralServersTest {
         view.late(false);
         view.late(true);
         first.patch(TestServer.MERGE, N1, labels("{\"color\":\"blue\"}"));
-        // as far as the second server has heard it is red already
+        // in the second server's cache it is already red
         assertThat(ask("PATCH", N1, labels("{\"color\":\"red\"}")).status()).isEqualTo(200);
         assertThat(labels(first.get(N1)).text("color")).isEqualTo("red");
     }
@@ -122,12 +122,12 @@ class SeveralServersTest {
     @Test
     void leaseIsRenewedOrCreatedAfterWritesOfTheOtherServer() {
         String lease = "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"n1\"}}";
-        // the other made it
+        // the other server creates the lease
         Answer made = first.post(LEASES, lease);
         assertThat(made.status()).isEqualTo(201);
         Answer renewed = ask("PUT", LEASES + "/n1", made.text());
         assertThat(renewed.status()).isEqualTo(200);
-        // this one has heard of it, and the other removed it
+        // this server has the lease in its cache, and the other one deletes it
         view.late(false);
         view.late(true);
         assertThat(first.delete(LEASES + "/n1", "").status()).isEqualTo(200);

@@ -11,7 +11,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the controller sends about pods and leases, and the default tolerations that its evictions wait for. */
+/** The controller's requests for pods and leases, and the default tolerations of pods. */
 class WorkloadRequestsTest {
     private static final String PODS = "/api/v1/namespaces/default/pods";
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -77,7 +77,7 @@ class WorkloadRequestsTest {
     @Test
     @Tag("L61")
     void controllerMarksAPodAndDeletesItByUid() {
-        // given a pod with a Ready condition of its kubelet's
+        // given a pod with a Ready condition from its kubelet
         String uid = server.post(PODS, TestServer.pod("p1", "n1"))
                 .json()
                 .object("metadata")
@@ -86,7 +86,7 @@ class WorkloadRequestsTest {
                 TestServer.STRATEGIC,
                 PODS + "/p1/status",
                 "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Fine\"}]}}");
-        // when the controller marks it
+        // when the controller sets its condition
         JsonObject marked = controller(
                         "PATCH",
                         PODS + "/p1/status",
@@ -94,12 +94,12 @@ class WorkloadRequestsTest {
                                 + "\"},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\","
                                 + "\"lastTransitionTime\":\"2026-11-21T07:00:00Z\"},{\"type\":\"DisruptionTarget\",\"status\":\"True\"}]}}")
                 .json();
-        // then what the kubelet said besides stays
+        // then the other fields of the kubelet stay
         assertThat(marked.object("status").array("conditions"))
                 .hasToString(
                         "[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"Fine\",\"lastTransitionTime\":\"2026-11-21T07:00:00Z\"},"
                                 + "{\"type\":\"DisruptionTarget\",\"status\":\"True\"}]");
-        // and neither patch nor deletion meets another pod of that name
+        // and neither the patch nor the deletion affects another pod of the same name
         assertThat(controller("PATCH", PODS + "/p1/status", "{\"metadata\":{\"uid\":\"other\"}}")
                         .status())
                 .isEqualTo(422);

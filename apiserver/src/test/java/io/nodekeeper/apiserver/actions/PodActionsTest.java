@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Evictions, bindings and what of a pod may change. */
+/** Evictions, bindings and updates of pods. */
 class PodActionsTest {
     private static final String PODS = "/api/v1/namespaces/default/pods";
     private static final String BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
@@ -106,7 +106,7 @@ class PodActionsTest {
                 .hasToString(
                         "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"Cannot evict pod as it would violate the pod's disruption budget.\",\"reason\":\"TooManyRequests\",\"details\":{\"causes\":[{\"reason\":\"DisruptionBudget\",\"message\":\"The disruption budget b needs 1 healthy pods and has 1 currently\"}]},\"code\":429}");
         assertThat(pod().object("metadata").has("deletionTimestamp")).isFalse();
-        // Whoever asks for the deletion itself is not held up.
+        // The budget does not apply to a plain deletion.
         assertThat(server.delete(PODS + "/p1", "").status()).isEqualTo(200);
     }
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the server says when it is asked who may do what, as {@code kubectl auth} asks it. */
+/** Access reviews, as {@code kubectl auth} sends them. */
 class ReviewTest {
     private static final String AUTHORIZATION = "/apis/authorization.k8s.io/v1/";
     private static final String PODS =

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What Kubernetes' admission plugins Priority and RuntimeClass do to pods and to their classes. */
+/** Kubernetes' admission plugins Priority and RuntimeClass. */
 class PodAdmissionTest {
     private static final String PODS = "/api/v1/namespaces/default/pods";
     private static final String PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses";
@@ -60,13 +60,13 @@ class PodAdmissionTest {
 
     @Test
     void podWithoutAClassGetsTheLowestGlobalDefault() {
-        // given no default
+        // given no default class
         assertThat(created("").number("priority")).contains(0L);
         server.delete(PODS + "/p", "");
-        // when there is one, as two racing creations can leave two
+        // when there are two, which two concurrent creations can leave behind
         priority("normal", "'value':7,'globalDefault':true");
         JsonObject spec = created("");
-        // then its name is part of the pod
+        // then the pod has the name of the lower one
         assertThat(spec.number("priority")).contains(7L);
         assertThat(spec.text("priorityClassName")).isEqualTo("normal");
     }

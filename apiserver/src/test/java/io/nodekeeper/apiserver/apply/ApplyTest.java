@@ -64,7 +64,7 @@ class ApplyTest {
         assertThat(forced.json().object("data")).hasToString("{\"a\":\"2\",\"b\":\"1\"}");
         assertThat(owners(forced).getFirst().object("fieldsV1")).hasToString("{\"f:data\":{\"f:b\":{}}}");
         assertThat(owners(forced).getLast().object("fieldsV1")).hasToString("{\"f:data\":{\"f:a\":{}}}");
-        // What the first one has lost it cannot remove.
+        // The first manager cannot remove a field that it no longer owns.
         assertThat(apply("m1", map("{}")).json().object("data")).hasToString("{\"a\":\"2\"}");
     }
 
@@ -156,7 +156,7 @@ class ApplyTest {
                         "{\"manager\":\"s\",\"operation\":\"Apply\",\"apiVersion\":\"v1\",\"time\":\"2026-11-21T07:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:status\":{\"f:conditions\":{\"k:{\\\"type\\\":\\\"X\\\"}\":{\".\":{},\"f:status\":{},\"f:type\":{}}}}},\"subresource\":\"status\"}");
         Answer spec = server.patch(APPLY, "/api/v1/nodes/n1?fieldManager=s", status);
         assertThat(spec.json().object("spec").bool("unschedulable")).isTrue();
-        // The same manager by another way is another owner: it drops nothing there.
+        // The same manager with another subresource is another owner, so it removes nothing there.
         assertThat(spec.json().object("status").array("conditions").items()).hasSize(1);
         assertThat(server.patch(APPLY, "/api/v1/nodes/gone/status?fieldManager=s", status.replace("n1", "gone"))
                         .status())

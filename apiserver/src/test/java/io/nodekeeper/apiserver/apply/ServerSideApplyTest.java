@@ -22,7 +22,7 @@ import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What applying does to an object and to who owns it. */
+/** The object and the owners of its fields after an apply. */
 class ServerSideApplyTest {
     private static final Schema NODE = KindSchemas.of("v1", "Node");
     private static final Schema POD = KindSchemas.of("v1", "Pod");
@@ -123,7 +123,7 @@ class ServerSideApplyTest {
         assertThat(after.of(writer).paths(100)).containsExactly(".metadata.labels.a");
     }
 
-    // ---- whatever is applied -------------------------------------------------------------------------------------
+    // ---- properties for random objects -----------------------------------------------------------------------------
 
     @Property(tries = 500)
     @net.jqwik.api.Tag("W39")
@@ -178,7 +178,7 @@ class ServerSideApplyTest {
         Applied dropped = apply(ONE, applied.object(), JsonObject.EMPTY, applied.owners());
         FieldSet left = FieldSet.of(dropped.object(), NODE);
         FieldSet untouched = applied.owners().of(new Manager("before", false, "v1", ""));
-        // Exactly what others own is left: nothing of the one who dropped all, nothing less of the others.
+        // Exactly the fields of the other managers are left.
         assertThat(untouched.minus(left).minus(empties(live)).paths(100)).isEmpty();
         assertThat(left.minus(FieldSet.of(live, NODE))
                         .minus(empties(dropped.object()))
@@ -186,7 +186,7 @@ class ServerSideApplyTest {
                 .isEmpty();
     }
 
-    /** Members that stand for an object or list without content: filled by others, they are no members any more. */
+    /** The members that are empty objects or lists. They are no members when another manager adds fields to them. */
     private static FieldSet empties(JsonValue value) {
         if (value instanceof JsonObject none && none.isEmpty() || value instanceof JsonArray list && list.isEmpty()) {
             return FieldSet.HERE;

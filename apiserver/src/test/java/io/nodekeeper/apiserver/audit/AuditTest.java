@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The audit log: a line for each request, and nothing in it that is secret. */
+/** The audit log: one event for each request, without secrets. */
 class AuditTest {
     private final List<JsonObject> lines = new ArrayList<>();
     private boolean failing;
@@ -123,7 +123,7 @@ class AuditTest {
         server.settle();
         failing = false;
         assertThat(server.get("/metrics").text()).contains("apiserver_audit_error_total 1.0");
-        // while nothing is written, ten thousand wait and the rest is lost
+        // while the log cannot write, ten thousand events wait and the others are lost
         for (int i = 0; i < 10_100; i++) {
             server.send(TestServer.ADMIN, "GET", "/version", Map.of(), "");
         }
@@ -135,7 +135,7 @@ class AuditTest {
 
     @Test
     void waitingEventsHoldAtMostSixteenMebibytes() {
-        // given a log whose thread does not come to write
+        // given a log whose thread does not run
         io.nodekeeper.time.VirtualTime time = new io.nodekeeper.time.VirtualTime(java.time.Instant.EPOCH);
         AuditLog log = new AuditLog(time.loop("audit"), new AuditLog.Out() {
             @Override
@@ -146,7 +146,7 @@ class AuditTest {
             @Override
             public void close() {}
         });
-        // when requests of 1 MiB with answers of 1 MiB are to be put down
+        // when requests of 1 MiB with responses of 1 MiB arrive
         for (int i = 0; i < 100; i++) {
             ApiRequest request = TestServer.request(
                     TestServer.ADMIN, "POST", "/api/v1/namespaces/default/configmaps", Map.of(), new byte[1 << 20]);
@@ -160,10 +160,10 @@ class AuditTest {
                             new ApiResponse.Full(201, Map.of(), new byte[1 << 20]),
                             java.time.Instant.EPOCH));
         }
-        // then only as many wait as there is room for, without the bodies of the requests
+        // then only as many events wait as the limit allows, without the bodies of the requests
         assertThat(log.taken()).isEqualTo(15);
         assertThat(log.lost()).isEqualTo(85);
-        // and what was written makes room
+        // and written events free the queue
         time.advance(java.time.Duration.ZERO);
         log.take(new AuditTrail(java.time.Instant.EPOCH)
                 .event(

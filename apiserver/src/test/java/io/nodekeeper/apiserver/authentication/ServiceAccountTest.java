@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Service accounts' tokens: made, bound, used, ended. */
+/** Service account tokens: creation, bound objects, use and expiry. */
 class ServiceAccountTest {
     private static final String ISSUER = "https://kubernetes.default.svc.cluster.local";
     private static final String ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
@@ -123,7 +123,7 @@ class ServiceAccountTest {
                         .array("authentication.kubernetes.io/credential-id")
                         .toString())
                 .startsWith("[\"JTI=");
-        // and may what it was granted
+        // and it has the granted rights
         assertThat(with(token("a", ""), "GET", PODS, "").message())
                 .startsWith("pods is forbidden: User \"system:serviceaccount:default:a\" cannot list");
     }
@@ -250,7 +250,7 @@ class ServiceAccountTest {
         assertThat(status(forged)).isEqualTo(401);
     }
 
-    /** A token of the same account, signed by other keys or in another name. */
+    /** A token of the same account with another key or another issuer. */
     private String madeBy(KeyPair keys, String issuer) {
         TestServer elsewhere = new TestServer(new Authenticator(
                 Map.of(),
@@ -265,7 +265,7 @@ class ServiceAccountTest {
                         .ask(User.ANONYMOUS, "GET", "/version", Map.of("authorization", "Bearer " + token), "")
                         .status())
                 .isEqualTo(200);
-        // the seeded randomness gives both accounts the same UID, so that nothing else is different
+        // the seeded random numbers give both accounts the same UID, so that nothing else differs
         return token;
     }
 
@@ -282,7 +282,7 @@ class ServiceAccountTest {
         assertThat(other.ask(User.ANONYMOUS, "GET", "/version", Map.of("authorization", "Bearer " + token), "")
                         .status())
                 .isEqualTo(200);
-        // and what the key before it signed stays good
+        // and tokens of the previous key stay valid
         account("a");
         String before = token("a", "");
         assertThat(other.ask(User.ANONYMOUS, "GET", "/version", Map.of("authorization", "Bearer " + before), "")

@@ -29,12 +29,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Who × verb × resource × name: the whole table stands in {@code authorization-matrix.txt}, and every cell is asked of a
- * server by a request, writes as dry runs. A cell holds the first letters of the verbs that are allowed.
+ * Checks the table of user, verb, resource and name in {@code authorization-matrix.txt}: each cell is one request to a
+ * server; writes are dry runs. A cell has the first letters of the allowed verbs.
  */
 class AuthorizationMatrixTest {
     private static final String TABLE = "/authorization-matrix.txt";
-    /** The letters of the verbs, in the order of a cell. */
+    /** The verbs and their letters, in the order of a cell. */
     private static final Map<String, String> VERBS = new LinkedHashMap<>();
 
     static {
@@ -64,7 +64,7 @@ class AuthorizationMatrixTest {
         USERS.put("masters", TestServer.ADMIN);
     }
 
-    /** A line of the table: a resource with its group and subresource, where, and what each user may. */
+    /** A row of the table: a resource with group and subresource, the namespace and name, and the verbs of each user. */
     private record Row(String resource, String place, List<String> cells) {
         String plural() {
             return path().split("/")[0];
@@ -143,7 +143,7 @@ class AuthorizationMatrixTest {
         }
     }
 
-    /** Two nodes with a pod each, that use a secret, a configmap and an account each; and people with roles. */
+    /** Two nodes with one pod each, which use one secret, configmap and service account each; and users with roles. */
     private static void world() {
         for (String n : List.of("1", "2")) {
             server.node("n" + n);
@@ -236,12 +236,12 @@ class AuthorizationMatrixTest {
                 : resource.subresource(row.subresource())
                         .map(Subresource::verbs)
                         .orElseThrow();
-        // All namespaces can be looked through at once, and that is all.
+        // Requests for all namespaces can only list and watch.
         boolean everywhere = resource.type().namespaced() && row.namespace().isEmpty();
         return verbs.contains(verb) && (!everywhere || verb.equals("list") || verb.equals("watch"));
     }
 
-    /** Whether a request is served, or fails for another reason than who makes it. */
+    /** Whether a request is authorized: it succeeds, or fails for another reason. */
     private static boolean isAllowed(User user, Row row, String verb) {
         String object =
                 row.collection() + "/" + row.name() + (row.subresource().isEmpty() ? "" : "/" + row.subresource());
@@ -278,7 +278,7 @@ class AuthorizationMatrixTest {
         return response.join();
     }
 
-    /** The object as it is, with an annotation more; or something of its name. */
+    /** The stored object with one more annotation; a minimal object of that name if there is none. */
     private static String changed(Row row) {
         Answer now = server.get(row.collection() + "/" + row.name());
         JsonObject object = now.status() == 200 ? now.json() : io.nodekeeper.api.json.Json.parseObject(body(row));
@@ -288,7 +288,7 @@ class AuthorizationMatrixTest {
                 .toString();
     }
 
-    /** What is created: a pod is one that its node tells of, a token is for a pod, a binding for a role of little worth. */
+    /** The body of a creation: a mirror pod, a token for a pod, a binding of a harmless role. */
     private static String body(Row row) {
         String name = "\"name\":\"" + row.name() + "\"";
         String number = row.name().replaceAll("\\D", "");

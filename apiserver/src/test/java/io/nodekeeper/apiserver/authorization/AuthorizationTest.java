@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The exact texts of refusals, and what nodes are held to. Who may do what is in {@link AuthorizationMatrixTest}. */
+/** The exact messages of refusals, and NodeRestriction. {@link AuthorizationMatrixTest} has the decisions. */
 class AuthorizationTest {
     private static final String NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
     private static final String SYSTEM_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
@@ -116,7 +116,7 @@ class AuthorizationTest {
     @Test
     @Tag("W79")
     void restrictionChecksTheStateThatTheWriteReplaces() {
-        // given a node that wants to write the object as it read it, while the controller taints it
+        // given a node that writes an object based on its earlier read, while the controller adds a taint
         String read = server.node("n1")
                 .update("metadata", metadata -> metadata.without("resourceVersion"))
                 .with("extra", "x")
@@ -129,7 +129,7 @@ class AuthorizationTest {
                 "{\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoExecute\"}]}}");
         var writing = server.send(TestServer.N1, "PUT", "/api/v1/nodes/n1", Map.of(), read);
         server.settle();
-        // then the node's write, which came second, cannot take the taint away
+        // then the node's later write cannot remove the taint
         assertThat(TestServer.answer(tainting).status()).isEqualTo(200);
         assertThat(TestServer.answer(writing).message())
                 .isEqualTo("nodes \"n1\" is forbidden: node \"n1\" is not allowed to modify taints");
@@ -277,7 +277,7 @@ class AuthorizationTest {
                 .hasToString("{\"name\":\"n2\",\"group\":\"coordination.k8s.io\",\"kind\":\"leases\"}");
     }
 
-    /** Kubernetes' gate AuthorizeNodeWithSelectors. */
+    /** Kubernetes' feature gate AuthorizeNodeWithSelectors. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             nodes/n1                                    | 200 | 200

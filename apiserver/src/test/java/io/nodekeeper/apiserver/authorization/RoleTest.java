@@ -17,7 +17,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Roles and bindings: stored, checked, in force at once, and never a way to more than one has. */
+/** Roles and bindings: storage, validation, immediate effect, and the prevention of privilege escalation. */
 class RoleTest {
     private static final String RBAC = "/apis/rbac.authorization.k8s.io/v1";
     private static final String CLUSTER_ROLES = RBAC + "/clusterroles";
@@ -58,7 +58,7 @@ class RoleTest {
         created(ROLES, role("reader", rule("", "pods", "get list")));
         created(BINDINGS, binding("alice-reads", "Role", "reader", "alice"));
         assertThat(as(TestServer.ALICE, "GET", PODS, "").status()).isEqualTo(200);
-        // there, not elsewhere, and nothing else
+        // in that namespace only, and only these verbs
         assertThat(as(TestServer.ALICE, "GET", "/api/v1/namespaces/kube-system/pods", "")
                         .status())
                 .isEqualTo(403);
@@ -94,7 +94,7 @@ class RoleTest {
                 .isEqualTo("leases.coordination.k8s.io \"l1\" is forbidden: User \"alice\" cannot create resource"
                         + " \"leases\" in API group \"coordination.k8s.io\" in the namespace \"default\"");
         assertThat(applied.status()).as(applied.text()).isEqualTo(403);
-        // what is there may be changed
+        // an existing object can be changed
         server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"m1\"}}");
         assertThat(server.ask(
                                 TestServer.ALICE,
@@ -180,7 +180,7 @@ class RoleTest {
                                 + rule("", "pods", "get")));
         created(CLUSTER_BINDINGS, binding("alice-writes", "ClusterRole", "role-writer", "alice"));
 
-        // what she has she may pass on
+        // Alice can grant rights that she has
         assertThat(as(TestServer.ALICE, "POST", CLUSTER_ROLES, role("r", rule("", "pods", "get")))
                         .status())
                 .isEqualTo(201);
@@ -188,7 +188,7 @@ class RoleTest {
                         .status())
                 .isEqualTo(201);
 
-        // more she may not, neither by a role nor by a binding
+        // but no others, neither by a role nor by a binding
         assertThat(as(TestServer.ALICE, "POST", CLUSTER_ROLES, role("x", rule("", "pods", "get delete list")))
                         .message())
                 .isEqualTo(
@@ -211,7 +211,7 @@ class RoleTest {
                         .message())
                 .endsWith("must have cluster-admin privileges to use an aggregationRule");
 
-        // owners and finalizers of any role may be changed, as garbage collection needs
+        // owners and finalizers of all roles can be changed, because garbage collection does so
         assertThat(as(
                                 TestServer.ALICE,
                                 "PATCH",
@@ -235,10 +235,10 @@ class RoleTest {
         created(CLUSTER_ROLES, role("deleter", rule("", "nodes", "delete")));
         String label = "{\"metadata\":{\"labels\":{\"rbac.authorization.k8s.io/aggregate-to-view\":\"true\"}}}";
 
-        // when she makes the role a part of view
+        // when she adds the label that makes the role part of view
         Answer labelled = as(TestServer.ALICE, "PATCH", CLUSTER_ROLES + "/deleter", label);
 
-        // then she is refused, as for a binding of cluster-admin and a role that collects rules
+        // then she is refused, as for a binding of cluster-admin and an aggregated role
         assertThat(labelled.message())
                 .isEqualTo("clusterroles.rbac.authorization.k8s.io \"deleter\" is forbidden: user \"alice\""
                         + " (groups=[\"system:authenticated\"]) is attempting to grant RBAC permissions not currently"
@@ -249,7 +249,7 @@ class RoleTest {
         assertThat(as(TestServer.ALICE, "PATCH", CLUSTER_BINDINGS + "/cluster-admin", label)
                         .status())
                 .isEqualTo(403);
-        // and what she has she may label
+        // and she can label a role whose rights she has
         assertThat(as(TestServer.ALICE, "PATCH", CLUSTER_ROLES + "/role-writer", label)
                         .status())
                 .isEqualTo(200);
@@ -270,7 +270,7 @@ class RoleTest {
         // when it gets the label of view
         server.patch(TestServer.MERGE, CLUSTER_ROLES + "/foo-reader", label.formatted("true"));
 
-        // then view, edit and admin have its rule, and the rules that they had
+        // then view, edit and admin have its rule in addition to their own
         for (String name : List.of("view", "edit", "admin")) {
             assertThat(server.get(CLUSTER_ROLES + "/" + name).text())
                     .contains(reader)
@@ -281,12 +281,12 @@ class RoleTest {
         server.patch(TestServer.MERGE, CLUSTER_ROLES + "/foo-reader", label.formatted("false"));
         server.patch(
                 TestServer.MERGE, CLUSTER_ROLES + "/view", "{\"rules\":[" + rule("example.com", "bars", "get") + "]}");
-        // then the rules go
+        // then these rules are removed
         for (String name : List.of("view", "edit", "admin")) {
             assertThat(server.get(CLUSTER_ROLES + "/" + name).text()).doesNotContain("example.com");
         }
 
-        // and a role of one's own collects by its own selector, and is in force
+        // and a user's own aggregated role has the rules of its selector, and they apply
         assertThat(server.get(CLUSTER_ROLES + "/mine").json().array("rules").isEmpty())
                 .isTrue();
         created(CLUSTER_BINDINGS, binding("mine", "ClusterRole", "mine", "alice"));
@@ -301,7 +301,7 @@ class RoleTest {
 
     @Test
     void aggregatedRulesInAnotherOrderAreNotWritten() {
-        // given view as another controller may have written it
+        // given view with its rules in the order of another controller
         JsonObject view = server.get(CLUSTER_ROLES + "/view").json();
         List<JsonValue> rules = new ArrayList<>(view.array("rules").items());
         Collections.reverse(rules);
@@ -314,7 +314,7 @@ class RoleTest {
 
     @Test
     void customRulesFromBeforeAggregationAreKept() {
-        // given a store in which view has rules of its own and there is no role that it collects from
+        // given a store in which view has custom rules and the roles that it aggregates are missing
         server.delete(CLUSTER_ROLES + "/system:aggregate-to-view", "");
         JsonObject view = server.get(CLUSTER_ROLES + "/view").json();
         server.put(
@@ -325,7 +325,7 @@ class RoleTest {
         // when the server starts
         server.server.start(java.time.Duration.ofHours(1));
         server.settle();
-        // then they are part of view, edit and admin still
+        // then the custom rules are still part of view, edit and admin
         for (String name : List.of("system:aggregate-to-view", "view", "edit", "admin")) {
             assertThat(server.get(CLUSTER_ROLES + "/" + name).text())
                     .contains("\"foos\"")
@@ -415,8 +415,7 @@ class RoleTest {
         assertThat(server.store.get("/registry/rolebindings/kube-system/nodekeeper:controller"))
                 .isPresent();
 
-        // given one that was deleted, one that was cut down and got a rule of its own, and one that is not to be
-        // touched
+        // given a deleted role, a role without some of its rules and with a custom one, and a role that opted out
         server.delete(CLUSTER_ROLES + "/view", "");
         String own = rule("example.com", "foos", "get");
         server.patch(TestServer.MERGE, CLUSTER_ROLES + "/system:aggregate-to-edit", "{\"rules\":[" + own + "]}");

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What each namespace has without anybody's doing: the account default and the certificates to check the server. */
+/** The objects that the server creates in each namespace: the service account default and the root certificates. */
 class NamespaceDefaultsTest {
     private static final String PEM = "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n";
     private static final String ACCOUNT = "/serviceaccounts/default";
@@ -27,13 +27,13 @@ class NamespaceDefaultsTest {
 
     @Test
     void namespacesGetTheDefaultsAtTheStartAndAtCreation() {
-        // given a namespace from before, and a server that starts
+        // given a namespace that exists before the server starts
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"old\"}}");
         assertThat(server.get(in("old", ACCOUNT)).status()).isEqualTo(404);
         start(PEM);
-        // when another is created
+        // when another namespace is created
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"new\"}}");
-        // then all have both
+        // then all namespaces have both objects
         for (String namespace :
                 new String[] {"default", "kube-system", "kube-public", "kube-node-lease", "old", "new"}) {
             assertThat(server.get(in(namespace, ACCOUNT)).status())
@@ -77,17 +77,17 @@ class NamespaceDefaultsTest {
 
     @Test
     void otherCertificatesAreReplacedOnlyAtAStart() {
-        // given a map that holds the certificates of an older authority, and a label of its owner
+        // given a ConfigMap with the certificates of an older authority, and a user's label
         server.post(
                 in("default", "/configmaps"),
                 "{\"metadata\":{\"name\":\"kube-root-ca.crt\",\"labels\":{\"a\":\"b\"}},\"data\":{\"ca.crt\":\"old\"}}");
         // when the server starts
         start(PEM);
-        // then it has the server's
+        // then it has the server's certificates
         assertThat(server.get(in("default", ROOT_CA)).text())
                 .contains("BEGIN CERTIFICATE")
                 .contains("{\"a\":\"b\"}");
-        // and what another controller writes then stays: two writers do not take turns
+        // and later writes of another controller stay, so that two writers do not overwrite each other forever
         server.patch(TestServer.MERGE, in("default", ROOT_CA), "{\"data\":{\"ca.crt\":\"theirs\"}}");
         server.time.advance(Duration.ofMinutes(10));
         assertThat(server.get(in("default", ROOT_CA)).json().object("data").text("ca.crt"))

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What looks at many objects of a namespace takes them some at a time. */
+/** Evictions and the deletion of a namespace read objects in pages. */
 class PagedListsTest {
     private final TestServer server = new TestServer();
     /** Sizes of the pages of each listing below a prefix. */

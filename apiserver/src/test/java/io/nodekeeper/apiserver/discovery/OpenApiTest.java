@@ -15,7 +15,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The API in OpenAPI's words. */
+/** OpenAPI documents. */
 class OpenApiTest {
     private static final String PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
@@ -180,7 +180,7 @@ class OpenApiTest {
                 .isEqualTo(406);
     }
 
-    /** The fields of a message that have this number. */
+    /** The fields of a message with this number. */
     private static List<byte[]> fields(byte[] message, int number) throws IOException {
         List<byte[]> found = new ArrayList<>();
         CodedInputStream in = CodedInputStream.newInstance(message);

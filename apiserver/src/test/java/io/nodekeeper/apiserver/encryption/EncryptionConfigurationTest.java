@@ -8,7 +8,7 @@ import io.nodekeeper.time.Randoms;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** What an EncryptionConfiguration says, and everything that can be wrong with it. */
+/** EncryptionConfigurations and the errors in them. */
 class EncryptionConfigurationTest {
     private static EncryptionConfiguration.Result parse(String text) {
         return EncryptionConfiguration.parse(text, StoredResources::name, Randoms.secure());

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The limits of {@code --event-rate-limit-config}, over the whole request chain. */
+/** The limits of {@code --event-rate-limit-config}, with complete requests. */
 class EventLimitsTest {
     private static final User BOB = User.authenticated("bob", java.util.List.of("system:masters"));
 
@@ -40,7 +40,7 @@ class EventLimitsTest {
 
     @ParameterizedTest
     @CsvSource({
-        // The type, its key for the events below; whether another namespace, user or source has a limit of its own.
+        // The type, its key for the events below, and whether another namespace, user or source has its own limit.
         "Server, '', false, false, false",
         "Namespace, default, true, false, false",
         "User, admin, false, true, false",
@@ -50,26 +50,26 @@ class EventLimitsTest {
             String type, String key, boolean namespaces, boolean users, boolean sources) {
         TestServer server = server(type);
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"other\"}}");
-        // given a burst
+        // given a used burst
         assertThat(event(server, TestServer.ADMIN, "default", "a", "n1").status())
                 .isEqualTo(201);
         assertThat(event(server, TestServer.ADMIN, "default", "b", "n1").status())
                 .isEqualTo(201);
-        // when one more is written
+        // when one more event is written
         Answer refused = event(server, TestServer.ADMIN, "default", "c", "n1");
-        // then it is refused as by Kubernetes, and is not stored
+        // then it is refused as in Kubernetes, and is not stored
         assertThat(refused.status()).isEqualTo(429);
         assertThat(refused.reason()).isEqualTo("TooManyRequests");
         assertThat(refused.message())
                 .isEqualTo("Too many requests: limit reached on type " + type + " for key " + key.replace("U", "u"));
         assertThat(refused.headers()).containsEntry("retry-after", "1");
         assertThat(server.get("/api/v1/namespaces/default/events/c").status()).isEqualTo(404);
-        // and what has another key is not
+        // and an event with another key is accepted
         assertThat(event(server, TestServer.ADMIN, "other", "d", "n1").status()).isEqualTo(namespaces ? 201 : 429);
         assertThat(event(server, BOB, "default", "e", "n1").status()).isEqualTo(users ? 201 : 429);
         assertThat(event(server, TestServer.ADMIN, "default", "f", "n2").status())
                 .isEqualTo(sources ? 201 : 429);
-        // and after a second there is one more
+        // and after a second, one more is accepted
         server.time.advance(Duration.ofSeconds(1));
         assertThat(event(server, TestServer.ADMIN, "default", "g", "n1").status())
                 .isEqualTo(201);

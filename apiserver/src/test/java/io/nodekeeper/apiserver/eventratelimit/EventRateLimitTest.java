@@ -7,7 +7,7 @@ import io.nodekeeper.api.json.Json;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which writes of Events are refused, by Kubernetes' kinds of limits and by bytes. */
+/** Rate limits of Events by Kubernetes' types and by bytes. */
 class EventRateLimitTest {
     private static final long SECOND = 1_000_000_000L;
 
@@ -57,15 +57,15 @@ class EventRateLimitTest {
 
     @Test
     void bytesOfOneUserAreLimitedEvenForFewEvents() {
-        // given 100 kB a second and 1 MB at once
+        // given a limit of 100 kB per second with a burst of 1 MB
         EventRateLimit limit = new EventRateLimit(new EventLimits(List.of(), 100_000, 1_000_000));
         EventWrite large = new EventWrite("a", "noisy", "s", 500_000);
-        // when Events of 500 kB come
+        // when Events of 500 kB arrive
         long bytes = accepted(limit, large, 10, 0) * 500_000L;
         for (int second = 1; second <= 60; second++) {
             bytes += accepted(limit, large, 10, second * SECOND) * 500_000L;
         }
-        // then a minute takes the burst and 60 times the rate, and others are not held back
+        // then a minute accepts the burst and 60 times the rate, and other users are not limited
         assertThat(bytes).isBetween(6_500_000L, 7_000_000L);
         assertThat(limit.check(new EventWrite("a", "quiet", "s", 1_000), 60 * SECOND))
                 .isEmpty();
@@ -74,15 +74,15 @@ class EventRateLimitTest {
 
     @Test
     void numberOfKeysIsLimited() {
-        // given room for two users
+        // given buckets for two users
         EventRateLimit limit = limit(Limit.Type.USER, 1, 1, 2);
         assertThat(limit.check(write("a", "1", "s"), 0)).isEmpty();
         assertThat(limit.check(write("a", "2", "s"), 0)).isEmpty();
         assertThat(limit.check(write("a", "1", "s"), 0)).isPresent();
-        // when a third comes, the one that wrote least recently is forgotten
+        // when a third user writes, the bucket of the least recently active user is removed
         assertThat(limit.check(write("a", "3", "s"), 0)).isEmpty();
         assertThat(limit.check(write("a", "2", "s"), 0)).isEmpty();
-        // and a key of any length takes little
+        // and a long key takes little memory
         String long1 = "x".repeat(1_000_000);
         assertThat(limit.check(write("a", long1, "s"), 0)).isEmpty();
         assertThat(limit.check(write("a", long1, "s"), 0).orElseThrow()).hasSizeLessThan(200);

@@ -22,7 +22,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Who is served, who waits, who is turned away. */
+/** Which requests get a seat, wait or are refused. */
 @Tag("W86")
 class ConcurrencyLimitsTest {
     private final ConcurrencyLimits limits =
@@ -61,7 +61,7 @@ class ConcurrencyLimitsTest {
         assertThat(limits.enter(modest)).isEqualTo(WAITING);
         assertThat(enter(READ, "greedy")).isEqualTo(GONE);
         assertThat(limits.leave(seats.get(0))).contains(modest);
-        // Seats are free again: whoever asks gets one.
+        // Seats are free again, so the next request gets one.
         assertThat(limits.leave(seats.get(1))).isEmpty();
         assertThat(enter(READ, "greedy")).isEqualTo(SEATED);
     }
@@ -103,7 +103,7 @@ class ConcurrencyLimitsTest {
         assertThat(limits.enter(fourth)).isEqualTo(WAITING);
         assertThat(limits.leave(first)).contains(third);
         assertThat(limits.leave(third)).contains(fourth);
-        // ten for each seat wait at most
+        // at most ten requests per seat wait
         for (int i = 0; i < 30; i++) {
             assertThat(enter(HEARTBEAT, "n" + i)).isIn(SEATED, WAITING);
         }
@@ -117,7 +117,7 @@ class ConcurrencyLimitsTest {
         assertThat(limits.enter(master)).isEqualTo(SEATED);
         Seat waiting = seat(READ, "modest");
         assertThat(limits.enter(waiting)).isEqualTo(WAITING);
-        // Their seat was one more than there are: nobody follows them.
+        // This seat was above the limit, so no waiting request gets it.
         assertThat(limits.leave(master)).isEmpty();
     }
 

@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Heavy work by turns: a thread runs what is its turn when it begins, on a clock that each piece moves. */
+/** Fair queuing of heavy tasks. Each task advances a virtual clock. */
 @Tag("W86")
 class FairWorkQueueTest {
     private final ArrayDeque<Runnable> threads = new ArrayDeque<>();
@@ -59,7 +59,7 @@ class FairWorkQueueTest {
 
     @Test
     void heavyTasksOfOneUserDelayOnlyThatUser() {
-        // Given a user whose pieces take a second each, and others whose pieces take 10 ms.
+        // given a user whose tasks take a second each, and others whose tasks take 10 ms
         for (int i = 0; i < 10; i++) {
             run("heavy", "" + i, 0, Duration.ofSeconds(1));
         }
@@ -67,10 +67,10 @@ class FairWorkQueueTest {
             run("light", "" + i, 0, Duration.ofMillis(10));
         }
 
-        // When all is done by one thread.
+        // when one thread runs all tasks
         threads.remove().run();
 
-        // Then one heavy piece at most comes before all of the light ones, which together cost less than it.
+        // then at most one heavy task precedes all light ones, which together cost less
         assertThat(done.subList(0, 31).stream().filter(piece -> piece.startsWith("light")))
                 .hasSize(30);
         assertThat(done).hasSize(40);
@@ -87,13 +87,13 @@ class FairWorkQueueTest {
 
     @Test
     void taskWaitsUntilItsMemoryIsFree() {
-        // Given work that holds 60 of 100 units until it is released.
+        // given a task that holds 60 of 100 units until it is released
         run("a", "1", 60, Duration.ZERO);
         run("a", "2", 60, Duration.ZERO);
         threads.remove().run();
         assertThat(done).containsExactly("a 1");
 
-        // When it is released, then the next begins; and work heavier than the limit runs alone.
+        // when it is released, then the next one starts; a task above the limit runs alone
         turns.release(60);
         threads.forEach(Runnable::run);
         threads.clear();
@@ -120,7 +120,7 @@ class FairWorkQueueTest {
                         try {
                             thread.run();
                         } catch (StackOverflowError e) {
-                            // As the pool would.
+                            // as a thread pool would do
                         }
                     })
                     .doesNotThrowAnyException();

@@ -7,7 +7,7 @@ import io.nodekeeper.apiserver.request.User;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which limit a request counts for. */
+/** The limit that a request counts for. */
 class FlowControllerTest {
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
     private static final User N1 = User.authenticated("system:node:n1", List.of("system:nodes"));

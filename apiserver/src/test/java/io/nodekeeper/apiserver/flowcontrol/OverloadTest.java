@@ -18,9 +18,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** More requests than the server answers at a time, in virtual time. */
+/** More concurrent requests than the server serves, in virtual time. */
 class OverloadTest {
-    /** Waits three seconds for a revision that does not come. */
+    /** Waits three seconds for a future revision. */
     private static final String SLOW = "/api/v1/nodes/n1?resourceVersion=999999";
 
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -50,7 +50,7 @@ class OverloadTest {
         assertThat(refused.headers())
                 .containsEntry("retry-after", "1")
                 .containsEntry("content-type", "text/plain; charset=utf-8");
-        // Watches and health are not counted, and those who run the cluster are never turned away.
+        // Watches and health checks do not count, and cluster administrators are never refused.
         server.watch(TestServer.CONTROLLER, "/api/v1/pods?watch=true", Map.of());
         assertThat(server.ask(TestServer.CONTROLLER, "GET", "/readyz", "").status())
                 .isEqualTo(200);
@@ -83,7 +83,7 @@ class OverloadTest {
                 Map.of("content-type", TestServer.STRATEGIC),
                 "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
         assertThat(status.status()).as(status.text()).isEqualTo(200);
-        // A node's other read finds no seat, waits, and gets the first that is free.
+        // Another read of a node finds no seat, waits, and gets the first free one.
         CompletableFuture<ApiResponse> pods =
                 server.send(TestServer.N1, "GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1", Map.of(), "");
         server.settle();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The kinds that clients of node health also ask for. */
+/** Further kinds that clients of node health need. */
 class KindsTest {
     private static final String NS = "/api/v1/namespaces/default";
     private static final String EVENTS = NS + "/events";

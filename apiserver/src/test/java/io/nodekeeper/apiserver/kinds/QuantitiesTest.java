@@ -90,7 +90,7 @@ class QuantitiesTest {
                 .isEqualTo("3");
     }
 
-    /** A pod that an earlier version stored as it was given can still be updated. */
+    /** An earlier version stored pods as they were sent; such a pod can still be updated. */
     @Test
     void podStoredInAnotherFormCanBeUpdated() {
         Answer created = server.post(PODS, pod("\"1Gi\""));

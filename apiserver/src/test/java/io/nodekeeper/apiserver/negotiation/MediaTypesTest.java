@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The forms in which clients send and want objects. */
+/** Media types of requests and responses. */
 class MediaTypesTest {
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
     private static final Map<String, String> PROTOBUF = Map.of(

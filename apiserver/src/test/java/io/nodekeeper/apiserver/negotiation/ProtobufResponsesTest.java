@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Answers for clients that accept protobuf and nothing else. */
+/** Responses to clients that accept only protobuf. */
 class ProtobufResponsesTest {
     private static final String ONLY = "application/vnd.kubernetes.protobuf";
 
@@ -140,7 +140,7 @@ class ProtobufResponsesTest {
         }
     }
 
-    /** JSON stays the answer for all who take it, in whatever order. */
+    /** A client that also accepts JSON gets JSON, in any order of types. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             application/vnd.kubernetes.protobuf,application/json   | 200 | application/json

@@ -6,18 +6,18 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A server accepts a bounded number of connections in each window of time. */
+/** The server accepts a limited number of connections per time window. */
 class AcceptRateTest {
     private final EmbeddedChannel server = new EmbeddedChannel(new AcceptRate(3));
 
     @Test
     void connectionsAboveTheLimitWaitForTheNextWindow() {
         server.freezeTime();
-        // when as many connections come as a window takes
+        // when as many connections arrive as the limit of a window
         server.writeInbound("1", "2");
         assertThat(server.config().isAutoRead()).isTrue();
         server.writeInbound("3");
-        // then no more are accepted, and those are served
+        // then these are served, and no more are accepted
         assertThat(server.config().isAutoRead()).isFalse();
         assertThat(server.inboundMessages()).containsExactly("1", "2", "3");
 
@@ -28,7 +28,7 @@ class AcceptRateTest {
         // when the window has ended
         server.advanceTimeBy(1, TimeUnit.MILLISECONDS);
         server.runScheduledPendingTasks();
-        // then the next one takes as many
+        // then the next one accepts as many
         assertThat(server.config().isAutoRead()).isTrue();
         server.writeInbound("4", "5");
         assertThat(server.config().isAutoRead()).isTrue();

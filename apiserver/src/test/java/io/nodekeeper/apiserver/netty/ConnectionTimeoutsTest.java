@@ -7,7 +7,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How long a connection may do nothing useful, in the channel's own frozen time. */
+/** Timeouts of idle and slow connections, with the channel's frozen clock. */
 class ConnectionTimeoutsTest {
     private boolean busy;
     private final ConnectionTimeouts timeouts = ConnectionTimeouts.withRequests(() -> busy);

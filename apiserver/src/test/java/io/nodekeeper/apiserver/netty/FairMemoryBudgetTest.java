@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Who may hold how much of the memory for bodies. */
+/** Shares of the memory for bodies. */
 class FairMemoryBudgetTest {
     @Test
     void oneUserGetsAThirdAndOthersStillGetMemory() {

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How many frames that serve nothing a client may send. */
+/** The limit of useless frames. */
 class FrameMeterTest {
-    /** What stands for the codec: counts the bytes that come through, and keeps the error. */
+    /** A fake codec that counts the received bytes and keeps the error. */
     private static final class Codec extends ChannelInboundHandlerAdapter {
         private long bytes;
         private @Nullable Throwable error;
@@ -54,12 +54,12 @@ class FrameMeterTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4, 5, 6, 7, 9, 10, 200})
     void moreThan2000UselessFramesCloseTheConnection(int type) {
-        // Given a connection with as many such frames as may be.
+        // given a connection with as many useless frames as the limit
         preface();
         channel.writeInbound(frames(2_000, type, 8));
         assertThat(codec.error).isNull();
 
-        // When there is one more, then the client is told to calm down, nothing more comes through, and it ends.
+        // when there is one more, then the client gets ENHANCE_YOUR_CALM, and the connection is closed
         channel.writeInbound(frames(1, type, 8));
         assertThat(codec.error)
                 .isInstanceOfSatisfying(
@@ -97,11 +97,11 @@ class FrameMeterTest {
 
     @Test
     void windowUpdatesForReadDataAreNotUseless() {
-        // Given an answer of 20 MB.
+        // given a response of 20 MB
         preface();
         channel.writeOutbound(Unpooled.buffer().writeZero(20 << 20));
 
-        // When its reader updates two windows for each 4 KB of it, then that is fine, and twice as many are not.
+        // when its reader updates two windows per 4 KB, the connection stays; with twice as many it is closed
         channel.writeInbound(frames(10_240, 8, 4));
         assertThat(codec.error).isNull();
         channel.writeInbound(frames(10_240, 8, 4));
@@ -111,7 +111,7 @@ class FrameMeterTest {
 
     @Test
     void framesAreCountedAcrossAnyBufferBoundaries() {
-        // Given 2,000 frames of all lengths, in pieces of all lengths.
+        // given 2,000 frames of different lengths, in buffers of different lengths
         SplittableRandom random = new SplittableRandom(1);
         ByteBuf all = Unpooled.buffer().writeZero(24);
         for (int i = 0; i < 2_000; i++) {
@@ -123,7 +123,7 @@ class FrameMeterTest {
             channel.writeInbound(all.readBytes(Math.min(all.readableBytes(), 1 + random.nextInt(30))));
         }
 
-        // Then all came through, and the next is one too many.
+        // then all are passed on, and the next one is above the limit
         assertThat(codec.bytes).isEqualTo(total);
         assertThat(codec.error).isNull();
         channel.writeInbound(frames(1, 4, 0));

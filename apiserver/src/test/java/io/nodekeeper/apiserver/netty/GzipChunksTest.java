@@ -12,10 +12,10 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A large list is compressed piece by piece. */
+/** Compression of a large list chunk by chunk. */
 class GzipChunksTest {
 
-    /** Pieces of some parts each, of which every third has nothing yet. */
+    /** Chunks of several parts; every third part is empty. */
     private static final class Source implements ResponseChunks {
         private final ByteArrayOutputStream all = new ByteArrayOutputStream();
         private final Random random;
@@ -61,16 +61,16 @@ class GzipChunksTest {
         Source source = new Source(seed, compressible, count);
         ByteArrayOutputStream packed = new ByteArrayOutputStream();
         try (GzipChunks chunks = new GzipChunks(source)) {
-            // when a reader takes piece after piece
+            // when a reader takes all chunks
             for (List<byte[]> chunk = chunks.next(); !chunk.isEmpty(); chunk = chunks.next()) {
                 int bytes = chunk.stream().mapToInt(part -> part.length).sum();
-                // then each is about as large as a plain one at most, and what is held does not grow
+                // then each is at most about as large as a plain chunk, and the held memory does not grow
                 assertThat(bytes).isLessThan(2 * ResponseChunks.SIZE);
                 assertThat(chunks.held()).isEqualTo(7 + (256 << 10));
                 chunk.forEach(packed::writeBytes);
             }
         }
-        // and they are one stream of exactly the plain bytes
+        // and together they decompress to the plain bytes
         try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(packed.toByteArray()))) {
             assertThat(in.readAllBytes()).isEqualTo(source.all.toByteArray());
         }

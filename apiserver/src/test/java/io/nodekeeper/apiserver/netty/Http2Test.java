@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 class Http2Test {
     private TransportServer server;
 
-    /** The JDK's client lets one stream fill the window of its whole connection: with a smaller one it does not. */
+    /** A smaller stream window: by default one stream of the JDK's client can fill the window of the connection. */
     @BeforeAll
     static void boundStreams() {
         System.setProperty("jdk.httpclient.windowsize", "1048576");
@@ -121,7 +121,7 @@ class Http2Test {
         HttpResponse<InputStream> deaf = watch("/api/v1/nodes?watch=true");
         HttpResponse<InputStream> good = watch("/api/v1/nodes?watch=true");
         BufferedReader lines = reader(good);
-        // 20 MB, far more than a stream's window and what the server keeps for one watcher
+        // 20 MB, far more than a stream's window and the server's buffer for one watcher
         for (int i = 0; i < 100; i++) {
             assertThat(server.node("n" + i, 200_000).statusCode()).isEqualTo(201);
             assertThat(lines.readLine()).contains("\"name\":\"n" + i + "\"");
@@ -147,7 +147,7 @@ class Http2Test {
     @Tag("W88")
     void shutdownEndsWatchesAndCompletesActiveRequests() throws Exception {
         BufferedReader watch = reader(watch("/api/v1/nodes?watch=true"));
-        // waits three seconds for a revision that does not come
+        // waits three seconds for a future revision
         CompletableFuture<HttpResponse<String>> slow = server.client()
                 .sendAsync(
                         server.request("/api/v1/nodes/n1?resourceVersion=999999")

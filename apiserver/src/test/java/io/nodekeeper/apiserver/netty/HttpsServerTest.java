@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Real HTTPS on this machine, byte by byte, in real time; every wait is bounded. */
+/** Real HTTPS connections on loopback in real time; every wait has a deadline. */
 @Timeout(60)
 class HttpsServerTest {
     private static SSLContext anonymous;
@@ -58,7 +58,7 @@ class HttpsServerTest {
         server.close();
     }
 
-    /** One connection, on which the test writes and reads as it likes. */
+    /** A connection with raw access to its bytes. */
     private final class Connection implements AutoCloseable {
         private final Socket socket;
         private final InputStream in;
@@ -89,7 +89,7 @@ class HttpsServerTest {
             return line.toString();
         }
 
-        /** The status line and the body of the next answer that has a length. */
+        /** The status line and the body of the next response with a content length. */
         String answer() throws IOException {
             String status = line();
             int length = 0;
@@ -101,7 +101,7 @@ class HttpsServerTest {
             return status + " " + new String(in.readNBytes(length), StandardCharsets.UTF_8);
         }
 
-        /** The status line of an answer in chunks; its headers are skipped. */
+        /** The status line of a chunked response; skips the headers. */
         String head() throws IOException {
             String status = line();
             while (!line().isEmpty()) {
@@ -199,14 +199,14 @@ class HttpsServerTest {
 
     @Test
     void selectiveListIsCompleteWithAndWithoutCompression() throws Exception {
-        // given 4 MB of objects, of which the last one is selected
+        // given 4 MB of objects; only the last one is selected
         for (int i = 0; i < 20; i++) {
             server.post(
                     "/api/v1/namespaces/default/configmaps",
                     "{\"metadata\":{\"name\":\"c" + (10 + i) + "\",\"labels\":{\"l\":\"" + (i == 19 ? "a" : "b")
                             + "\"}},\"data\":{\"d\":\"" + "x".repeat(200_000) + "\"}}");
         }
-        // when it is listed, and watched from the beginning
+        // when they are listed, and watched from the first revision
         String selected = "/api/v1/namespaces/default/configmaps?labelSelector=l%3Da";
         String list = server.get(selected).body();
         HttpResponse<byte[]> packed = server.client(HttpClient.Version.HTTP_2)
@@ -217,7 +217,7 @@ class HttpsServerTest {
                         HttpResponse.BodyHandlers.ofByteArray());
         String watch = server.get(selected + "&watch=1&timeoutSeconds=1&resourceVersion=0")
                 .body();
-        // then it comes, and nothing else
+        // then only the selected object arrives
         assertThat(list).contains("\"name\":\"c29\"").doesNotContain("c28").endsWith("]}");
         try (GZIPInputStream plain = new GZIPInputStream(new ByteArrayInputStream(packed.body()))) {
             assertThat(new String(plain.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo(list);
@@ -279,7 +279,7 @@ class HttpsServerTest {
             assertThat(watch.chunk()).contains("\"name\":\"n2\"");
             assertThat(watch.line()).isEqualTo("0");
             assertThat(watch.line()).isEmpty();
-            // The connection is as good as before.
+            // The connection can be used again.
             watch.send(get("/healthz"));
             assertThat(watch.answer()).isEqualTo("HTTP/1.1 200 OK ok");
         }
@@ -309,13 +309,13 @@ class HttpsServerTest {
             good.send(get("/api/v1/nodes?watch=true"));
             assertThat(good.head()).isEqualTo("HTTP/1.1 200 OK");
             String padding = "x".repeat(200_000);
-            // 60 MB, far more than sockets and the server keep for somebody who does not read
+            // 60 MB, far more than sockets and the server buffer for a reader
             for (int i = 0; i < 300; i++) {
                 writer.send(create("n" + i, padding));
                 assertThat(writer.answer()).startsWith("HTTP/1.1 201 ");
                 assertThat(good.chunk()).contains("\"name\":\"n" + i + "\"");
             }
-            // What was sent to the deaf one ends before the last event, and without the end of an answer.
+            // The slow connection ends before the last event, and without the end of the response.
             String heard = new String(readToTheEnd(deaf), StandardCharsets.ISO_8859_1);
             assertThat(heard).contains("\"name\":\"n0\"").doesNotContain("\"name\":\"n299\"");
             assertThat(heard).doesNotEndWith("0\r\n\r\n");
@@ -330,7 +330,7 @@ class HttpsServerTest {
                 all.write(part, 0, length);
             }
         } catch (IOException e) {
-            // A connection that is cut may end with a reset.
+            // A closed connection may end with a reset.
             assertThat(e).isNotInstanceOf(SocketTimeoutException.class);
         }
         return all.toByteArray();
@@ -349,7 +349,7 @@ class HttpsServerTest {
         try (Connection connection = new Connection(admin)) {
             connection.send("GET /api/v1/nodes HTTP/1.1\r\nHost: x\r\nImpersonate-User: bob\r\n\r\n");
             assertThat(connection.answer()).contains("User \\\"bob\\\" cannot list");
-            // A header may come several times, as kubectl --as-group does it.
+            // A header may occur several times, as with kubectl --as-group.
             connection.send("GET /api/v1/nodes HTTP/1.1\r\nHost: x\r\nImpersonate-User: bob\r\n"
                     + "Impersonate-Group: devs\r\nImpersonate-Group: system:masters\r\n\r\n");
             assertThat(connection.answer()).startsWith("HTTP/1.1 200 OK ");
@@ -363,12 +363,12 @@ class HttpsServerTest {
 
     @Test
     void certificateOfAnUnknownAuthorityIsRefused() throws Exception {
-        // A client that sees that its authority is not wanted shows no certificate.
+        // A client does not send its certificate if the server does not list its authority.
         try (Connection connection = new Connection(stranger)) {
             connection.send(get("/api/v1/nodes"));
             assertThat(connection.answer()).contains("User \\\"system:anonymous\\\" cannot list");
         }
-        // One that shows it nevertheless is not talked to.
+        // The server refuses a client that sends it nevertheless.
         assertThatThrownBy(() -> {
                     try (Connection connection = new Connection(pushyStranger)) {
                         connection.send(get("/healthz"));

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A reader that stops in the middle of a large list, in the channel's own frozen time. */
+/** A reader that stops in the middle of a large list, with the channel's frozen clock. */
 class SlowReaderTest {
     private static final long HELD = 10_000;
 
@@ -40,7 +40,7 @@ class SlowReaderTest {
                     Duration.ofSeconds(1),
                     1 << 20));
 
-    /** A connection whose reader may stop. */
+    /** A connection whose reader can stop. */
     private final class Reader {
         private final EmbeddedChannel channel = new EmbeddedChannel();
         private int made;
@@ -83,16 +83,16 @@ class SlowReaderTest {
     @Test
     void stoppedReaderPausesItsListAndIsDisconnectedWithinTwoMinutes() {
         Reader slow = new Reader();
-        // given a reader that stopped
+        // given a stopped reader
         slow.pass(59);
-        // then a piece at most is made ahead, and what it holds on to is accounted for
+        // then at most one chunk is created ahead, and its memory is counted
         assertThat(slow.made).isLessThanOrEqualTo(4);
         assertThat(slow.channel.isOpen()).isTrue();
         assertThat(serverContext.answers.take((1 << 20) - 2L * ResponseChunks.SIZE - HELD + 1))
                 .isFalse();
-        // when a whole minute without progress is over: progress is looked at once a minute
+        // when a minute passes without progress, which is checked once per minute
         slow.pass(62);
-        // then its connection ends and its memory is free again
+        // then the connection is closed and the memory is free
         assertThat(slow.channel.isOpen()).isFalse();
         assertThat(serverContext.answers.take(1 << 20)).isTrue();
         assertThat(slow.made).isLessThanOrEqualTo(4);

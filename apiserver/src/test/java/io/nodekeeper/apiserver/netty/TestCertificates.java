@@ -21,14 +21,14 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedKeyManager;
 
-/** Self-signed identities made by the JDK's keytool, each its own authority. */
+/** Self-signed certificates, created with the JDK's keytool; each is its own authority. */
 final class TestCertificates {
     private static final char[] PASSWORD = "changeit".toCharArray();
 
-    /** A server, made once for all tests. */
+    /** A server certificate, created once for all tests. */
     static final Supplier<KeyStore> SERVER = once("CN=server");
 
-    /** An administrator, made once for all tests. */
+    /** An administrator's certificate, created once for all tests. */
     static final Supplier<KeyStore> CLIENT = once("CN=somebody,O=system:masters,O=devs");
 
     private TestCertificates() {}
@@ -52,7 +52,7 @@ final class TestCertificates {
         };
     }
 
-    /** A new identity of that distinguished name. */
+    /** Creates an identity with this distinguished name. */
     static KeyStore make(Path directory, String file, String name) throws Exception {
         Path path = directory.resolve(file + ".p12");
         Process keytool = new ProcessBuilder(
@@ -90,7 +90,7 @@ final class TestCertificates {
         return store;
     }
 
-    /** A server that proves itself by {@code own} and takes the identities in {@code trusted} as authorities of clients. */
+    /** A server with the certificate {@code own}, which trusts client certificates of {@code trusted}. */
     static ServerIdentity identity(KeyStore own, KeyStore... trusted) throws Exception {
         List<X509Certificate> authorities = new ArrayList<>();
         for (KeyStore store : trusted) {
@@ -102,7 +102,7 @@ final class TestCertificates {
                 authorities);
     }
 
-    /** TLS that trusts the identities in {@code trusted} and shows {@code own}, which may be empty. */
+    /** A client's TLS context that trusts {@code trusted} and sends {@code own}, which may be empty. */
     static SSLContext context(KeyStore own, KeyStore... trusted) throws Exception {
         KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         keys.init(own, PASSWORD);
@@ -118,7 +118,7 @@ final class TestCertificates {
         return context;
     }
 
-    /** As {@link #context}, but shows its identity even to a server that does not list its authority. */
+    /** As {@link #context}, but sends its certificate even to a server that does not list its authority. */
     static SSLContext pushy(KeyStore own, KeyStore trusted) throws Exception {
         KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         keys.init(own, PASSWORD);
@@ -174,7 +174,7 @@ final class TestCertificates {
         }
     }
 
-    /** No identity. */
+    /** A key store without a key. */
     static KeyStore empty() throws Exception {
         KeyStore store = KeyStore.getInstance("PKCS12");
         store.load(null, null);

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What one client, or all of them, may cost the server; over real connections. */
+/** Limits of the resources that one client or all clients use, over real connections. */
 @Timeout(60)
 class TransportLimitsTest {
-    /** Each test starts one with limits of its own. */
+    /** Each test starts a server with its own limits. */
     @SuppressWarnings("NullAway.Init")
     private TransportServer server;
 
@@ -117,7 +117,7 @@ class TransportLimitsTest {
 
     @Test
     void memoryOfIncomingBodiesIsLimited() throws Exception {
-        // One user may hold a third of it.
+        // One user can hold a third of the memory.
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 900_000);
         List<SSLSocket> slow = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
@@ -130,7 +130,7 @@ class TransportLimitsTest {
                             .getBytes(StandardCharsets.US_ASCII));
             Thread.sleep(500);
         }
-        // The second and third found no room: they are told so once they have sent all.
+        // The second and third find no memory, and get the refusal after they have sent the whole body.
         for (SSLSocket socket : slow) {
             socket.getOutputStream().write(" ".repeat(50_000).getBytes(StandardCharsets.US_ASCII));
         }
@@ -141,14 +141,14 @@ class TransportLimitsTest {
         }
         assertThat(lines).containsOnly("HTTP/1.1 400 Bad Request", "HTTP/1.1 429 Too Many Requests");
         assertThat(lines.stream().filter(line -> line.contains("429"))).hasSizeBetween(1, 2);
-        // All is given back.
+        // All memory is returned.
         assertThat(server.node("n1", 200_000).statusCode()).isEqualTo(201);
     }
 
     @ParameterizedTest
     @EnumSource(names = {"HTTP_1_1", "HTTP_2"})
     void largeBodyOfAnUnauthorizedUserIsNotBuffered(HttpClient.Version version) throws Exception {
-        // Given a server that has room for bodies of 30 KB.
+        // given a server with memory for bodies of 30 KB
         start(version, FlowControlOptions.DEFAULT, 90_000);
         try (HttpClient nodes = HttpClient.newBuilder()
                 .sslContext(TestCertificates.context(TestCertificates.empty(), TestCertificates.SERVER.get()))
@@ -157,7 +157,7 @@ class TransportLimitsTest {
             HttpRequest.Builder request =
                     server.request("/api/v1/nodes").POST(HttpRequest.BodyPublishers.ofString("x".repeat(1_000_000)));
 
-            // When 1 MB comes from an anonymous client, and from a node that may not make a role of it.
+            // when 1 MB arrives from an anonymous client, and from a node that may not create roles
             HttpResponse<String> anonymous = nodes.send(request.build(), HttpResponse.BodyHandlers.ofString());
             HttpResponse<String> node = nodes.send(
                     server.request("/apis/rbac.authorization.k8s.io/v1/clusterroles")
@@ -168,7 +168,7 @@ class TransportLimitsTest {
             HttpResponse<String> allowed = nodes.send(
                     request.header("Authorization", "Bearer n1").build(), HttpResponse.BodyHandlers.ofString());
 
-            // Then they are told why not; only who may do it is told that there is no room.
+            // then they are refused as unauthorized; only an authorized user learns that there is no memory
             assertThat(anonymous.statusCode()).isEqualTo(403);
             assertThat(node.statusCode()).isEqualTo(403);
             assertThat(allowed.statusCode()).isEqualTo(429);
@@ -255,7 +255,7 @@ class TransportLimitsTest {
                 .build()) {
             anonymous.send(server.request("/healthz").build(), HttpResponse.BodyHandlers.ofString());
         }
-        // It was made for 90 days, a moment ago.
+        // It was just created with a validity of 90 days.
         String name = "apiserver_client_certificate_expiration_seconds_";
         assertThat(server.get("/metrics").body())
                 .contains(name + "bucket{le=\"2592000.0\"} 0\n")
@@ -268,7 +268,7 @@ class TransportLimitsTest {
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         assertThat(server.get("/healthz").body()).isEqualTo("ok");
         server.https.renew(TestCertificates.identity(TestCertificates.CLIENT.get(), TestCertificates.CLIENT.get()));
-        // Who is connected stays, who comes anew sees the other certificate, which this client does not trust.
+        // Existing connections stay. A new connection gets the new certificate, which this client does not trust.
         assertThat(server.get("/healthz").body()).isEqualTo("ok");
         assertThatThrownBy(() -> server.client(HttpClient.Version.HTTP_1_1)
                         .send(server.request("/healthz").build(), HttpResponse.BodyHandlers.ofString()))
@@ -285,7 +285,7 @@ class TransportLimitsTest {
         slow.getOutputStream()
                 .write("GET /api/v1/nodes/n1?resourceVersion=999999 HTTP/1.1\r\nHost: x\r\n\r\n"
                         .getBytes(StandardCharsets.US_ASCII));
-        // Until it is under way, beside the request that asks.
+        // Waits until the slow request is active, besides this one.
         String two = "apiserver_current_inflight_requests{request_kind=\"readOnly\"} 2.0";
         for (int i = 0; i < 50 && !server.get("/metrics").body().contains(two); i++) {
             Thread.sleep(20);
@@ -298,7 +298,7 @@ class TransportLimitsTest {
                 .startsWith("http/1.1 503 service unavailable")
                 .contains("retry-after: 1\r\n")
                 .contains("connection: close\r\n");
-        // What was under way is answered.
+        // The active request is completed.
         assertThat(line(slow.getInputStream())).isEqualTo("HTTP/1.1 504 Gateway Timeout");
         closing.get(20, TimeUnit.SECONDS);
         assertThatThrownBy(this::connect).isInstanceOf(IOException.class);

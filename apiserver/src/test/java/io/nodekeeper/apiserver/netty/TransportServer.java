@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 
-/** A real HTTPS server on this machine over a store in memory, and a client of it. */
+/** A real HTTPS server on loopback with a store in memory, and a client. */
 final class TransportServer implements AutoCloseable {
     final ThreadLoop loop = new ThreadLoop("store");
     final ThreadPool workers = new ThreadPool("requests", 4);
@@ -62,7 +62,7 @@ final class TransportServer implements AutoCloseable {
         this(FlowControlOptions.DEFAULT, version, Duration.ofSeconds(20), 64 << 20);
     }
 
-    /** Another client, with connections of its own. */
+    /** Another client, with its own connections. */
     HttpClient client(HttpClient.Version version) {
         return HttpClient.newBuilder()
                 .sslContext(admin)

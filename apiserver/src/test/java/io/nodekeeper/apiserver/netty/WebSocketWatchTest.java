@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Watches over WebSockets, as fabric8 opens them, with the JDK's client. */
+/** Watches over WebSockets, as fabric8 uses them, with the JDK's client. */
 @Timeout(60)
 @Tag("W69")
 class WebSocketWatchTest {
@@ -38,7 +38,7 @@ class WebSocketWatchTest {
         server.close();
     }
 
-    /** All that a socket heard: messages, {@code pong TEXT}, {@code close CODE}. */
+    /** Everything that a socket received: messages, {@code pong TEXT}, {@code close CODE}. */
     private static final class Heard implements WebSocket.Listener {
         private final LinkedBlockingQueue<String> all = new LinkedBlockingQueue<>();
         private final StringBuilder message = new StringBuilder();

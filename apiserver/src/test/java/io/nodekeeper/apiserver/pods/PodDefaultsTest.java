@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a kube-apiserver 1.32 makes of pods that say little. */
+/** The defaults of pods, compared with kube-apiserver 1.32. */
 class PodDefaultsTest {
     private static final String PODS = "/api/v1/namespaces/default/pods";
     private static final String ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
@@ -90,8 +90,7 @@ class PodDefaultsTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                // The annotation, the profile of the container, of the pod; the annotation and the profile that come of
-                // it.
+                // The annotation, the profile of the container and of the pod; then the resulting annotation and profile.
                 " | {'type':'RuntimeDefault'} | {} | runtime/default | {'type':'RuntimeDefault'}",
                 " | {'type':'Localhost','localhostProfile':'a'} | {} | localhost/a | {'type':'Localhost','localhostProfile':'a'}",
                 " | {} | {'type':'Unconfined'} | unconfined | {}",
@@ -213,7 +212,7 @@ class PodDefaultsTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                // The account, the pod's spec, whether there is a token volume, the account's name.
+                // The service account, the pod's spec, whether it gets a token volume, and its service account name.
                 "'automountServiceAccountToken':false | 'serviceAccountName':'a' | false | a",
                 "'automountServiceAccountToken':false | 'serviceAccountName':'a','automountServiceAccountToken':true | true | a",
                 "'secrets':[] | 'serviceAccount':'a' | true | a",

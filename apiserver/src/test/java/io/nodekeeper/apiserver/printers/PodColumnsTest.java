@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The cells of a pod, as {@code kubectl get pods} prints them. */
+/** The cells of a pod in {@code kubectl get pods}. */
 class PodColumnsTest {
     @ParameterizedTest
     @Tag("W72")

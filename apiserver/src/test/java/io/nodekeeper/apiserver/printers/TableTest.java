@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What {@code kubectl get} prints. */
+/** The tables that {@code kubectl get} prints. */
 class TableTest {
     private final TestServer server = new TestServer();
 

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Cells that all kinds have. */
+/** The cells of all kinds. */
 class TablesTest {
     @ParameterizedTest
     @CsvSource({

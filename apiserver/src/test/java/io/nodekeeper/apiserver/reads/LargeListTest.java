@@ -24,7 +24,7 @@ import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Large lists, watches and deletions are made in pieces, each small, and are whole all the same. */
+/** Large lists, watches and deletions are processed in small chunks, and are still complete. */
 class LargeListTest {
     private static final String MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -58,7 +58,7 @@ class LargeListTest {
     @Test
     @Tag("W71")
     void largeListIsCreatedInChunksOfOneRevision() {
-        // given 40 objects of 20 kB, and a reader who has taken the first piece of their list
+        // given 40 objects of 20 kB, and a reader that has taken the first chunk of their list
         for (int i = 0; i < 40; i++) {
             create("c" + (100 + i), "a", 20_000);
         }
@@ -69,18 +69,18 @@ class LargeListTest {
                 !chunk.isEmpty();
                 chunk = list.chunks().next()) {
             int size = chunk.stream().mapToInt(part -> part.length).sum();
-            // no piece has more than it may and one object
+            // no chunk exceeds its limit by more than one object
             assertThat(size).isLessThan(ResponseChunks.SIZE + 21_000);
             chunk.forEach(read::writeBytes);
             chunks++;
             if (chunks == 1) {
-                // when one object is deleted, one changed, and one created before the next piece
+                // when one object is deleted, one changed, and one created before the next chunk
                 server.delete(MAPS + "/c139", "");
                 server.put(MAPS + "/c138", body("c138", "changed", 10));
                 create("c140", "a", 10);
             }
         }
-        // then the list is what was there at its revision
+        // then the list shows the state of its revision
         JsonObject whole = Json.parseObject(read.toByteArray());
         assertThat(chunks).isEqualTo(10);
         assertThat(whole.text("kind")).isEqualTo("ConfigMapList");
@@ -120,13 +120,13 @@ class LargeListTest {
 
     @Test
     void chunkedProtobufListIsKubernetesMessage() throws Exception {
-        // given 40 objects of 20 kB, of which 10 are selected, and a client that takes protobuf and nothing else
+        // given 40 objects of 20 kB, 10 of them selected, and a client that accepts only protobuf
         for (int i = 0; i < 40; i++) {
             create("c" + (100 + i), i % 4 == 0 ? "a" : "b", 20_000);
         }
         ApiResponse.Chunked list =
                 list("?labelSelector=l%3Da", Map.of("accept", "application/vnd.kubernetes.protobuf"));
-        // when it is read
+        // when the list is read
         ByteArrayOutputStream read = new ByteArrayOutputStream();
         for (List<byte[]> chunk = list.chunks().next();
                 !chunk.isEmpty();
@@ -135,7 +135,7 @@ class LargeListTest {
             assertThat(size).isLessThan(ResponseChunks.SIZE + 21_000);
             chunk.forEach(read::writeBytes);
         }
-        // then it is the envelope and the list that Kubernetes' own classes read
+        // then Kubernetes' own classes can read the envelope and the list
         assertThat(list.headers()).containsEntry("content-type", "application/vnd.kubernetes.protobuf");
         assertThat(read.toString(StandardCharsets.ISO_8859_1)).startsWith("k8s\0");
         Runtime.Unknown envelope = Runtime.Unknown.parseFrom(
@@ -152,7 +152,7 @@ class LargeListTest {
 
     @Test
     void unselectedObjectsCountForTheSizeOfAChunk() {
-        // given 6 MB of objects, none of which is selected
+        // given 6 MB of objects, none of them selected
         for (int i = 0; i < 30; i++) {
             create("c" + (100 + i), "a", 200_000);
         }
@@ -165,23 +165,22 @@ class LargeListTest {
                     chunk = list.chunks().next()) {
                 empty += chunk == ResponseChunks.NOTHING_YET ? 1 : 0;
             }
-            // then others have their turn after each MiB, 6 objects (the first and the last piece have the list's
-            // frame)
+            // then a chunk ends after each MiB, which is 6 objects (the first and last chunks contain the list's frame)
             assertThat(empty).as(accept).isBetween(3, 10);
         }
     }
 
     @Test
     void pageWithASelectorReadsAtMostSixteenMebibytes() {
-        // given 24 MB of objects, the last of which is selected
+        // given 24 MB of objects; only the last one is selected
         for (int i = 0; i < 24; i++) {
             create("c" + (100 + i), i == 23 ? "a" : "b", 1_000_000);
         }
-        // when pages of 500 are asked for
+        // when pages of 500 are requested
         JsonObject first = Json.parseObject(
                 server.get(MAPS + "?limit=500&labelSelector=l%3Da").text().getBytes(StandardCharsets.UTF_8));
         String token = first.object("metadata").text("continue");
-        // then the first one is empty and tells where to go on, and the second one has the object
+        // then the first one is empty with a continue token, and the second one has the object
         assertThat(first.array("items").items()).isEmpty();
         assertThat(token).isNotEmpty();
         TestServer.Answer second = server.get(MAPS + "?limit=500&labelSelector=l%3Da&continue=" + token);
@@ -240,7 +239,7 @@ class LargeListTest {
     @Test
     @Tag("W64")
     void watchReadsPastChangesInChunksAndThenContinues() {
-        // given a watch that begins with 30 large objects and is to hear of 300 changes since
+        // given a watch that starts with 30 large objects and 300 past changes
         String version = server.get(MAPS).version();
         for (int i = 0; i < 30; i++) {
             create("c" + (100 + i), "a", 20_000);
@@ -253,7 +252,7 @@ class LargeListTest {
         server.settle();
         Taken reader = new Taken();
         ((ApiResponse.Streamed) response.join()).start().accept(reader);
-        // when it takes pieces, while more happens
+        // when it takes chunks, while more changes happen
         List<byte[]> chunk = reader.chunks().next();
         assertThat(chunk.stream().mapToInt(line -> line.length).sum()).isLessThan(ResponseChunks.SIZE + 21_000);
         server.put(MAPS + "/c101", body("c101", "new", 10));
@@ -263,14 +262,14 @@ class LargeListTest {
             chunk = reader.chunks().next();
         }
         server.settle();
-        // then it has heard of all that, and hears what comes
+        // then it has received all of them, and receives new ones
         assertThat(lines).isEqualTo(331);
         assertThat(reader.news).isZero();
         server.put(MAPS + "/c102", body("c102", "newer", 10));
         assertThat(reader.news).isEqualTo(1);
     }
 
-    /** A reader that takes pieces when the test says so. */
+    /** A reader that takes chunks on request. */
     private static final class Taken implements StreamSink {
         private List<ResponseChunks> given = List.of();
         private int news;

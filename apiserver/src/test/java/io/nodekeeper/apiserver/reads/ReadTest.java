@@ -177,7 +177,7 @@ class ReadTest {
     @Test
     @Tag("W14")
     void diskFailureFailsWritesAndReadiness() {
-        // given a server whose journal fails from some time on
+        // given a server whose journal starts to fail
         boolean[] failing = {false};
         TestServer broken = new TestServer(new Journal() {
             @Override
@@ -196,9 +196,9 @@ class ReadTest {
             public void close() {}
         });
         failing[0] = true;
-        // when something is written
+        // when an object is written
         Answer answer = broken.post("/api/v1/nodes", "{\"metadata\":{\"name\":\"n1\"}}");
-        // then that is said, and health says so too
+        // then the error says so, and the readiness check fails
         assertThat(answer.status()).isEqualTo(500);
         assertThat(answer.message()).isEqualTo("Internal error occurred: no space left on device");
         assertThat(broken.get("/readyz").status()).isEqualTo(500);

@@ -25,9 +25,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The official Java models of Kubernetes' kinds: the judge of which fields a kind has and of which types they are. */
+/** The official Java models of Kubernetes' kinds, as the reference for fields and their types. */
 final class OfficialModels {
-    /** Kinds whose names several groups share. */
+    /** Kinds with the same name in several groups. */
     private static final Map<String, String> NAMES = Map.of(
             "v1/Event", "CoreV1Event",
             "events.k8s.io/v1/Event", "EventsV1Event",
@@ -40,9 +40,9 @@ final class OfficialModels {
 
     private OfficialModels() {}
 
-    /** A place in an object: fields, {@code []} for the item of a list, {@code {}} for the value of a map. */
+    /** A path in an object: fields, {@code []} for an item of a list, {@code {}} for a value of a map. */
     record Place(List<String> path, Type type) {
-        /** An object that has {@code value} in this place and nothing else. */
+        /** An object with only {@code value} at this path. */
         JsonObject with(JsonValue value) {
             JsonValue inner = value;
             for (String step : path.reversed()) {
@@ -70,7 +70,7 @@ final class OfficialModels {
         }
     }
 
-    /** Every place of a kind's objects but its apiVersion and kind. */
+    /** All paths of a kind's objects except apiVersion and kind. */
     static List<Place> places(Class<?> model) {
         List<Place> places = new ArrayList<>();
         collect(List.of(), model, places);
@@ -103,7 +103,7 @@ final class OfficialModels {
                 && !known.isEnum();
     }
 
-    /** The fields of a model by their names in JSON. */
+    /** The fields of a model, by JSON name. */
     static Map<String, Type> fields(Class<?> model) {
         Map<String, Type> fields = new HashMap<>();
         for (Field field : model.getDeclaredFields()) {
@@ -115,7 +115,7 @@ final class OfficialModels {
         return fields;
     }
 
-    /** Whether encoding/json decodes {@code value} into the Go type that {@code type} stands for. */
+    /** Whether Go's encoding/json decodes {@code value} into the Go type of {@code type}. */
     static boolean goTakes(Type type, JsonValue value) {
         if (type instanceof ParameterizedType generic) {
             if (generic.getRawType() == Map.class) {
@@ -127,7 +127,7 @@ final class OfficialModels {
                     && list.items().stream().allMatch(item -> goTakes(generic.getActualTypeArguments()[0], item));
         }
         if (isModel(type)) {
-            // The values that the tests use have no field that a model knows.
+            // The values of these tests have no field of any model.
             return value instanceof JsonObject;
         }
         if (type == String.class) {
@@ -174,7 +174,7 @@ final class OfficialModels {
         }
     }
 
-    /** Whether Gson reads {@code object} as a {@code model}; it is laxer than Go with plain values. */
+    /** Whether Gson reads {@code object} as a {@code model}. Gson is less strict than Go with scalars. */
     static boolean gsonTakes(Class<?> model, JsonObject object) {
         try {
             return GSON.fromJson(object.toString(), model) != null;

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** No object is stored, by whatever verb and in whatever form, that Kubernetes' own decoder refuses. */
+/** The server stores no object that Kubernetes' decoder refuses, with any verb and encoding. */
 class TypesTest {
     private static final List<JsonValue> VALUES = Stream.of(
                     "true",
@@ -60,14 +60,14 @@ class TypesTest {
         return Resources.ALL.stream().map(resource -> Named.of(resource.type().qualifiedName(), resource));
     }
 
-    /** Where objects of a kind are created, without storing anything. */
+    /** The URI for a dry run of a creation. */
     private static String uri(Resource resource) {
         ResourceType type = resource.type();
         String root = type.group().isEmpty() ? "/api/v1/" : "/apis/" + type.apiVersion() + "/";
         return root + (type.namespaced() ? "namespaces/default/" : "") + type.plural() + "?dryRun=All";
     }
 
-    /** Whether the answer says that the types are wrong, rather than anything else about the object. */
+    /** Whether the response reports a type error, and not another error. */
     private static boolean isTypeFault(Answer answer) {
         return (answer.status() == 400 || answer.status() == 422)
                 && answer.message().contains("cannot be handled as");

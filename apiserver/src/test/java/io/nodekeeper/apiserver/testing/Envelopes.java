@@ -6,16 +6,16 @@ import com.google.protobuf.Message;
 import io.kubernetes.client.proto.Meta;
 import io.kubernetes.client.proto.Runtime;
 
-/** Objects as Kubernetes' own clients put them on the wire, made with Kubernetes' own message classes. */
+/** Protobuf bodies as Kubernetes' clients send them, built with Kubernetes' own message classes. */
 public final class Envelopes {
     private Envelopes() {}
 
-    /** {@code message} in its envelope. */
+    /** Wraps {@code message} in an envelope. */
     public static byte[] of(String apiVersion, String kind, Message message) {
         return of(apiVersion, kind, message.toByteString());
     }
 
-    /** The Status in an envelope. */
+    /** Reads the Status in an envelope. */
     public static Meta.Status status(byte[] envelope) {
         try {
             ByteString unknown = ByteString.copyFrom(envelope, 4, envelope.length - 4);
@@ -25,7 +25,7 @@ public final class Envelopes {
         }
     }
 
-    /** Bytes in the envelope. */
+    /** Wraps bytes in an envelope. */
     public static byte[] of(String apiVersion, String kind, ByteString message) {
         ByteString unknown = Runtime.Unknown.newBuilder()
                 .setTypeMeta(

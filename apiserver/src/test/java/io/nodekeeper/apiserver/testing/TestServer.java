@@ -28,7 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** The request core over a store in memory, in virtual time; requests in, answers and watch lines out. */
+/** The API server without a network, over a store in memory and in virtual time. Not thread-safe. */
 public final class TestServer {
     public static final User ADMIN = User.authenticated("admin", List.of("system:masters"));
     public static final User N1 = User.authenticated("system:node:n1", List.of("system:nodes"));
@@ -63,12 +63,12 @@ public final class TestServer {
         this(Journal.NONE, DefaultTolerations.DEFAULT, authenticator, Optional.empty());
     }
 
-    /** A server with these limits. */
+    /** A server with these limits of concurrent requests. */
     public TestServer(FlowControlOptions limits) {
         this(Journal.NONE, DefaultTolerations.DEFAULT, new Authenticator(TOKENS), Optional.empty(), limits);
     }
 
-    /** A server that puts requests down there. */
+    /** A server with an audit log. */
     public TestServer(AuditLog.Out audit) {
         this(Journal.NONE, DefaultTolerations.DEFAULT, new Authenticator(TOKENS), Optional.of(audit));
     }
@@ -98,12 +98,12 @@ public final class TestServer {
                 limits,
                 Runnable::run,
                 audit.map(out -> new AuditLog(time.loop("audit"), out)));
-        // The built-in roles hold without being written; so the revisions that tests name begin at 5.
+        // Without the built-in roles, which apply unwritten, the first revision of a test is 5.
         server.startWithoutRoles(Duration.ofHours(1));
         settle();
     }
 
-    /** A server in whose store the built-in roles are. */
+    /** A server whose store has the built-in roles. */
     public static TestServer withRoles() {
         TestServer server = new TestServer();
         server.server.start(Duration.ofHours(1));
@@ -115,7 +115,7 @@ public final class TestServer {
         time.advance(Duration.ZERO);
     }
 
-    /** An answer. */
+    /** A complete response. */
     public record Answer(int status, Map<String, String> headers, byte[] bytes) {
         public String text() {
             return new String(bytes, StandardCharsets.UTF_8);
@@ -167,7 +167,7 @@ public final class TestServer {
         return server.handle(request(user, method, uri, headers, body.getBytes(StandardCharsets.UTF_8)));
     }
 
-    /** The status of the answer to a GET, a watch's that of its beginning. */
+    /** The status code of the response to a GET; for a watch, of its headers. */
     public int status(User user, String uri) {
         CompletableFuture<ApiResponse> response = send(user, "GET", uri, Map.of(), "");
         settle();
@@ -212,25 +212,25 @@ public final class TestServer {
         return ask(ADMIN, "PATCH", uri, Map.of("content-type", type), body);
     }
 
-    /** Creates a node as the administrator; returns it. */
+    /** Creates a node as the administrator, and returns it. */
     public JsonObject node(String name) {
         Answer answer = post("/api/v1/nodes", "{\"metadata\":{\"name\":\"" + name + "\"}}");
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         return answer.json();
     }
 
-    /** A pod's body; not on a node if {@code node} is empty. */
+    /** The body of a pod; without a node if {@code node} is empty. */
     public static String pod(String name, String node) {
         return "{\"metadata\":{\"name\":\"" + name + "\"},\"spec\":{"
                 + (node.isEmpty() ? "" : "\"nodeName\":\"" + node + "\",")
                 + "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}";
     }
 
-    /** What a watch has said so far. */
+    /** The events of a watch so far. */
     public static final class Lines implements StreamSink {
         public final List<JsonObject> events = new ArrayList<>();
         private final List<Runnable> onClose = new ArrayList<>();
-        /** How many of them are what the reader asked for, and no news. */
+        /** The number of initial or past events, which the reader requested. */
         public int first;
 
         public boolean ended;
@@ -259,12 +259,12 @@ public final class TestServer {
             onClose.add(action);
         }
 
-        /** The reader leaves. */
+        /** Closes the connection of the reader. */
         public void leave() {
             onClose.forEach(Runnable::run);
         }
 
-        /** The lines as {@code TYPE name@version}. */
+        /** The events as {@code TYPE name@version}. */
         public List<String> brief() {
             return events.stream()
                     .map(event -> {
@@ -284,7 +284,7 @@ public final class TestServer {
         return read((ApiResponse.Streamed) response.join());
     }
 
-    /** Begins to read. */
+    /** Starts to read. */
     public Lines read(ApiResponse.Streamed streamed) {
         Lines lines = new Lines();
         streamed.start().accept(lines);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Watches by path: {@code /api/v1/watch/...}. */
+/** The deprecated watch paths {@code /api/v1/watch/...}. */
 class WatchPrefixTest {
     private static final String PODS = "/api/v1/namespaces/default/pods";
 

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Watches. */
+/** Watches of collections. */
 class WatchTest {
     private static final String NODES = "/api/v1/nodes?watch=true";
 
@@ -104,7 +104,7 @@ class WatchTest {
         server.time.advance(Duration.ofMinutes(6));
         label("a", "x", "\"y\"");
         TestServer.Answer expired = server.get("/api/v1/nodes?limit=1&continue=" + token);
-        // The history still begins with the state of the first page.
+        // The history still starts at the revision of the first page.
         assertThat(expired.status()).isEqualTo(200);
         server.time.advance(Duration.ofMinutes(6));
         label("b", "x", "\"y\"");
@@ -256,13 +256,13 @@ class WatchTest {
     @Test
     void watchWithInitialEventsWaitsForItsVersion() {
         server.node("n1");
-        // when it names a version that is yet to come
+        // when it names a future version
         var waiting = server.send(TestServer.ADMIN, "GET", INITIAL + 6, Map.of(), "");
         server.settle();
         assertThat(waiting).isNotDone();
         server.node("n2");
         server.time.advance(Duration.ofMillis(100));
-        // then it begins once that is there
+        // then it starts when the server reaches that version
         Lines lines = server.read((ApiResponse.Streamed) waiting.join());
         assertThat(lines.brief()).containsExactly("ADDED n1@5", "ADDED n2@6", "BOOKMARK @6");
     }

@@ -54,7 +54,7 @@ class ProtobufTest {
 
     @Test
     void bytesOfARealKubeletAreRead() {
-        // The head of what kube-apiserver 1.21 stored for a kubelet's node, its message cut down to a name and a spec.
+        // The start of a node as kube-apiserver 1.21 stored it, with the message reduced to a name and a spec.
         byte[] stored = HexFormat.of()
                 .parseHex("6b387300" + "0a0a" + "0a027631" + "12044e6f6465" + "1214" + "0a0c" + "0a026e31" + "1200"
                         + "1a00" + "2200" + "2a00" + "1204" + "0a00" + "2000" + "1a002200");

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Objects in protobuf: read back by Kubernetes' own message classes, and for random objects by this server. */
+/** Encoded objects are decoded by Kubernetes' message classes, and random objects by this server. */
 class ProtobufWriterTest {
 
     private static Runtime.Unknown envelope(byte[] bytes) throws Exception {
@@ -106,7 +106,7 @@ class ProtobufWriterTest {
         assertThat(ProtobufWriter.object(Json.parseObject("{}"))).isEmpty();
     }
 
-    /** All kinds with their lists: what is written is read again as it was, whatever the object holds. */
+    /** Round trips of random objects of all kinds and lists. */
     @ParameterizedTest
     @CsvSource({
         "v1, Pod",
@@ -157,7 +157,7 @@ class ProtobufWriterTest {
         }
     }
 
-    /** An object with some of the fields of {@code type}, none of them empty. */
+    /** An object with some non-empty fields of {@code type}. */
     private static JsonObject random(Descriptor type, Random random, int depth) {
         JsonObject.Builder object = JsonObject.builder();
         for (FieldDescriptor field : type.getFields()) {

@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Deletion: finalizers, grace, preconditions, namespaces, expiry. */
+/** Deletion: finalizers, grace periods, preconditions, namespaces, expiry. */
 class DeleteTest {
     private static final String PODS = "/api/v1/namespaces/default/pods";
 
@@ -79,7 +79,7 @@ class DeleteTest {
         assertThat(added.message())
                 .isEqualTo(
                         "Node \"n1\" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{\"x.y/z\"}");
-        // A dry run of the last step leaves the object.
+        // A dry run that removes the last finalizer does not delete the object.
         assertThat(server.patch(TestServer.MERGE, "/api/v1/nodes/n1?dryRun=All", "{\"metadata\":{\"finalizers\":null}}")
                         .status())
                 .isEqualTo(200);
@@ -122,7 +122,7 @@ class DeleteTest {
         JsonObject pod = server.delete(PODS + "/p1", "").json();
         assertThat(pod.object("metadata").text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:30Z");
         assertThat(pod.object("metadata").number("deletionGracePeriodSeconds")).contains(30L);
-        // A longer grace is ignored, a shorter one counts.
+        // A longer grace period is ignored, a shorter one counts.
         assertThat(server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":60}").version())
                 .isEqualTo("6");
         assertThat(server.delete(PODS + "/p1?gracePeriodSeconds=10", "")
@@ -165,7 +165,7 @@ class DeleteTest {
         // when it is deleted
         Answer deleted = server.delete("/api/v1/namespaces/ns1", "");
         assertThat(deleted.json().object("status").text("phase")).isEqualTo("Terminating");
-        // then its content goes, what has finalizers is marked, and nothing new comes in
+        // then its objects are deleted, those with finalizers are terminating, and no object can be created
         assertThat(server.get("/api/v1/namespaces/ns1/pods").names()).containsExactly("p2");
         assertThat(server.get("/api/v1/namespaces/ns1/pods/p2")
                         .json()
@@ -179,7 +179,7 @@ class DeleteTest {
                         "{\"causes\":[{\"reason\":\"NamespaceTerminating\",\"message\":\"namespace ns1 is being terminated\",\"field\":\"metadata.namespace\"}]}");
         server.time.advance(Duration.ofSeconds(5));
         assertThat(server.get("/api/v1/namespaces/ns1").status()).isEqualTo(200);
-        // and once the last finalizer is cleared the namespace goes too
+        // and after the last finalizer is removed, the namespace is removed, too
         server.patch(TestServer.MERGE, "/api/v1/namespaces/ns1/pods/p2", "{\"metadata\":{\"finalizers\":null}}");
         server.time.advance(Duration.ofSeconds(2));
         assertThat(server.get("/api/v1/namespaces/ns1").status()).isEqualTo(404);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Where bodies are read, and for whom. */
+/** Large bodies are read on workers, fairly among users. */
 @Tag("W86")
 class LargeBodiesTest {
     private static final String NODES = "/api/v1/nodes";
@@ -30,7 +30,7 @@ class LargeBodiesTest {
     private static final User BOB = User.authenticated("bob", List.of("system:masters"));
 
     private final TestServer cluster = new TestServer();
-    /** What is to run beside the event loops. */
+    /** The tasks of the workers. */
     private final ArrayDeque<Runnable> threads = new ArrayDeque<>();
 
     private final ApiServer server = new ApiServer(
@@ -68,13 +68,13 @@ class LargeBodiesTest {
 
     @Test
     void onlyLargeBodiesAreReadOnWorkers() {
-        // When bodies of 100 bytes and of 20 KB come.
+        // when bodies of 100 bytes and of 20 KB arrive
         CompletableFuture<ApiResponse> small = send(TestServer.ADMIN, "POST", NODES, "application/json", node("s", 0));
         CompletableFuture<ApiResponse> large =
                 send(TestServer.ADMIN, "POST", NODES, "application/json", node("l", 20_000));
         cluster.settle();
 
-        // Then the small one is answered at once, the large one once a thread had time for it.
+        // then the small one is answered at once, the large one when a worker has run
         assertThat(TestServer.answer(small).status()).isEqualTo(201);
         assertThat(large).isNotDone();
         runThreads();
@@ -83,16 +83,16 @@ class LargeBodiesTest {
 
     @Test
     void smallPatchOfALargeObjectRunsOnAWorker() {
-        // Given an object of 20 KB.
+        // given an object of 20 KB
         send(TestServer.ADMIN, "POST", NODES, "application/json", node("l", 20_000));
         runThreads();
 
-        // When a patch of a few bytes comes.
+        // when a patch of a few bytes arrives
         CompletableFuture<ApiResponse> patched = send(
                 TestServer.ADMIN, "PATCH", NODES + "/l", TestServer.MERGE, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
         cluster.settle();
 
-        // Then it waits for a thread, as the whole object has to be read.
+        // then it waits for a worker, because the whole object has to be read
         assertThat(patched).isNotDone();
         runThreads();
         assertThat(TestServer.answer(patched).status()).isEqualTo(200);
@@ -110,20 +110,20 @@ class LargeBodiesTest {
 
     @Test
     void floodOfOneUserDoesNotDelayAnother() {
-        // Given 100 large bodies of one user, and then one of another.
+        // given 100 large bodies of one user, and then one of another user
         List<CompletableFuture<ApiResponse>> flood = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             flood.add(send(TestServer.ADMIN, "POST", NODES, "application/json", node("f" + i, 20_000)));
         }
         CompletableFuture<ApiResponse> other = send(BOB, "POST", NODES, "application/json", node("b", 20_000));
 
-        // When there is time for three of them.
+        // when the workers run three tasks
         List<Integer> doneBefore = new ArrayList<>();
         other.whenComplete((response, error) -> doneBefore.add(
                 (int) flood.stream().filter(CompletableFuture::isDone).count()));
         runThreads();
 
-        // Then the other's is among the first.
+        // then the other user's body is among them
         assertThat(TestServer.answer(other).status()).isEqualTo(201);
         assertThat(doneBefore.getFirst()).isLessThan(3);
         assertThat(flood)
@@ -145,16 +145,15 @@ class LargeBodiesTest {
 
     @Test
     void bodyOfAnUnauthorizedUserIsNotRead() {
-        // Given bodies that are not valid JSON.
+        // given bodies that are not valid JSON
         for (String type : List.of(YAML, "application/json", "application/vnd.kubernetes.protobuf", "no/type")) {
-            // When somebody sends them who may not create nodes, then the refusal is about that, without a thread's
-            // work.
+            // when a user without the right to create nodes sends them, then the refusal needs no worker
             CompletableFuture<ApiResponse> answer =
                     send(TestServer.ALICE, "POST", NODES, type, "x".repeat(100_000) + ": [");
             assertThat(TestServer.answer(answer).status()).as(type).isEqualTo(403);
             assertThat(threads).isEmpty();
         }
-        // And the answer does not depend on the body.
+        // and the response does not depend on the body
         assertThat(server.permitted(TestServer.request(TestServer.ALICE, "POST", NODES, Map.of(), new byte[0])))
                 .isEmpty();
         assertThat(server.permitted(TestServer.request(TestServer.ADMIN, "POST", NODES, Map.of(), new byte[0])))

@@ -22,7 +22,7 @@ class WriteTest {
 
     private final TestServer server = new TestServer();
 
-    /** What of podCIDR and podCIDRs is stored, and what is refused. */
+    /** Valid and invalid values of podCIDR and podCIDRs. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             "podCIDR":"10.1.0.0/24"                                        | "podCIDRs":["10.1.0.0/24"]
@@ -560,7 +560,7 @@ class WriteTest {
         assertThat(warned.status()).isEqualTo(201);
         assertThat(warned.headers()).containsEntry("warning", "299 - \"unknown field \\\"spec.foo\\\"\"");
         assertThat(warned.json().object("spec").number("foo")).contains(1L);
-        // A field that is there already is not this patch's doing.
+        // A patch is not blamed for unknown fields that are already stored.
         Answer patched = server.patch(
                 TestServer.MERGE, NODES + "/n1?fieldValidation=Strict", "{\"spec\":{\"unschedulable\":true}}");
         assertThat(patched.status()).isEqualTo(200);

@@ -15,12 +15,12 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
-/** What roles collect from each other, for random graphs of roles, circles included. */
+/** Aggregated rules for random graphs of roles, including cycles. */
 class AggregationProperties {
     private static final String ROLE = """
             {"metadata":{"name":"r%d","labels":{"in":"s%d"}},"rules":[%s]%s}""";
 
-    /** Roles r0 to r7; each is in one of four sets, and every second or so collects the roles of one set. */
+    /** Roles r0 to r7. Each has one of four labels, and about half of them aggregate the roles of one label. */
     private static List<JsonObject> roles(Random random) {
         List<JsonObject> roles = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
@@ -37,7 +37,7 @@ class AggregationProperties {
         return Set.copyOf(role.array("rules").items());
     }
 
-    /** What a role collects, found by following the selectors until nothing is added. */
+    /** The roles that a role selects, directly or through other roles. */
     private static Set<JsonValue> reachable(List<JsonObject> roles, JsonObject from) {
         Set<JsonObject> reached = new HashSet<>(Set.of(from));
         boolean grows = true;
@@ -83,7 +83,7 @@ class AggregationProperties {
             JsonObject role = roles.get(i);
             Set<JsonValue> expected = role.has("aggregationRule") ? reachable(roles, role) : own(role);
             assertThat(own(settled.get(i))).as("%s", role).isEqualTo(expected);
-            // and that is final: nothing has to be written again
+            // and the result is stable: nothing has to be written again
             assertThat(after.isStale(settled.get(i))).isFalse();
         }
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The built-in roles as a whole, and what each of kube-controller-manager's controllers may do with its own account. */
+/** The built-in roles, and the rights of each of kube-controller-manager's controllers with its own account. */
 class BuiltInRolesTest {
     private static final Policy POLICY = Policy.of(
             Stream.concat(BuiltInRoles.clusterRoles().stream(), BuiltInRoles.roles().stream())
@@ -28,7 +28,7 @@ class BuiltInRolesTest {
         return metadata.text("namespace") + "/" + metadata.text("name");
     }
 
-    /** The verbs of {@code verbs} that a user may do with {@code resource}, as {@code group:resource@namespace/name}. */
+    /** The allowed ones of {@code verbs} for a resource of the form {@code group:resource@namespace/name}. */
     private static List<String> allowed(String user, List<String> groups, String resource, List<String> verbs) {
         String group = resource.contains(":") ? resource.substring(0, resource.indexOf(':')) : "";
         String rest = resource.substring(resource.indexOf(':') + 1);

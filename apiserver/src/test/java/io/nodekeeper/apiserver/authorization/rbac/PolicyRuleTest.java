@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What rules allow of others. */
+/** Comparisons of rules for escalation checks. */
 class PolicyRuleTest {
     private static final PolicyRule PODS =
             new PolicyRule(List.of("get", "list"), List.of(""), List.of("pods"), List.of(), List.of());
@@ -34,7 +34,7 @@ class PolicyRuleTest {
 
     @Test
     void ruleWithABillionCombinationsIsRefused() {
-        // Given a body of 40 KB, which made a billion rules before.
+        // given a body of 40 KB that names a billion combinations
         PolicyRule bomb = new PolicyRule(names(1_000), names(1_000), names(1_000), List.of(), List.of());
         assertThatThrownBy(() -> PolicyRule.missing(List.of(PODS), List.of(bomb)))
                 .isInstanceOf(ApiException.class)

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Pods that a kube-apiserver 1.32 refuses, and its reasons. */
+/** Pods that kube-apiserver 1.32 refuses, with its messages. */
 class PodValidationTest {
     private static final String PODS = "/api/v1/namespaces/default/pods";
     private static final String SETS = "/apis/apps/v1/namespaces/default/daemonsets";
@@ -228,7 +228,7 @@ class PodValidationTest {
         Answer answer = server.post(SETS, set(withContainer(part)));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
-        // Only pods get requests from limits.
+        // Only pods, not templates, get requests from limits.
         assertThat(errors(answer))
                 .containsExactlyElementsOf(below("spec.template.spec.containers[0]", errors).stream()
                         .filter(error -> !error.contains(".resources.requests["))
@@ -241,7 +241,7 @@ class PodValidationTest {
     }
 
     static Stream<Arguments> templateSpecs() {
-        // Pods are refused for these by admission, before they are validated.
+        // Admission refuses pods with these values before validation.
         return lines("""
                 'preemptionPolicy':'Maybe' | .preemptionPolicy: Unsupported value: "Maybe": supported values: "PreemptLowerPriority", "Never"
                 'overhead':{'gold':'1'} | .overhead[gold]: Invalid value: "gold": must be a standard resource for containers
