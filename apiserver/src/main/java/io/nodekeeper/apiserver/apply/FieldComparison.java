@@ -13,8 +13,8 @@ import java.util.TreeMap;
 /**
  * The differences between two objects.
  *
- * @param written the fields that are new or have another value
- * @param removed the fields that are gone
+ * @param written the fields that were added or have another value
+ * @param removed the fields that were removed
  */
 public record FieldComparison(FieldSet written, FieldSet removed) {
     private static final FieldComparison SAME = new FieldComparison(FieldSet.EMPTY, FieldSet.EMPTY);
@@ -61,7 +61,7 @@ public record FieldComparison(FieldSet written, FieldSet removed) {
         }
         for (var part : before.entrySet()) {
             if (!after.containsKey(part.getKey())) {
-                // The path itself, too: a manager that owned only this path owns nothing now.
+                // Also removes the path itself, so that a manager that owned only this path owns nothing.
                 FieldSet gone = FieldSet.of(part.getValue(), schemaOf.apply(part.getKey()))
                         .withSelf();
                 removed.put(part.getKey(), gone);

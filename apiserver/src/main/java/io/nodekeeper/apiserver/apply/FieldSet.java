@@ -11,24 +11,24 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * A set of fields of an object: a tree of {@link PathElement}s in which each node may be a member of the set itself. Written
- * as Kubernetes' {@code fieldsV1}, where a node without children is a member, and one with children is if it has a
+ * A set of fields of an object: a tree of {@link PathElement}s in which each node can be a member of the set. In
+ * Kubernetes' form {@code fieldsV1}, a node without children is a member, and a node with children is one if it has a
  * {@code .}. Immutable.
  */
 public final class FieldSet {
-    /** No field. */
+    /** The empty set. */
     public static final FieldSet EMPTY = new FieldSet(false, new TreeMap<>());
 
-    /** The very place. */
+    /** The set with only the node itself. */
     static final FieldSet HERE = new FieldSet(true, new TreeMap<>());
 
     private static final String SELF = ".";
 
-    /** The most characters of a path that is shown: many fields below a long name must not become a long answer each. */
+    /** The most characters of a path in a message. Otherwise many fields below a long name would make a huge response. */
     private static final int PATH = 500;
 
     private final boolean self;
-    /** None of them is empty. */
+    /** No child is an empty set. */
     private final SortedMap<String, FieldSet> children;
 
     private FieldSet(boolean self, SortedMap<String, FieldSet> children) {
@@ -37,8 +37,7 @@ public final class FieldSet {
     }
 
     /**
-     * The fields that {@code value} says something about: its plain values, lists that are one value, items of other lists,
-     * and objects that are empty.
+     * The fields that {@code value} sets: scalars, atomic lists, items of other lists, and empty objects.
      */
     public static FieldSet of(JsonValue value, Schema schema) {
         return of(value, Optional.of(schema));
@@ -72,13 +71,13 @@ public final class FieldSet {
         };
     }
 
-    /** The sets of {@code children}, each one step further down: at its element. Takes ownership of the map. */
+    /** The set with these children, by element, without the empty ones. Takes ownership of the map. */
     static FieldSet above(SortedMap<String, FieldSet> children) {
         children.values().removeIf(FieldSet::isEmpty);
         return new FieldSet(false, children);
     }
 
-    /** Reads a {@code fieldsV1}. */
+    /** Parses a {@code fieldsV1}. */
     public static FieldSet parse(JsonObject fields) {
         FieldSet set = parseNode(fields);
         return fields.isEmpty() ? EMPTY : set;
@@ -105,7 +104,7 @@ public final class FieldSet {
         return json.build();
     }
 
-    /** Whether no field is a member. */
+    /** Whether the set has no members. */
     public boolean isEmpty() {
         return !self && children.isEmpty();
     }
@@ -114,12 +113,12 @@ public final class FieldSet {
         return self;
     }
 
-    /** What lies below {@code element}. */
+    /** The members at and below {@code element}. */
     FieldSet child(String element) {
         return children.getOrDefault(element, EMPTY);
     }
 
-    /** The same without anything at or below {@code element}. */
+    /** This set without the members at and below {@code element}. */
     public FieldSet without(String element) {
         SortedMap<String, FieldSet> rest = new TreeMap<>(children);
         rest.remove(element);
@@ -130,14 +129,14 @@ public final class FieldSet {
         return self ? this : new FieldSet(true, children);
     }
 
-    /** The fields of either. */
+    /** The union of this set and {@code other}. */
     public FieldSet union(FieldSet other) {
         SortedMap<String, FieldSet> all = new TreeMap<>(children);
         other.children.forEach((element, child) -> all.merge(element, child, FieldSet::union));
         return new FieldSet(self || other.self, all);
     }
 
-    /** The fields of any of {@code sets}; as fast for many as for one of their size. */
+    /** The union of {@code sets}. The time is linear in their total size. */
     public static FieldSet union(List<FieldSet> sets) {
         if (sets.size() == 1) {
             return sets.getFirst();
@@ -158,7 +157,7 @@ public final class FieldSet {
         return unions;
     }
 
-    /** The fields of this that are not in {@code other}. */
+    /** The members of this set that are not members of {@code other}. */
     public FieldSet minus(FieldSet other) {
         SortedMap<String, FieldSet> rest = new TreeMap<>();
         children.forEach((element, child) -> {
@@ -170,7 +169,7 @@ public final class FieldSet {
         return new FieldSet(self && !other.self, rest);
     }
 
-    /** The fields of both. */
+    /** The members of both sets. */
     public FieldSet intersection(FieldSet other) {
         SortedMap<String, FieldSet> both = new TreeMap<>();
         children.forEach((element, child) -> {
@@ -182,7 +181,7 @@ public final class FieldSet {
         return new FieldSet(self && other.self, both);
     }
 
-    /** The paths of the first {@code most} members, as in {@code .metadata.labels.a}, each cut after 500 characters. */
+    /** The paths of the first {@code most} members, such as {@code .metadata.labels.a}, each at most 500 characters long. */
     public List<String> paths(int most) {
         List<String> paths = new ArrayList<>();
         collect("", paths, most);
@@ -202,7 +201,7 @@ public final class FieldSet {
         }
     }
 
-    /** How many fields are members. */
+    /** The number of members. */
     int size() {
         int size = self ? 1 : 0;
         for (FieldSet child : children.values()) {

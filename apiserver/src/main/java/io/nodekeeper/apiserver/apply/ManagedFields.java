@@ -22,10 +22,10 @@ public final class ManagedFields {
     /**
      * A client that writes an object.
      *
-     * @param name what it calls itself
-     * @param applies whether it applies, and so also removes what it no longer applies; others only write
-     * @param apiVersion of the form in which it writes
-     * @param subresource by way of which; empty for the object itself
+     * @param name the name of the field manager
+     * @param applies whether it writes with apply, which also removes fields that it no longer applies
+     * @param apiVersion the version of the objects that it writes
+     * @param subresource the subresource that it writes; empty for the object itself
      */
     public record Manager(String name, boolean applies, String apiVersion, String subresource)
             implements Comparable<Manager> {
@@ -34,18 +34,18 @@ public final class ManagedFields {
                 .thenComparing(Manager::apiVersion)
                 .thenComparing(Manager::subresource);
 
-        /** Orders managers, so that hash tables stay fast even if a client chooses names with the same hash code. */
+        /** Orders managers, so that hash tables stay fast even if a client chooses names with equal hash codes. */
         @Override
         public int compareTo(Manager other) {
             return ORDER.compare(this, other);
         }
 
-        /** The manager without its version: all versions in which it applies are one manager. */
+        /** The manager without its version, because applies with different versions are of one manager. */
         private Manager whole() {
             return applies ? new Manager(name, true, "", subresource) : this;
         }
 
-        /** Whether it is the same manager as {@code other}; a manager that applies may change its version. */
+        /** Whether this is the same manager as {@code other}; a manager that applies may change its version. */
         boolean is(Manager other) {
             return name.equals(other.name)
                     && applies == other.applies
@@ -53,7 +53,7 @@ public final class ManagedFields {
                     && (applies || apiVersion.equals(other.apiVersion));
         }
 
-        /** The text for messages about conflicts. */
+        /** The description of the manager in messages about conflicts. */
         @Override
         public String toString() {
             String shown = Json.write(new io.nodekeeper.api.json.JsonString(name));

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * One step of a path into an object, in the form in which Kubernetes writes it: {@code f:NAME} for a field,
- * {@code k:{…}} for the item of a list with these keys, {@code v:…} for a plain item.
+ * One step of a path in an object, in Kubernetes' form: {@code f:NAME} for a field, {@code k:{…}} for the list item
+ * with these keys, {@code v:…} for a scalar list item.
  */
 final class PathElement {
     private PathElement() {}
@@ -24,10 +24,10 @@ final class PathElement {
         return "v:" + Json.write(value);
     }
 
-    /** Fields that identify an item together with the merge key, in the lists whose items have them (listMapKeys). */
+    /** Fields that identify an item together with the merge key, in lists with several keys (listMapKeys). */
     private static final List<String> SECOND_KEYS = List.of("protocol", "whenUnsatisfiable");
 
-    /** The fields that identify an item of a list. */
+    /** The fields that identify the items of a list. */
     private static List<String> keys(Schema.ListOf list) {
         return Stream.concat(
                         Stream.of(list.mergeKey()),
@@ -36,7 +36,7 @@ final class PathElement {
                 .toList();
     }
 
-    /** The step to an item of a list with a merge key; empty if the item lacks it. */
+    /** The step to an item of a list with a merge key; empty if the item has no key. */
     static Optional<String> item(JsonValue item, Schema.ListOf list) {
         if (!(item instanceof JsonObject object) || !object.has(list.mergeKey())) {
             return Optional.empty();
@@ -49,12 +49,12 @@ final class PathElement {
         return Optional.of("k:" + Json.write(key.build()));
     }
 
-    /** The step to an item of any list: by its key; by its value if the list has none or the item lacks it. */
+    /** The step to an item of any list: by its key, or by its value if the list or the item has no key. */
     static String of(JsonValue item, Schema.ListOf list) {
         return (list.set() ? Optional.<String>empty() : item(item, list)).orElseGet(() -> value(item));
     }
 
-    /** The step as it stands in messages: {@code .labels}, {@code [type="Ready"]}, {@code [="x"]}. */
+    /** The step as messages show it: {@code .labels}, {@code [type="Ready"]}, {@code [="x"]}. */
     static String show(String element) {
         String rest = element.substring(2);
         return switch (element.charAt(0)) {

@@ -30,13 +30,13 @@ public final class ServerSideApply {
     /**
      * The result of an apply.
      *
-     * @param object the object as the manager wants it
-     * @param owners who owns what of it
-     * @param conflicts what of it others own with another value; not empty only if it was not forced
+     * @param object the object after the apply
+     * @param owners the owners of its fields
+     * @param conflicts the fields that other managers own with another value; empty if the apply was forced
      */
     public record Applied(JsonObject object, ManagedFields owners, Map<Manager, FieldSet> conflicts) {
 
-        /** The refusal in Kubernetes' words; it names the first 100 conflicts. */
+        /** The refusal in Kubernetes' words, with the first 100 conflicts. */
         public ApiException refusal() {
             List<JsonValue> causes = new ArrayList<>();
             Map<String, List<String>> byManager = new java.util.TreeMap<>();
@@ -79,9 +79,9 @@ public final class ServerSideApply {
     /**
      * Applies {@code wanted} to {@code live} for {@code manager}.
      *
-     * @param owned the fields that the manager owns from now on: those that {@code wanted} has, without what the server keeps
-     * @param force whether to take fields from others
-     * @throws ApiException if {@code wanted} has an item of a keyed list without its key, or one twice
+     * @param owned the fields that the manager owns afterwards: those of {@code wanted}, without fields that the server owns
+     * @param force whether to take fields from other managers
+     * @throws ApiException if {@code wanted} has an item of a keyed list without its key, or two items with the same key
      */
     public static Applied apply(
             JsonObject live,
@@ -159,7 +159,7 @@ public final class ServerSideApply {
                     .forEach(item -> merged.computeIfAbsent(PathElement.of(item, list), key -> new ArrayList<>())
                             .add(item));
             for (JsonValue item : items.items()) {
-                // Duplicates were stored before the rule against them existed: the first item counts.
+                // Older versions stored duplicates; the first item counts.
                 List<JsonValue> same = merged.computeIfAbsent(
                         PathElement.of(item, list), key -> new ArrayList<>(List.of(JsonObject.EMPTY)));
                 same.set(0, merge(same.getFirst(), item, Optional.of(list.item())));

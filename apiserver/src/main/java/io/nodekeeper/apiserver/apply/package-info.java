@@ -1,4 +1,4 @@
-/** Server-side apply: who owns which field of an object, and what becomes of the object when one of them applies. Pure. */
+/** Server-side apply: the owners of an object's fields, and the merge of an applied object. Pure. */
 @NullMarked
 package io.nodekeeper.apiserver.apply;
 

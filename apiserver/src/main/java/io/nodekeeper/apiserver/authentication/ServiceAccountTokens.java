@@ -57,9 +57,9 @@ public final class ServiceAccountTokens {
      * Tokens of one issuer.
      *
      * @param signing signs new tokens: RSA, or EC on P-256
-     * @param verifying their public keys, that of {@code signing} first; those that follow vouch for older tokens
-     * @param issuer who vouches for them, a URL
-     * @param audiences for whom a token must be that is to be taken here, at least one; new tokens are for these
+     * @param verifying the public keys: that of {@code signing} first, then keys of older tokens
+     * @param issuer the issuer of the tokens, a URL
+     * @param audiences the audiences of which an accepted token must have one, at least one; the default of new tokens
      * @throws IllegalArgumentException if a key is of another kind
      */
     public ServiceAccountTokens(PrivateKey signing, List<PublicKey> verifying, String issuer, List<String> audiences) {
@@ -179,7 +179,7 @@ public final class ServiceAccountTokens {
         return ECKey.encodeCoordinate(P256_BITS, number).toString();
     }
 
-    /** The document with which others find {@link #keySet} (OpenID Connect Discovery); {@code keysUrl} is its URL. */
+    /** The OpenID Connect Discovery document; {@code keysUrl} is the URL of {@link #keySet}. */
     public JsonObject configuration(String keysUrl) {
         return JsonObject.builder()
                 .put("issuer", issuer)

@@ -45,12 +45,12 @@ public record TokenClaims(
         audiences = List.copyOf(audiences);
     }
 
-    /** The user whose token it is. */
+    /** The user name of the account. */
     public String user() {
         return Binding.ACCOUNT_PREFIX + namespace + ":" + account;
     }
 
-    /** The groups of that user. */
+    /** The groups of the account. */
     public List<String> groups() {
         return List.of("system:serviceaccounts", "system:serviceaccounts:" + namespace);
     }
@@ -80,7 +80,7 @@ public record TokenClaims(
         return JsonObject.builder().put("name", name).put("uid", uid).build();
     }
 
-    /** Reads the body of a token of {@code issuer}; empty if it is none of a service account. */
+    /** Parses the body of a token of {@code issuer}; empty if it is not a service account token. */
     static Optional<TokenClaims> read(byte[] body, String issuer) {
         JsonObject json;
         try {

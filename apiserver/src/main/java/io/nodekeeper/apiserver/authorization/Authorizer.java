@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Authorizes requests: the group system:masters may do everything, a node what the Node authorizer allows, and all
- * users what roles grant. It uses only data in memory. Thread-safe.
+ * Authorizes requests: allows everything to the group system:masters, otherwise asks the Node authorizer and then the
+ * roles. Uses only data in memory. Thread-safe.
  */
 public final class Authorizer {
     private static final AuthorizationDecision MASTER = new AuthorizationDecision(true, "");
@@ -49,7 +49,7 @@ public final class Authorizer {
         return granted.allowed() ? granted : node;
     }
 
-    /** Refuses what is not allowed. */
+    /** Throws the refusal of a request that is not allowed. */
     void check(Attributes asked) {
         AuthorizationDecision decision = decide(asked);
         if (!decision.allowed()) {
@@ -71,7 +71,7 @@ public final class Authorizer {
                         info.verb(),
                         about.group(),
                         about.qualified(),
-                        // A Namespace counts as an object in itself: a role in it is enough to read it.
+                        // A request for a Namespace counts as one in that namespace, so a role in it can grant reading it.
                         about.isNamespace() ? about.name() : about.namespace(),
                         about.name().isEmpty() ? selected.getOrDefault("metadata.name", "") : about.name())
                 .selecting(selected);
@@ -93,7 +93,7 @@ public final class Authorizer {
                     .forEach(term -> selected.putIfAbsent(term.field(), term.value()));
             return selected;
         } catch (ApiException e) {
-            // The request is refused later because of its selector, if its user may list at all.
+            // The handler refuses the malformed selector later, if the user may list at all.
             return Map.of();
         }
     }

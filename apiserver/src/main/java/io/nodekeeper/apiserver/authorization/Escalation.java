@@ -21,7 +21,7 @@ import java.util.TreeSet;
  * refuses updates and applies that create an object without the right to create it. Thread-safe.
  */
 public final class Escalation {
-    /** What masters may, in the form of rules. */
+    /** The rights of system:masters as rules. */
     public static final List<PolicyRule> EVERYTHING = List.of(
             new PolicyRule(List.of("*"), List.of("*"), List.of("*"), List.of(), List.of()),
             new PolicyRule(List.of("*"), List.of(), List.of(), List.of(), List.of("*")));
@@ -34,9 +34,9 @@ public final class Escalation {
         this.authorizer = authorizer;
     }
 
-    /** Refuses an update or apply that creates its object, {@code old} being empty, to those who may not create. */
+    /** Refuses an update or apply that creates its object ({@code old} is empty) to users without the right to create. */
     public void checkCreation(User user, RequestTarget target, JsonObject old) {
-        // A create request names no object, and was authorized as such.
+        // A create request has no name, and was already authorized for create.
         if (old.isEmpty() && !target.name().isEmpty()) {
             authorizer.check(Attributes.ofResource(
                     user.name(),

@@ -29,7 +29,7 @@ public final class Impersonation {
         this.authorizer = authorizer;
     }
 
-    /** The user to serve {@code request} as: {@code user}, or the requested other user. */
+    /** The user for whom {@code request} is served: {@code user}, or the impersonated user. */
     public User apply(User user, ApiRequest request) {
         for (String header : request.headers().keySet()) {
             if (header.startsWith(PREFIX)) {

@@ -99,7 +99,7 @@ public final class NodeAuthorizer {
                 : AuthorizationDecision.because("can only list/watch pods with spec.nodeName field selector");
     }
 
-    /** The server has no such objects, so none belongs to a node. */
+    /** The server does not store these resources, so no object of them is related to a node. */
     private static AuthorizationDecision volume(Attributes asked) {
         return asked.verb().equals("get")
                 ? related(nodeName(asked), false)

@@ -39,8 +39,8 @@ public final class NodeGraph {
     private final Map<String, Set<Edge>> owners = new HashMap<>();
 
     /**
-     * Whether the edges of the object at {@code key} are known. Those of a pod on a node do not change, as its spec
-     * does not.
+     * Whether the edges of the object at {@code key} are known. The edges of a pod on a node do not change, because its
+     * spec is immutable in these fields.
      */
     public boolean knows(String key) {
         return owners.containsKey(key);
@@ -154,8 +154,8 @@ public final class NodeGraph {
     }
 
     /**
-     * The kinds of other objects that a pod refers to by its volumes and claims, besides secrets and configmaps, in the
-     * plural: what a node may not make its pods of, as it could get hold of them so.
+     * The resources, besides secrets and configmaps, that a pod refers to by its volumes and claims. A mirror pod must
+     * not refer to them, because its node could get access to them in this way.
      */
     public static Set<String> references(JsonObject spec) {
         Set<String> kinds = new TreeSet<>();

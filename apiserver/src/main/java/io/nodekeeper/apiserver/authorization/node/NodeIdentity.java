@@ -16,7 +16,7 @@ public final class NodeIdentity {
         return user.equals(PREFIX) && groups.contains(GROUP);
     }
 
-    /** The node whose agent this user is; empty if it is none. */
+    /** The name of the node whose agent this user is; empty for other users. */
     public static String node(String user, List<String> groups) {
         return user.startsWith(PREFIX) && groups.contains(GROUP) ? user.substring(PREFIX.length()) : "";
     }

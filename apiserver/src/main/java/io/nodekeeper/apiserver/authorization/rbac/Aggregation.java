@@ -13,26 +13,25 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The rules of ClusterRoles with an {@code aggregationRule}: those of all ClusterRoles that its selectors select, and of
- * those that these select in turn. Only roles without an aggregation rule contribute rules of their own. So the result
- * depends on them alone, and is the same however often and in whatever order it is computed, even if roles select each
- * other in a circle. Immutable.
+ * Computes the rules of ClusterRoles with an {@code aggregationRule}: the rules of all ClusterRoles that they select,
+ * directly or through other roles. Only roles without an aggregation rule contribute rules. So the result does not
+ * depend on the order and number of computations, even if roles select each other in a circle. Immutable.
  */
 public final class Aggregation {
     private static final String RULE = "aggregationRule";
 
     private final List<JsonObject> roles;
 
-    /** {@code roles} are all ClusterRoles. */
+    /** {@code roles}: all ClusterRoles. */
     public Aggregation(Iterable<JsonObject> roles) {
         List<JsonObject> sorted = new ArrayList<>();
         roles.forEach(sorted::add);
-        // kube-controller-manager takes them by name, too, so that both write the same.
+        // Ordered by name as in kube-controller-manager, so that both write the same result.
         sorted.sort(Comparator.comparing(Aggregation::name));
         this.roles = List.copyOf(sorted);
     }
 
-    /** {@code roles} with the rules that follow from them. */
+    /** {@code roles} with their aggregated rules. */
     static List<JsonObject> settled(List<JsonObject> roles) {
         Aggregation aggregation = new Aggregation(roles);
         return roles.stream()
@@ -40,19 +39,19 @@ public final class Aggregation {
                 .toList();
     }
 
-    /** Whether the rules of {@code role} follow from other roles. */
+    /** Whether {@code role} is aggregated from other roles. */
     public static boolean isAggregated(JsonObject role) {
         return role.has(RULE);
     }
 
-    /** Whether {@code role} lacks or exceeds the rules that follow from the other roles; their order does not matter. */
+    /** Whether the rules of {@code role} differ from its aggregated rules; their order does not matter. */
     public boolean isStale(JsonObject role) {
         return isAggregated(role)
                 && !Set.copyOf(role.array("rules").items())
                         .equals(Set.copyOf(rules(role).items()));
     }
 
-    /** The rules of {@code role}, each once: by selector, then by the name of the role that has them. */
+    /** The aggregated rules of {@code role}, each once, ordered by selector, then by the name of the selected role. */
     public JsonArray rules(JsonObject role) {
         Set<JsonValue> rules = new LinkedHashSet<>();
         Set<String> visited = new HashSet<>(Set.of(name(role)));

@@ -8,13 +8,13 @@ import java.util.Map;
  *
  * @param user the user's name
  * @param groups the user's groups
- * @param verb the verb, as {@code get}; for paths the method in lower case
- * @param group API group; empty for core
- * @param resource the resource with its subresource, as {@code pods/status}; empty if this is about a path
- * @param namespace empty for all, or where there are none
- * @param name the object's name; empty for the collection
- * @param path what is not about objects, as {@code /healthz}; empty if this is about a resource
- * @param selected the fields that the field selector of a list or watch binds to one value each
+ * @param verb the verb, such as {@code get}; for a path the HTTP method in lower case
+ * @param group the API group; empty for core
+ * @param resource the resource with its subresource, such as {@code pods/status}; empty for a path
+ * @param namespace the namespace; empty for all namespaces and for cluster-scoped resources
+ * @param name the name of the object; empty for the collection
+ * @param path a path that is not a resource, such as {@code /healthz}; empty for a resource
+ * @param selected the fields for which the field selector of a list or watch requires one value each
  */
 public record Attributes(
         String user,
@@ -27,12 +27,12 @@ public record Attributes(
         String path,
         Map<String, String> selected) {
 
-    /** About a path that leads to no object. */
+    /** The attributes of a request for a path that is not a resource. */
     public static Attributes ofPath(String user, List<String> groups, String verb, String path) {
         return new Attributes(user, groups, verb, "", "", "", "", path, Map.of());
     }
 
-    /** About objects. */
+    /** The attributes of a request for a resource. */
     public static Attributes ofResource(
             String user,
             List<String> groups,
@@ -44,12 +44,12 @@ public record Attributes(
         return new Attributes(user, groups, verb, group, resource, namespace, name, "", Map.of());
     }
 
-    /** The same for a list or watch whose field selector binds these fields to one value each. */
+    /** The same attributes with these selected fields. */
     public Attributes selecting(Map<String, String> fields) {
         return new Attributes(user, groups, verb, group, resource, namespace, name, path, Map.copyOf(fields));
     }
 
-    /** Whether this is about objects. */
+    /** Whether this is a request for a resource. */
     public boolean isResource() {
         return path.isEmpty();
     }
@@ -60,7 +60,7 @@ public record Attributes(
         return slash < 0 ? resource : resource.substring(0, slash);
     }
 
-    /** What is below the object's path; empty for the object itself. */
+    /** The subresource; empty for the object itself. */
     public String subresource() {
         int slash = resource.indexOf('/');
         return slash < 0 ? "" : resource.substring(slash + 1);

@@ -3,8 +3,8 @@ package io.nodekeeper.apiserver.authorization.rbac;
 /**
  * The decision of an authorizer about {@link Attributes}. If one authorizer does not allow a request, another one may.
  *
- * @param allowed whether it may be done
- * @param reason why, or why not; may be empty
+ * @param allowed whether the request is allowed
+ * @param reason the reason for the decision; may be empty
  */
 public record AuthorizationDecision(boolean allowed, String reason) {
     public static final AuthorizationDecision ALLOWED = new AuthorizationDecision(true, "");

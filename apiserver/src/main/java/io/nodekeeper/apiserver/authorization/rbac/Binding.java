@@ -6,22 +6,22 @@ import java.util.List;
 /**
  * A RoleBinding, or a ClusterRoleBinding if it has no namespace. Immutable.
  *
- * @param namespace where it grants; empty for everywhere
- * @param name its name
+ * @param namespace the namespace in which it grants; empty for all
+ * @param name the name
  * @param roleKind {@code Role} or {@code ClusterRole}
- * @param roleName the role
- * @param subjects to whom
+ * @param roleName the name of the role
+ * @param subjects the users, groups and service accounts that get the rights
  */
 public record Binding(String namespace, String name, String roleKind, String roleName, List<Subject> subjects) {
     /** The prefix of the user names of service accounts. */
     public static final String ACCOUNT_PREFIX = "system:serviceaccount:";
 
     /**
-     * A user, group or service account that gets the rights of the role.
+     * A user, group or service account.
      *
      * @param kind {@code User}, {@code Group} or {@code ServiceAccount}
      * @param name the name
-     * @param namespace of a service account
+     * @param namespace the namespace of a service account
      */
     public record Subject(String kind, String name, String namespace) {}
 

@@ -9,15 +9,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The roles and bindings that a server has from its first start: those of Kubernetes, and those that Nodekeeper's own
- * controller needs. Their source is the resource {@code built-in-roles.txt}. Rules are listed for resources that this
- * server does not serve, too, as Kubernetes lists them. Immutable.
+ * The roles and bindings that a server creates at its first start: those of Kubernetes and of Nodekeeper's own
+ * controller. The source is the resource {@code built-in-roles.txt}. It also has Kubernetes' rules for resources that
+ * this server does not serve. Immutable.
  */
 public final class BuiltInRoles {
-    /** Unless this annotation is {@code false}, a server adds at its start what a built-in object lacks. */
+    /** Unless this annotation is {@code false}, a server adds missing rules and subjects to a built-in object at its start. */
     public static final String AUTO_UPDATE = RoleText.AUTO_UPDATE;
 
-    /** Roles that collect rules, and the role that holds the rules which such a role had before roles could collect. */
+    /** Aggregated roles, and for each the role that keeps the rules which it had before aggregation existed. */
     public static final Map<String, String> AGGREGATED = Map.of(
             "admin", "system:aggregate-to-admin",
             "edit", "system:aggregate-to-edit",
@@ -40,7 +40,7 @@ public final class BuiltInRoles {
         }
     }
 
-    /** The ClusterRoles; those with an aggregation rule have the rules that follow from the others. */
+    /** The ClusterRoles; those with an aggregation rule have their aggregated rules. */
     public static List<JsonObject> clusterRoles() {
         return TEXT.of("ClusterRole");
     }

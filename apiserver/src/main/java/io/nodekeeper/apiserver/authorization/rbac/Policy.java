@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Kubernetes' role-based access control: a snapshot of all roles and bindings, indexed so that a decision costs only as
- * much as the user has grants. Immutable.
+ * Kubernetes' role-based access control: a snapshot of all roles and bindings, indexed by subject, so that a decision
+ * takes time only for the grants of the user. Immutable.
  */
 public final class Policy {
     /**
@@ -62,12 +62,12 @@ public final class Policy {
         grants.computeIfAbsent(whom, none -> new ArrayList<>()).add(grant);
     }
 
-    /** The role of that kind and name, if it exists; {@code namespace} is ignored for a ClusterRole. */
+    /** The role of this kind and name, if it exists; ignores {@code namespace} for a ClusterRole. */
     public Optional<Role> role(String kind, String namespace, String name) {
         return Optional.ofNullable(roles.get(new RoleKey(kind.equals("Role") ? namespace : "", name)));
     }
 
-    /** Whether some binding allows it. */
+    /** Whether a binding allows the request. */
     public AuthorizationDecision decide(Attributes asked) {
         AuthorizationDecision own = decide(byUser.getOrDefault(asked.user(), List.of()), asked);
         if (own.allowed()) {

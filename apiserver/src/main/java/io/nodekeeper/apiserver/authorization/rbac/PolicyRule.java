@@ -100,7 +100,7 @@ public record PolicyRule(
                 || (pattern.endsWith(ALL) && path.startsWith(pattern.substring(0, pattern.length() - 1)));
     }
 
-    /** Whether this rule alone allows all that {@code single}, which has one of each, allows. */
+    /** Whether this rule alone allows everything that {@code single} allows, which has one value per field. */
     private boolean coversSingle(PolicyRule single) {
         if (!has(verbs, single.verbs.getFirst())) {
             return false;
@@ -113,7 +113,7 @@ public record PolicyRule(
                 && (names.isEmpty() || (!single.names.isEmpty() && names.contains(single.names.getFirst())));
     }
 
-    /** This rule as rules that have one of each. */
+    /** This rule as rules with one value per field. */
     private List<PolicyRule> singles() {
         List<PolicyRule> singles = new ArrayList<>();
         for (String verb : verbs) {
@@ -136,13 +136,13 @@ public record PolicyRule(
         return singles;
     }
 
-    /** How many rules {@link #singles} makes; capped, as a short body can name a billion. */
+    /** The number of rules that {@link #singles} returns; capped, because a short body can name a billion. */
     private long combinations() {
         double things = (double) groups.size() * resources.size() * Math.max(1, names.size()) + paths.size();
         return (long) Math.min(Integer.MAX_VALUE, things * verbs.size());
     }
 
-    /** Whether this rule alone allows all that {@code other} allows, found in the time that both take to read. */
+    /** Whether this rule alone allows everything that {@code other} allows. The time is linear in the size of both. */
     private boolean coversWhole(PolicyRule other) {
         return hasAll(verbs, other.verbs)
                 && hasAll(groups, other.groups)
@@ -156,7 +156,7 @@ public record PolicyRule(
     }
 
     /**
-     * What of {@code wanted} is allowed by none of {@code held}, with the verbs of one thing in one rule.
+     * The part of {@code wanted} that no rule of {@code held} allows, with the verbs of one resource in one rule.
      *
      * @throws ApiException 422 if {@code wanted} has more than {@value #COMBINATIONS} combinations of verb, group, resource and
      *     name that no single rule allows together
@@ -190,7 +190,7 @@ public record PolicyRule(
         return missing;
     }
 
-    /** The rule as Kubernetes writes it in refusals: {@code {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}}. */
+    /** The rule in the form of Kubernetes' refusals: {@code {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}}. */
     @Override
     public String toString() {
         List<String> parts = new ArrayList<>();
@@ -208,7 +208,7 @@ public record PolicyRule(
         }
     }
 
-    /** Strings as Kubernetes lists them in messages: {@code ["a" "b"]}. */
+    /** Strings in the form of Kubernetes' messages: {@code ["a" "b"]}. */
     public static String quoted(List<String> values) {
         return values.stream().map(value -> "\"" + value + "\"").collect(Collectors.joining(" ", "[", "]"));
     }

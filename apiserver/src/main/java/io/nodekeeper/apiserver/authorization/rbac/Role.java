@@ -6,9 +6,9 @@ import java.util.List;
 /**
  * A Role, or a ClusterRole if it has no namespace. Immutable.
  *
- * @param namespace where it is; empty for a ClusterRole
- * @param name its name
- * @param rules what it allows
+ * @param namespace the namespace; empty for a ClusterRole
+ * @param name the name
+ * @param rules the permissions
  */
 public record Role(String namespace, String name, List<PolicyRule> rules) {
 
