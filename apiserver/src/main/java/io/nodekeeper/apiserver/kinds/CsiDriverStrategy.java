@@ -7,7 +7,6 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.apiserver.fields.ObjectFields;
 import io.nodekeeper.apiserver.registry.Strategy;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,7 +16,7 @@ public final class CsiDriverStrategy implements Strategy {
     private static final List<String> MODES = List.of("Ephemeral", "Persistent");
 
     @Override
-    public JsonObject prepareCreate(JsonObject object, Instant now) {
+    public JsonObject withDefaults(JsonObject object) {
         return object.update("spec", given -> {
             JsonObject spec = ObjectFields.value(given, "attachRequired", JsonBool.TRUE);
             spec = ObjectFields.value(spec, "podInfoOnMount", JsonBool.FALSE);
@@ -26,11 +25,6 @@ public final class CsiDriverStrategy implements Strategy {
             spec = ObjectFields.text(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
             return ObjectFields.value(spec, "volumeLifecycleModes", JsonArray.of(new JsonString("Persistent")));
         });
-    }
-
-    @Override
-    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return prepareCreate(object, Instant.EPOCH);
     }
 
     @Override

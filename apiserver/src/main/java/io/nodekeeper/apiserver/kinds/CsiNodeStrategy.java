@@ -5,7 +5,6 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.fields.ObjectFields;
 import io.nodekeeper.apiserver.registry.Strategy;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -16,13 +15,8 @@ import java.util.Set;
 public final class CsiNodeStrategy implements Strategy {
 
     @Override
-    public JsonObject prepareCreate(JsonObject object, Instant now) {
+    public JsonObject withDefaults(JsonObject object) {
         return object.update("spec", spec -> ObjectFields.value(spec, "drivers", JsonArray.EMPTY));
-    }
-
-    @Override
-    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return prepareCreate(object, Instant.EPOCH);
     }
 
     @Override

@@ -18,15 +18,16 @@ public final class DaemonSetStrategy implements Strategy {
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        return Generations.first(defaulted(object));
+        return Generations.first(withDefaults(object));
     }
 
     @Override
     public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return Generations.next(defaulted(object), old);
+        return Generations.next(withDefaults(object), old);
     }
 
-    private static JsonObject defaulted(JsonObject set) {
+    @Override
+    public JsonObject withDefaults(JsonObject set) {
         return set.update("spec", given -> {
             JsonObject spec = given.update("template", template -> template.update("spec", PodDefaults::templateSpec));
             spec = spec.update("updateStrategy", DaemonSetStrategy::defaultedStrategy);

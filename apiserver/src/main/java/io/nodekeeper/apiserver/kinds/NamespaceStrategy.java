@@ -23,17 +23,13 @@ public final class NamespaceStrategy implements Strategy {
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        return labelled(object)
+        return withDefaults(object)
                 .update("spec", spec -> spec.with("finalizers", JsonArray.of(new JsonString("kubernetes"))))
                 .with("status", JsonObject.builder().put("phase", "Active").build());
     }
 
     @Override
-    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return labelled(object);
-    }
-
-    private static JsonObject labelled(JsonObject object) {
+    public JsonObject withDefaults(JsonObject object) {
         String name = object.object("metadata").text("name");
         return object.update(
                 "metadata",

@@ -6,7 +6,6 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.fields.ObjectFields;
 import io.nodekeeper.apiserver.pods.PriorityAdmission;
 import io.nodekeeper.apiserver.registry.Strategy;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,16 +17,7 @@ public final class PriorityClassStrategy implements Strategy {
     private static final List<String> POLICIES = List.of(PriorityAdmission.PREEMPT, "Never");
 
     @Override
-    public JsonObject prepareCreate(JsonObject object, Instant now) {
-        return completed(object);
-    }
-
-    @Override
-    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return completed(object);
-    }
-
-    private static JsonObject completed(JsonObject object) {
+    public JsonObject withDefaults(JsonObject object) {
         return ObjectFields.text(
                 ObjectFields.value(object, "value", JsonNumber.of(0)), "preemptionPolicy", PriorityAdmission.PREEMPT);
     }

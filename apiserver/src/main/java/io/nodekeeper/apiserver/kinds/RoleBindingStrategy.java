@@ -4,7 +4,6 @@ import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.fields.ObjectFields;
 import io.nodekeeper.apiserver.registry.Strategy;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,18 +23,9 @@ public final class RoleBindingStrategy implements Strategy {
         return RoleStrategy.pathFault(name);
     }
 
+    /** Sets the API group of users, groups and roles. */
     @Override
-    public JsonObject prepareCreate(JsonObject object, Instant now) {
-        return completed(object);
-    }
-
-    @Override
-    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return completed(object);
-    }
-
-    /** The default API group of users, groups and roles. */
-    private static JsonObject completed(JsonObject binding) {
+    public JsonObject withDefaults(JsonObject binding) {
         return ObjectFields.each(binding.update("roleRef", RoleBindingStrategy::withGroup), "subjects", subject -> {
             String kind = subject.text("kind");
             return kind.equals("User") || kind.equals("Group") ? withGroup(subject) : subject;

@@ -28,15 +28,11 @@ public final class ServiceStrategy implements Strategy {
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        return defaulted(object).with("status", JsonObject.EMPTY.with("loadBalancer", JsonObject.EMPTY));
+        return withDefaults(object).with("status", JsonObject.EMPTY.with("loadBalancer", JsonObject.EMPTY));
     }
 
     @Override
-    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return defaulted(object);
-    }
-
-    private static JsonObject defaulted(JsonObject service) {
+    public JsonObject withDefaults(JsonObject service) {
         return service.update("spec", given -> {
             JsonObject spec = ObjectFields.text(given, "type", "ClusterIP");
             spec = ObjectFields.text(spec, "sessionAffinity", "None");

@@ -15,14 +15,19 @@ public interface Strategy {
         return Names.subdomainFault(name);
     }
 
+    /** Sets the defaults that an object gets at its creation and at each update. */
+    default JsonObject withDefaults(JsonObject object) {
+        return object;
+    }
+
     /** Completes an object that is about to be created. */
     default JsonObject prepareCreate(JsonObject object, Instant now) {
-        return object;
+        return withDefaults(object);
     }
 
     /** Completes an object that is about to replace {@code old}. */
     default JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return object;
+        return withDefaults(object);
     }
 
     /** The faults of an object on its own. */
