@@ -3,8 +3,6 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
-import io.nodekeeper.apiserver.authentication.Authenticator;
-import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
@@ -16,9 +14,6 @@ import io.nodekeeper.apiserver.yaml.Yaml;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
-import java.security.KeyPair;
-import java.security.KeyPairGenerator;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -61,14 +56,8 @@ class RecordedRequestsTest {
     private User user = User.ANONYMOUS;
     private final Map<String, String> headers = new HashMap<>();
 
-    RecordedRequestsTest() throws GeneralSecurityException {
-        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-        generator.initialize(256);
-        KeyPair keys = generator.generateKeyPair();
-        server = new TestServer(new Authenticator(
-                TestServer.TOKENS,
-                new ServiceAccountTokens(
-                        keys.getPrivate(), List.of(keys.getPublic()), "https://issuer", List.of("https://issuer"))));
+    RecordedRequestsTest() {
+        server = new TestServer(TestServer.serviceAccountAuthenticator());
         server.server.start(Duration.ofHours(1), "-----BEGIN CERTIFICATE-----\n");
         server.settle();
     }

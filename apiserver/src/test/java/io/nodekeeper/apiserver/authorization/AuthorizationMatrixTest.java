@@ -3,8 +3,6 @@ package io.nodekeeper.apiserver.authorization;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.authentication.Authenticator;
-import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.registry.Subresource;
@@ -16,8 +14,6 @@ import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.KeyPair;
-import java.security.KeyPairGenerator;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -115,13 +111,7 @@ class AuthorizationMatrixTest {
     @BeforeAll
     static void prepare() throws Exception {
         rows = read();
-        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-        generator.initialize(256);
-        KeyPair keys = generator.generateKeyPair();
-        server = new TestServer(new Authenticator(
-                TestServer.TOKENS,
-                new ServiceAccountTokens(
-                        keys.getPrivate(), List.of(keys.getPublic()), "https://issuer", List.of("https://issuer"))));
+        server = new TestServer(TestServer.serviceAccountAuthenticator());
         server.server.start(java.time.Duration.ofHours(1));
         server.settle();
         world();

@@ -4,15 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.authentication.Authenticator;
-import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.apiserver.yaml.Yaml;
-import java.security.GeneralSecurityException;
-import java.security.KeyPair;
-import java.security.KeyPairGenerator;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,21 +16,7 @@ class PodDefaultsTest {
     private static final String PODS = "/api/v1/namespaces/default/pods";
     private static final String ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
 
-    private final TestServer server = new TestServer(authenticator());
-
-    private static Authenticator authenticator() {
-        try {
-            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-            generator.initialize(256);
-            KeyPair keys = generator.generateKeyPair();
-            return new Authenticator(
-                    TestServer.TOKENS,
-                    new ServiceAccountTokens(
-                            keys.getPrivate(), List.of(keys.getPublic()), "https://issuer", List.of("https://issuer")));
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException(e);
-        }
-    }
+    private final TestServer server = new TestServer(TestServer.serviceAccountAuthenticator());
 
     private JsonObject created(String spec) {
         Answer answer = server.post(PODS, "{\"metadata\":{\"name\":\"p\"},\"spec\":" + spec.replace('\'', '"') + "}");

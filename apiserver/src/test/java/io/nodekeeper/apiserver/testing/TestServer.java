@@ -8,6 +8,7 @@ import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.audit.AuditLog;
 import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
@@ -19,6 +20,9 @@ import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -61,6 +65,21 @@ public final class TestServer {
 
     public TestServer(Authenticator authenticator) {
         this(Journal.NONE, DefaultTolerations.DEFAULT, authenticator, Optional.empty());
+    }
+
+    /** An authenticator with the static tokens, which also issues and accepts service account tokens of a new key. */
+    public static Authenticator serviceAccountAuthenticator() {
+        try {
+            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+            generator.initialize(256);
+            KeyPair keys = generator.generateKeyPair();
+            return new Authenticator(
+                    TOKENS,
+                    new ServiceAccountTokens(
+                            keys.getPrivate(), List.of(keys.getPublic()), "https://issuer", List.of("https://issuer")));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** A server with these limits of concurrent requests. */

@@ -25,8 +25,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.rocksdb.FlushOptions;
-import org.rocksdb.RocksDB;
 
 /** Starts with damaged files. */
 class DamageTest {
@@ -153,7 +151,7 @@ class DamageTest {
         Store store = open();
         put(store, "n1", 0);
         put(store, "n2", 0);
-        Path before = copy(directory, directory.resolveSibling(directory.getFileName() + "-before"));
+        Path before = TestFiles.copy(directory, directory.resolveSibling(directory.getFileName() + "-before"));
         put(store, "n3", 0);
         byte[] log = Files.readAllBytes(file(".log"));
         close(store);
@@ -161,7 +159,7 @@ class DamageTest {
         long start = Files.size(before.resolve(file(".log").getFileName()));
         for (int length = (int) start; length <= log.length; length++) {
             // when the crash wrote the log up to this length
-            copy(before, at);
+            TestFiles.copy(before, at);
             Files.write(at.resolve(file(".log").getFileName()), Arrays.copyOf(log, length));
             StoreCheck.State state = StoreCheck.of(at).state();
             Store torn = new IndexedStore(time.loop("store"), RocksJournal.open(at));
@@ -192,11 +190,7 @@ class DamageTest {
         Store store = open();
         put(store, "n1", 0);
         close(store);
-        RocksDB.loadLibrary();
-        try (RocksDB db = RocksDB.open(directory.toString());
-                FlushOptions flush = new FlushOptions()) {
-            db.flush(flush);
-        }
+        TestFiles.flush(directory);
         store = open();
         put(store, "n2", 0);
         close(store);
@@ -246,16 +240,6 @@ class DamageTest {
         assertThat(directory.resolve("store.repaired")).doesNotExist();
     }
 
-    private static Path copy(Path from, Path to) throws IOException {
-        Files.createDirectory(to);
-        try (Stream<Path> files = Files.list(from)) {
-            for (Path file : files.toList()) {
-                Files.copy(file, to.resolve(file.getFileName()));
-            }
-        }
-        return to;
-    }
-
     @Test
     void undamagedLogIsReplayed() {
         Store store = open();
@@ -273,11 +257,7 @@ class DamageTest {
         Store store = open();
         put(store, "n1", 0);
         close(store);
-        RocksDB.loadLibrary();
-        try (RocksDB db = RocksDB.open(directory.toString());
-                FlushOptions flush = new FlushOptions()) {
-            db.flush(flush);
-        }
+        TestFiles.flush(directory);
         damage(file(".sst"), "value of n1");
         assertThatThrownBy(this::open)
                 .isInstanceOf(StoreException.class)

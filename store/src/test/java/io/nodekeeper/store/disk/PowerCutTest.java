@@ -65,11 +65,8 @@ class PowerCutTest {
     private Path copy(Path store) throws IOException {
         Path copy = directory.resolve("copy");
         for (int attempt = 0; attempt < 50; attempt++) {
-            Files.createDirectory(copy);
-            try (Stream<Path> files = Files.list(store)) {
-                for (Path file : files.toList()) {
-                    Files.copy(file, copy.resolve(file.getFileName()));
-                }
+            try {
+                TestFiles.copy(store, copy);
                 if (check(copy) == StoreCheck.State.WHOLE) {
                     return copy;
                 }

@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -216,7 +215,7 @@ class StoreFuzzTest {
     }
 
     private Outcome attempt(Path original, String file, Damage damage) throws IOException {
-        Path at = copy(original, directory.resolve("damaged"));
+        Path at = TestFiles.copy(original, directory.resolve("damaged"));
         damage.apply(at.resolve(file));
         Map<String, String> before = tree(at);
         try {
@@ -239,7 +238,7 @@ class StoreFuzzTest {
                 close(store);
             }
         } finally {
-            delete(at);
+            StoreFiles.delete(at);
         }
     }
 
@@ -256,7 +255,7 @@ class StoreFuzzTest {
         repaired++;
         Path aside = report.aside().orElseThrow();
         assertThat(tree(aside)).isEqualTo(before);
-        delete(aside);
+        StoreFiles.delete(aside);
         Store store = open(at);
         assertThat(store.revision()).isGreaterThan(revision);
         for (String resource : RESOURCES) {
@@ -336,36 +335,15 @@ class StoreFuzzTest {
         for (int tries = 0; tries < 100; tries++) {
             try {
                 Map<String, String> before = tree(from);
-                copy(from, to);
+                TestFiles.copy(from, to);
                 if (tree(from).equals(before) && tree(to).equals(before)) {
                     return to;
                 }
             } catch (NoSuchFileException gone) {
                 // The store deleted an obsolete log or table during the copy. Try again.
             }
-            delete(to);
+            StoreFiles.delete(to);
         }
         throw new AssertionError("the files in " + from + " changed during each of 100 copies");
-    }
-
-    private static Path copy(Path from, Path to) throws IOException {
-        Files.createDirectory(to);
-        try (Stream<Path> files = Files.list(from)) {
-            for (Path file : files.toList()) {
-                Files.copy(file, to.resolve(file.getFileName()));
-            }
-        }
-        return to;
-    }
-
-    private static void delete(Path directory) throws IOException {
-        if (!Files.exists(directory)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 }
