@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * The differences between two objects.
@@ -46,7 +47,7 @@ public record FieldComparison(FieldSet written, FieldSet removed) {
     private static FieldComparison children(
             Map<String, JsonValue> before,
             Map<String, JsonValue> after,
-            java.util.function.Function<String, Optional<Schema>> schemaOf) {
+            Function<String, Optional<Schema>> schemaOf) {
         SortedMap<String, FieldSet> written = new TreeMap<>();
         SortedMap<String, FieldSet> removed = new TreeMap<>();
         for (var part : after.entrySet()) {

@@ -170,7 +170,7 @@ public final class FieldSet {
     }
 
     /** The members of both sets. */
-    public FieldSet intersection(FieldSet other) {
+    FieldSet intersection(FieldSet other) {
         SortedMap<String, FieldSet> both = new TreeMap<>();
         children.forEach((element, child) -> {
             FieldSet common = child.intersection(other.child(element));

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.apply;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -56,7 +57,7 @@ public final class ManagedFields {
         /** The description of the manager in messages about conflicts. */
         @Override
         public String toString() {
-            String shown = Json.write(new io.nodekeeper.api.json.JsonString(name));
+            String shown = Json.write(new JsonString(name));
             if (!subresource.isEmpty()) {
                 shown += " with subresource \"" + subresource + "\"";
             }

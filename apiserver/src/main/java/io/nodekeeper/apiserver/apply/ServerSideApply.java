@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Performs server-side apply in three steps: merges the wanted fields into the object; removes fields that the manager
@@ -39,7 +40,7 @@ public final class ServerSideApply {
         /** The refusal in Kubernetes' words, with the first 100 conflicts. */
         public ApiException refusal() {
             List<JsonValue> causes = new ArrayList<>();
-            Map<String, List<String>> byManager = new java.util.TreeMap<>();
+            Map<String, List<String>> byManager = new TreeMap<>();
             conflicts.forEach((manager, fields) -> {
                 for (String path : fields.paths(ApiException.ERRORS - causes.size())) {
                     byManager

@@ -11,15 +11,14 @@ public final class StoredResources {
             .collect(Collectors.toMap(
                     resource -> segment(resource.prefix("")),
                     resource -> resource.type().plural() + "." + resource.type().group(),
-                    // Two API groups may serve the same stored objects; the first one is the one that they are stored
-                    // as.
+                    // Two API groups may serve the same stored objects; the stored form is that of the first one.
                     (first, second) -> first));
 
     private StoredResources() {}
 
     /**
-     * The name of the resource of the object at {@code key}, {@code /registry/...}, as {@code secrets.} or
-     * {@code leases.coordination.k8s.io}; for one that this server does not know, the second segment of the key, without a dot.
+     * The name of the resource of the object at {@code key}, {@code /registry/...}, such as {@code secrets.} or
+     * {@code leases.coordination.k8s.io}; for an unknown resource, the second segment of the key, without a dot.
      */
     public static String name(String key) {
         String segment = segment(key);

@@ -4,6 +4,7 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonBool;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.api.schema.Schema;
@@ -95,7 +96,7 @@ final class OpenApiSchemas {
         made.put(
                 name,
                 object("An object of the kind " + kind + ".", typeMeta())
-                        .with("x-kubernetes-preserve-unknown-fields", io.nodekeeper.api.json.JsonBool.TRUE)
+                        .with("x-kubernetes-preserve-unknown-fields", JsonBool.TRUE)
                         .with(GVK, JsonArray.of(Discovery.kind(group, version, kind))));
         return reference(name);
     }

@@ -10,7 +10,7 @@ package io.nodekeeper.apiserver.eventratelimit;
  */
 public record Limit(Type type, int qps, int burst, int cacheSize) {
     /** Kubernetes' default for {@code cacheSize}. */
-    public static final int CACHE_SIZE = 4_096;
+    static final int CACHE_SIZE = 4_096;
 
     /** Which writes share a limit. */
     public enum Type {

@@ -14,12 +14,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object under validation: its value, its path, and the list of errors that it shares with all objects of the same pod. In
- * each method {@code field} is a field of the object, or empty for the object itself. Paths are put together only for errors.
- * Confined to one thread.
+ * An object under validation: its value, its path, and the list of errors, which all nested objects share. In each method
+ * {@code field} is a field of the object, or empty for the object itself. Paths are built only for errors. Confined to
+ * one thread.
  */
 public final class FieldCheck {
-    /** The most errors that are kept: one more than an answer names, so that the answer says that there are more. */
+    /** The most errors that are kept: one more than a response lists, so that the response says that there are more. */
     private static final int MOST_ERRORS = ApiException.ERRORS + 1;
 
     private final JsonObject value;
@@ -34,7 +34,7 @@ public final class FieldCheck {
         this.errors = errors;
     }
 
-    /** The object at {@code path}, as {@code spec}. */
+    /** The object at {@code path}, such as {@code spec}. */
     public static FieldCheck of(JsonObject value, String path) {
         return new FieldCheck(value, null, path, new ArrayList<>());
     }
@@ -104,7 +104,7 @@ public final class FieldCheck {
         add(FieldError.required(path(field), why));
     }
 
-    /** Adds an error unless {@code field} is a text that is not empty; whether it is one. */
+    /** Adds an error unless {@code field} is a non-empty string. Returns whether it is one. */
     public boolean require(String field) {
         boolean there = !text(field).isEmpty();
         if (!there) {
@@ -117,13 +117,13 @@ public final class FieldCheck {
         add(FieldError.forbidden(path(field), why));
     }
 
-    /** The value of {@code field} is wrong; an absent one is shown as an empty text. */
+    /** Adds an error about the value of {@code field}; shows an absent value as an empty string. */
     public void invalid(String field, String why) {
         Optional<JsonValue> shown = field.isEmpty() ? Optional.of(value) : value.get(field);
         add(FieldError.invalid(path(field), shown.map(Object::toString).orElse("\"\""), why));
     }
 
-    /** {@code field} is wrong because of {@code text}. */
+    /** Adds an error about {@code field} with the value {@code text}. */
     public void invalid(String field, String text, String why) {
         add(FieldError.invalid(path(field), quoted(text), why));
     }
@@ -136,12 +136,12 @@ public final class FieldCheck {
         add(FieldError.duplicate(path(field), quoted(text)));
     }
 
-    /** {@code field} has more than {@code most} bytes. */
+    /** Adds the error that {@code field} has more than {@code most} bytes. */
     public void tooLong(String field, int most) {
         add(FieldError.tooLong(path(field), most + " bytes"));
     }
 
-    /** The same object is in its list already. */
+    /** Adds the error that the list already has an equal object. */
     public void repeated() {
         add(FieldError.duplicate(path(""), value.toString()));
     }
@@ -157,7 +157,7 @@ public final class FieldCheck {
                 String.join(", ", supported.stream().map(FieldCheck::quoted).toList())));
     }
 
-    /** Adds an error unless {@code field} is one of {@code supported}; an empty one is missing. */
+    /** Adds an error unless {@code field} is one of {@code supported}; an empty field is missing. */
     public void oneOf(String field, List<String> supported) {
         if (require(field)) {
             oneOfIfSet(field, supported);
@@ -172,7 +172,7 @@ public final class FieldCheck {
         }
     }
 
-    /** Adds an error if the number {@code field} is there and out of range; both ends are part of the range. */
+    /** Adds an error if {@code field} is a number out of the range, which includes both ends. */
     public void range(String field, long least, long most) {
         number(field)
                 .filter(number -> number < least || number > most)
@@ -180,38 +180,38 @@ public final class FieldCheck {
                         invalidNumber(field, number, "must be between " + least + " and " + most + ", inclusive"));
     }
 
-    /** Adds an error if the number {@code field} is negative. */
+    /** Adds an error if {@code field} is a negative number. */
     public void notNegative(String field) {
         number(field)
                 .filter(number -> number < 0)
                 .ifPresent(number -> invalidNumber(field, number, "must be greater than or equal to 0"));
     }
 
-    /** Adds what {@code rule} finds wrong with the text {@code field}. */
+    /** Adds the error that {@code rule} finds in the string {@code field}, if any. */
     public void form(String field, Function<String, Optional<String>> rule) {
         form(field, text(field), rule);
     }
 
-    /** Adds what {@code rule} finds wrong with {@code text}. */
+    /** Adds the error that {@code rule} finds in {@code text}, if any. */
     public void form(String field, String text, Function<String, Optional<String>> rule) {
         rule.apply(text).ifPresent(why -> invalid(field, text, why));
     }
 
-    /** As {@link #form}, unless the text is empty. */
+    /** As {@link #form}, unless the string is empty. */
     public void formIfSet(String field, Function<String, Optional<String>> rule) {
         if (!text(field).isEmpty()) {
             form(field, rule);
         }
     }
 
-    /** A required DNS label. */
+    /** Checks a required DNS label. */
     public void requiredLabel(String field) {
         if (require(field)) {
             form(field, Names::labelFault);
         }
     }
 
-    /** Checks each text of the list {@code field}. */
+    /** Checks each string of the list {@code field}. */
     public void eachForm(String field, Function<String, Optional<String>> rule) {
         List<String> texts = texts(field);
         for (int i = 0; i < texts.size(); i++) {

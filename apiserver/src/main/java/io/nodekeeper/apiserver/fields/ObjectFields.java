@@ -6,31 +6,31 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import java.util.function.UnaryOperator;
 
-/** Changes of single fields of an object: defaults for those that are not set, and changes of what is inside others. */
+/** Changes single fields of an object: sets defaults, and updates nested objects. */
 public final class ObjectFields {
     private ObjectFields() {}
 
-    /** {@code object} with {@code value} as its field {@code name}, unless it has a text there that is not empty. */
+    /** {@code object} with {@code value} as its field {@code name}, unless the field is a non-empty string. */
     public static JsonObject text(JsonObject object, String name, String value) {
         return object.text(name).isEmpty() ? object.with(name, value) : object;
     }
 
-    /** {@code object} with {@code value} as its field {@code name}, unless it has one. */
+    /** {@code object} with {@code value} as its field {@code name}, unless the field exists. */
     public static JsonObject value(JsonObject object, String name, JsonValue value) {
         return object.has(name) ? object : object.with(name, value);
     }
 
-    /** {@code object} with {@code value} as its field {@code name}, unless it has a number there that is not zero. */
+    /** {@code object} with {@code value} as its field {@code name}, unless the field is a number other than zero. */
     public static JsonObject number(JsonObject object, String name, long value) {
         return object.number(name).orElse(0L) == 0 && value != 0 ? object.with(name, JsonNumber.of(value)) : object;
     }
 
-    /** {@code object} with the object {@code name} changed, if it has one. */
+    /** {@code object} with its object {@code name} changed, if it exists. */
     public static JsonObject inside(JsonObject object, String name, UnaryOperator<JsonObject> change) {
         return object.has(name) ? object.update(name, change) : object;
     }
 
-    /** {@code object} with each object in the list {@code name} changed, if it has one. */
+    /** {@code object} with each object in its list {@code name} changed, if it exists. */
     public static JsonObject each(JsonObject object, String name, UnaryOperator<JsonObject> change) {
         if (!object.has(name)) {
             return object;
@@ -42,7 +42,7 @@ public final class ObjectFields {
                         .toList()));
     }
 
-    /** {@code object} with the field {@code name} of {@code source}, or without it if {@code source} has none. */
+    /** {@code object} with the field {@code name} of {@code source}; without the field if {@code source} has none. */
     public static JsonObject copied(JsonObject object, JsonObject source, String name) {
         return source.get(name).map(value -> object.with(name, value)).orElseGet(() -> object.without(name));
     }

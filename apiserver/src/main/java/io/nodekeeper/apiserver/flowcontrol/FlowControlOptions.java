@@ -4,14 +4,14 @@ import io.nodekeeper.apiserver.eventratelimit.EventLimits;
 import java.time.Duration;
 
 /**
- * How many requests the server handles at the same time, and for how long. Immutable.
+ * The limits of concurrent requests. Immutable.
  *
- * @param reads gets and lists at a time (kube-apiserver's {@code --max-requests-inflight})
- * @param writes writes at a time (kube-apiserver's {@code --max-mutating-requests-inflight})
- * @param heartbeats renewals of leases, reports of nodes and the like at a time, beside these
- * @param listsAtOnce large lists that are put together at a time
- * @param timeout the longest that a request other than a watch may take
- * @param events how many Events may be written
+ * @param reads the most concurrent gets and lists (kube-apiserver's {@code --max-requests-inflight})
+ * @param writes the most concurrent writes (kube-apiserver's {@code --max-mutating-requests-inflight})
+ * @param heartbeats the most concurrent heartbeats, in addition to these: renewals of leases and statuses of nodes
+ * @param listsAtOnce the most large lists that are created concurrently
+ * @param timeout the time limit of a request other than a watch
+ * @param events the rate limits of Events
  */
 public record FlowControlOptions(
         int reads, int writes, int heartbeats, int listsAtOnce, Duration timeout, EventLimits events) {

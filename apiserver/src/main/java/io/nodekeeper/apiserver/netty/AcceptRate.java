@@ -5,18 +5,18 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Bounds how many connections a server accepts in a time. Setting up TLS for a connection costs an event loop some 0.2 ms
- * before the client has proven anything, so clients that connect and leave could keep the loops from the requests of others.
- * What is not accepted yet waits in the backlog of the operating system. For one server channel.
+ * Limits the rate of accepted connections. The TLS setup of a connection costs an event loop some 0.2 ms before the client
+ * is authenticated, so clients that only connect could starve the requests of others. Further connections wait in the
+ * backlog of the operating system. For one server channel.
  */
 final class AcceptRate extends ChannelInboundHandlerAdapter {
-    /** The length of a window: short beside the time that a client waits for a connection. */
+    /** The length of a window: short compared with the connect timeout of clients. */
     static final int WINDOW_MILLIS = 10;
 
     private final int most;
     private int accepted;
 
-    /** At most {@code most} connections in each window. */
+    /** Accepts at most {@code most} connections per window. */
     AcceptRate(int most) {
         this.most = most;
     }

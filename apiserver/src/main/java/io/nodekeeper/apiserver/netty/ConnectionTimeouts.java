@@ -8,8 +8,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a connection on which nothing was asked for long, or on which the beginning of a request trickles in. It counts
- * ticks of a slow timer, so that a request costs no timer of its own. Confined to the connection's event loop.
+ * Closes an idle connection, and one whose request headers arrive too slowly. It counts ticks of a slow timer, so that a
+ * request needs no timer of its own. Confined to the connection's event loop.
  */
 final class ConnectionTimeouts extends ChannelInboundHandlerAdapter {
     private static final int TICK_SECONDS = 10;
@@ -35,17 +35,17 @@ final class ConnectionTimeouts extends ChannelInboundHandlerAdapter {
         this.headTicks = headTicks;
     }
 
-    /** For a connection with one request at a time; {@link #heard} tells that its headers are there. */
+    /** For a connection with one request at a time; {@link #heard} reports complete headers. */
     static ConnectionTimeouts withRequests(BooleanSupplier busy) {
         return new ConnectionTimeouts(busy, HEAD_TICKS);
     }
 
-    /** For a connection with many streams; a codec bounds what each of them may do. */
+    /** For a connection with many streams, each of which the codec limits. */
     static ConnectionTimeouts withStreams(BooleanSupplier busy) {
         return new ConnectionTimeouts(busy, IDLE_TICKS);
     }
 
-    /** The headers of a request are complete. */
+    /** Called when the headers of a request are complete. */
     void heard() {
         begun = false;
     }

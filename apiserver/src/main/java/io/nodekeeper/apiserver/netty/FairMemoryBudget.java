@@ -4,13 +4,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Bytes that the bodies of all requests under way may take, shared by their users. A user may hold half as much as is left
- * free, so one user alone gets a third of all, ten users a twelfth each, and however many there are, a new one finds
- * something. Thread-safe.
+ * Limits the bytes of all incoming request bodies, and shares them among users. A user may hold half as much as is free.
+ * So one user gets a third of all, ten users get a twelfth each, and there is always something left for a new user.
+ * Thread-safe.
  */
 final class FairMemoryBudget {
     private final long limit;
-    /** By user; only those who hold something, so at most one for each request under way. */
+    /** By user. Only users that hold bytes have an entry, so at most one per active request. */
     private final Map<String, Long> held = new HashMap<>();
 
     private long total;
@@ -19,7 +19,7 @@ final class FairMemoryBudget {
         this.limit = limit;
     }
 
-    /** Takes {@code bytes} for {@code user} if their share allows; they are to be given back. */
+    /** Reserves {@code bytes} for {@code user} if the user's share allows it; the caller must return them. */
     synchronized boolean take(String user, long bytes) {
         long after = held.getOrDefault(user, 0L) + bytes;
         if (after > (limit - total - bytes) / 2) {
@@ -30,7 +30,7 @@ final class FairMemoryBudget {
         return true;
     }
 
-    /** Gives back what was taken. */
+    /** Returns reserved bytes. */
     synchronized void giveBack(String user, long bytes) {
         total -= bytes;
         held.computeIfPresent(user, (name, had) -> had > bytes ? had - bytes : null);

@@ -12,31 +12,31 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the frames that a client of HTTP/2 sends, before anything is done with them, and ends a connection on which they
- * serve nothing: settings, pings, priorities, resets, continuations, empty data and frames of no known type cost a server
- * more than their sender. The codec behind this bounds some of them, each in its own way; this bounds all, by number. The
- * client gets {@code GOAWAY} with {@code ENHANCE_YOUR_CALM}, and a second later the end of its connection.
+ * Counts the useless frames of an HTTP/2 client before they are processed, and closes a connection with too many:
+ * settings, pings, priorities, resets, continuations, empty data and unknown types, which cost the server more than the
+ * client. The codec behind this limits some of them separately; this limits their total number. The client gets
+ * {@code GOAWAY} with {@code ENHANCE_YOUR_CALM}, and a second later the connection is closed.
  *
- * <p>Windows are updated by those who read answers, about once for each 4 KB: their number may grow with what is sent.
- * Confined to its event loop.
+ * <p>Clients that read responses send window updates, about one per 4 KB, so the limit of these grows with the sent
+ * bytes. Confined to its event loop.
  */
 final class FrameMeter extends ChannelDuplexHandler {
-    /** A period of counting. */
+    /** The period of a count. */
     private static final int SECONDS = 10;
 
     /**
-     * Frames in a period besides requests and their bodies. Go's and Java's clients send a few settings and pings, and a reset
-     * for each answer that they give up.
+     * The most useless frames per period. Go's and Java's clients send a few settings and pings, and one reset for each
+     * cancelled request.
      */
     static final int FRAMES = 2_000;
 
-    /** Window updates in a period, besides one for each {@link #BYTES_A_WINDOW} sent. */
+    /** The most window updates per period, in addition to one per {@link #BYTES_A_WINDOW} sent. */
     static final int WINDOWS = 2_000;
 
-    /** Half of what makes Go's client update a window, as it updates those of stream and connection. */
+    /** Half of the bytes after which Go's client updates a window, because it updates those of stream and connection. */
     private static final int BYTES_A_WINDOW = 2_048;
 
-    /** Time for the client to read why, before its connection ends. */
+    /** The time for the client to read the reason before its connection is closed. */
     private static final int FAREWELL_SECONDS = 1;
 
     private static final int PREFACE = 24;
@@ -45,10 +45,10 @@ final class FrameMeter extends ChannelDuplexHandler {
     private static final int HEADERS = 1;
     private static final int WINDOW_UPDATE = 8;
 
-    /** Bytes of the preface or of a payload that are still to come. */
+    /** The remaining bytes of the preface or of a payload. */
     private int skipping = PREFACE;
 
-    /** Bytes of the head of a frame that have come, and its length and type as far as they have. */
+    /** The received bytes of a frame's header, and its length and type as far as received. */
     private int head;
 
     private int length;
@@ -110,7 +110,7 @@ final class FrameMeter extends ChannelDuplexHandler {
                 frames,
                 windows,
                 SECONDS));
-        // From here, so that nothing behind waits for streams to end.
+        // From here, so that no later handler waits for streams to end.
         context.executor().schedule(() -> context.close(), FAREWELL_SECONDS, TimeUnit.SECONDS);
     }
 

@@ -10,9 +10,9 @@ import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import java.util.List;
 
-/** How the lines of a watch travel. The bytes are wrapped, never copied: all watchers share them. */
+/** The framing of a watch's lines. It wraps the bytes and never copies them, because all watchers share them. */
 enum Framing {
-    /** As parts of one body: chunks in HTTP/1.1, data frames in HTTP/2. Lines that go together share a part. */
+    /** Parts of one body: chunks in HTTP/1.1, data frames in HTTP/2. Lines that are written together share a part. */
     BODY {
         @Override
         void write(ChannelHandlerContext context, List<byte[]> lines) {
@@ -25,7 +25,7 @@ enum Framing {
         }
     },
 
-    /** As text messages of a WebSocket, one a line, without the line's end. */
+    /** Text messages of a WebSocket, one per line, without the line feed. */
     WEB_SOCKET {
         @Override
         void write(ChannelHandlerContext context, List<byte[]> lines) {
@@ -44,6 +44,6 @@ enum Framing {
     /** Writes whole lines; the caller flushes. */
     abstract void write(ChannelHandlerContext context, List<byte[]> lines);
 
-    /** Says that nothing follows, and flushes. */
+    /** Writes the end, and flushes. */
     abstract ChannelFuture end(ChannelHandlerContext context);
 }

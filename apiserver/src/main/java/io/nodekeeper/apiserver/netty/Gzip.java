@@ -10,14 +10,14 @@ import java.util.Map;
 import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
-/** Compresses large answers for those who can read it. */
+/** Compresses large responses for clients that accept gzip. */
 final class Gzip {
-    /** Answers up to this size are not worth it (Kubernetes). */
+    /** The largest response that is not compressed (Kubernetes). */
     static final int PLAIN = 128 << 10;
 
     private Gzip() {}
 
-    /** Whether the answer is to be compressed. */
+    /** Whether to compress the response. */
     static boolean wanted(ApiRequest request, ApiResponse.Full response) {
         return response.body().length > PLAIN
                 && request.method().equals("GET")
@@ -58,7 +58,7 @@ final class Gzip {
         return headers;
     }
 
-    /** The answer, compressed fast rather than small (Kubernetes: level 1). */
+    /** The response with the fastest compression (level 1, as in Kubernetes). */
     static ApiResponse.Full pack(ApiResponse.Full plain) {
         ByteArrayOutputStream out = new ByteArrayOutputStream(plain.body().length / 4);
         try (GZIPOutputStream gzip = new Fast(out)) {

@@ -11,10 +11,10 @@ import java.util.zip.Deflater;
  * end or when it gives up.
  */
 final class GzipChunks implements ResponseChunks, AutoCloseable {
-    /** The head of a gzip stream: its magic number, deflate, nothing else known, fastest, unknown system (RFC 1952). */
+    /** The header of a gzip stream (RFC 1952): magic number, deflate, no name or time, fastest, unknown system. */
     private static final byte[] HEAD = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 4, (byte) 255};
 
-    /** What zlib keeps for one stream, in bytes (its manual: 256 KiB for these settings). */
+    /** The memory of zlib for one stream, in bytes (256 KiB for these settings, according to its manual). */
     private static final long ZLIB = 256 << 10;
 
     private final ResponseChunks plain;

@@ -6,20 +6,20 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 
 /**
- * What an {@link HttpsServer} is told.
+ * The options of an {@link HttpsServer}.
  *
- * @param address where to listen; port 0 for any free one
- * @param clock for the {@code Date} header
- * @param workers where large answers are compressed
- * @param drain how long requests under way may take to end when the server closes
- * @param memory bytes that bodies under way may take in all, and answers that are not read yet as much again
+ * @param address the address to listen on; port 0 for any free port
+ * @param clock the clock for the {@code Date} header
+ * @param workers compresses large responses
+ * @param drain how long the server waits for active requests when it closes
+ * @param memory the most bytes of all incoming bodies together; unread responses may use as much again
  */
 public record HttpsOptions(InetSocketAddress address, Clock clock, Executor workers, Duration drain, long memory) {
-    /** Kubernetes lets requests take 60 s and wants the process gone by then: ten seconds are left for the store. */
-    public static final Duration DRAIN = Duration.ofSeconds(50);
+    /** Kubernetes stops a process after 60 s; this leaves ten seconds to close the store. */
+    private static final Duration DRAIN = Duration.ofSeconds(50);
 
     /**
-     * The default options: {@link #DRAIN}, and an eighth of the heap, so that request bodies and unread answers
+     * The default options: a drain time of 50 s, and an eighth of the heap, so that request bodies and unread responses
      * together use at most a quarter of it.
      */
     public static HttpsOptions of(InetSocketAddress address, Clock clock, Executor workers) {

@@ -30,25 +30,25 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The API over HTTPS: HTTP/2 for those who offer it in the TLS handshake, else HTTP/1.1. Thread-safe. */
+/** The API over HTTPS: HTTP/2 for clients that offer it in the TLS handshake, otherwise HTTP/1.1. Thread-safe. */
 public final class HttpsServer {
     private static final Logger log = LoggerFactory.getLogger(HttpsServer.class);
 
     private static final int BACKLOG = 4_096;
 
     /**
-     * The most bytes that are read from one connection before its event loop turns to the next, in two reads. Small requests
-     * sent ahead take some 25 µs for each 80 bytes: 20 ms. Netty's usual megabyte of them held up all others for 0.5 s.
+     * The most bytes that an event loop reads from one connection before it serves the next one, in two reads. Pipelined
+     * small requests cost some 25 µs per 80 bytes, so 20 ms. Netty's default of a megabyte delayed all others for 0.5 s.
      */
     private static final int TURN = 64 << 10;
 
     /**
-     * Connections that are accepted in {@link AcceptRate#WINDOW_MILLIS} for each processor: 1,000 a second, about as many full
-     * handshakes as a processor does.
+     * Accepted connections per {@link AcceptRate#WINDOW_MILLIS} and processor: 1,000 per second, about as many full
+     * handshakes as a processor can do.
      */
     private static final int ACCEPTED = 10;
 
-    /** For a TLS handshake: as Kubernetes gives a request's headers, since all clients come at once after a restart. */
+    /** The timeout of a TLS handshake, as Kubernetes' for headers: after a restart all clients connect at the same time. */
     private static final int HANDSHAKE_MILLIS = 32_000;
 
     private final EventLoopGroup acceptors;
@@ -67,7 +67,7 @@ public final class HttpsServer {
         boolean epoll = Epoll.isAvailable();
         IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         acceptors = new MultiThreadIoEventLoopGroup(1, io);
-        // One a processor: more only take turns, and wake each other (measured).
+        // One thread per processor; more threads only compete (measured).
         workers = new MultiThreadIoEventLoopGroup(Runtime.getRuntime().availableProcessors(), io);
         channel = new ServerBootstrap()
                 .group(acceptors, workers)
@@ -99,9 +99,9 @@ public final class HttpsServer {
     }
 
     /**
-     * Begins to listen.
+     * Starts to listen.
      *
-     * @throws UncheckedIOException if the address cannot be had
+     * @throws UncheckedIOException if the server cannot listen on the address
      * @throws IllegalArgumentException if the identity cannot be used
      */
     public static HttpsServer start(ApiServer server, ServerIdentity identity, HttpsOptions options) {
@@ -110,7 +110,7 @@ public final class HttpsServer {
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
-            // Netty throws the checked cause of a failed bind without declaring it.
+            // Netty throws the checked exception of a failed bind without declaring it.
             throw new UncheckedIOException(
                     new IOException("cannot listen on " + options.address() + ": " + e.getMessage(), e));
         }
@@ -128,17 +128,17 @@ public final class HttpsServer {
     }
 
     /**
-     * Proves itself in another way from the next connection on.
+     * Replaces the certificate for new connections.
      *
-     * @throws IllegalArgumentException if the identity cannot be used; the former one stays
+     * @throws IllegalArgumentException if the identity cannot be used; the previous one stays
      */
     public void renew(ServerIdentity identity) {
         tls = ServerTls.context(identity);
     }
 
     /**
-     * Stops listening, ends watches, turns new requests away, lets those under way end, and closes what is left. Blocks for
-     * as long as that takes, bounded by the options. Idempotent.
+     * Stops listening, ends watches, refuses new requests, waits for active requests up to the drain time, and closes all
+     * connections. Blocks until then. Idempotent.
      */
     public void close() {
         if (!closed.compareAndSet(false, true)) {
@@ -148,11 +148,11 @@ public final class HttpsServer {
         serverContext.stop();
         connections.forEach(connection -> connection.pipeline().fireUserEventTriggered(ConnectionEvent.STOP));
         if (!connections.newCloseFuture().awaitUninterruptibly(drain.toMillis(), TimeUnit.MILLISECONDS)) {
-            log.warn("{} connections did not end in {} and are cut", connections.size(), drain);
+            log.warn("closing {} connections that did not end within {}", connections.size(), drain);
             connections.close().awaitUninterruptibly(1, TimeUnit.SECONDS);
         }
         acceptors.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         workers.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
-        log.debug("HTTPS is closed");
+        log.debug("the HTTPS server is closed");
     }
 }

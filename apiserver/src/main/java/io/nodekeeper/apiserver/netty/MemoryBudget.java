@@ -11,7 +11,7 @@ final class MemoryBudget {
         this.limit = limit;
     }
 
-    /** Reserves {@code bytes} if so many are free; the caller must return them with {@link #giveBack}. */
+    /** Reserves {@code bytes} if they are free; the caller must return them with {@link #giveBack}. */
     boolean take(long bytes) {
         if (held.addAndGet(bytes) <= limit) {
             return true;
@@ -20,7 +20,7 @@ final class MemoryBudget {
         return false;
     }
 
-    /** Whether {@code bytes} are left now. */
+    /** Whether {@code bytes} are free now. */
     boolean has(long bytes) {
         return held.get() + bytes <= limit;
     }

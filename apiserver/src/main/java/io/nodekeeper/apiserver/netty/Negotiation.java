@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sets up the handlers of a connection for the protocol that was negotiated in the TLS handshake. */
+/** Sets up the handlers of a connection for the protocol of the TLS handshake. */
 final class Negotiation extends ApplicationProtocolNegotiationHandler {
     private static final Logger log = LoggerFactory.getLogger(Negotiation.class);
     /**
@@ -35,16 +35,16 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
      */
     private static final int LINE_BYTES = 64 << 10;
 
-    /** Requests at a time on one connection (Kubernetes, before it went down to 100). */
+    /** The most concurrent requests on one connection (Kubernetes' earlier limit; now it is 100). */
     private static final int STREAMS = 250;
 
-    /** Time for a client of HTTP/2 to read why its connection ends. */
+    /** The time for an HTTP/2 client to read the reason before its connection is closed. */
     private static final int FAREWELL_SECONDS = 1;
 
     private final ServerContext serverContext;
     private final Duration drain;
 
-    /** {@code drain}: how long streams under way may take once the connection is told to close. */
+    /** {@code drain}: how long open streams may take after the server stops. */
     Negotiation(ServerContext serverContext, Duration drain) {
         super(ApplicationProtocolNames.HTTP_1_1);
         this.serverContext = serverContext;
@@ -69,7 +69,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     }
 
     private void requests(ChannelPipeline pipeline, Optional<User> certificate) {
-        // Each needs the other: the handler reports headers, the timeouts ask whether a request is being handled.
+        // Each needs the other: the handler reports headers, and the timeouts check whether a request is active.
         RequestHandler[] handler = new RequestHandler[1];
         ConnectionTimeouts timeouts = ConnectionTimeouts.withRequests(() -> handler[0].busy());
         handler[0] = new RequestHandler(serverContext, certificate, timeouts::heard);
@@ -82,9 +82,8 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     }
 
     private void streams(ChannelPipeline pipeline, Optional<User> certificate) {
-        // The codec bounds resets, empty data, headers, continuations and its own answers to settings and pings; the
-        // meter
-        // before it bounds all that serves nothing.
+        // The codec limits resets, empty data, headers, continuations and its own responses to settings and pings. The
+        // meter before it limits all useless frames.
         Http2FrameCodec codec = Http2FrameCodecBuilder.forServer()
                 .initialSettings(Http2Settings.defaultSettings()
                         .maxConcurrentStreams(STREAMS)
@@ -107,11 +106,11 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
                 .addLast(new Farewell());
     }
 
-    /** The end of a connection's own pipeline: says goodbye when the server stops, and drops frames that concern no stream. */
+    /** The last handler of a connection's pipeline: sends GOAWAY when the server stops, and drops frames without a stream. */
     private static final class Farewell extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext context, Object frame) {
-            // Settings and the like, which the codec has acted on.
+            // The codec has already processed these frames, such as settings.
             ReferenceCountUtil.release(frame);
         }
 
@@ -127,14 +126,14 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
             log.debug("connection from {}: {}", Peer.address(context.channel()), cause.toString());
-            // Past the codec, which would wait for the streams of a client that broke the rules; what was said is read
-            // first.
+            // Bypasses the codec, which would wait for the streams of a misbehaving client. The delay lets the client read
+            // the reason.
             ChannelHandlerContext tls = context.pipeline().context(SslHandler.class);
             context.executor().schedule(() -> tls.close(), FAREWELL_SECONDS, TimeUnit.SECONDS);
         }
     }
 
-    /** Before a protocol is agreed upon, so the handshake failed. */
+    /** An error before the protocol is known is a failed handshake. */
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         serverContext.server.handshakeFailed();

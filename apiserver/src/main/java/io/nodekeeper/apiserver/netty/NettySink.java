@@ -38,10 +38,10 @@ final class NettySink implements StreamSink, Outbox.Target {
      */
     private static final int STALL_SECONDS = 60;
 
-    /** Stands for the end of the answer. */
+    /** The item that marks the end of the response. */
     private static final Object END = new Object();
 
-    /** A large part that is made while it is read. Touched on the event loop only, but for {@link #chunks}. */
+    /** A large part that is created while it is read. Confined to the event loop, except {@link #chunks}. */
     private static final class Source {
         private final ResponseChunks chunks;
         private List<byte[]> ready = List.of();
@@ -53,7 +53,7 @@ final class NettySink implements StreamSink, Outbox.Target {
         }
     }
 
-    /** What the reader asked for to begin with, which does not count as news. */
+    /** Initial data that the reader requested, which does not count as unread. */
     private record First(byte[] bytes) {}
 
     private final ChannelHandlerContext context;
@@ -64,19 +64,19 @@ final class NettySink implements StreamSink, Outbox.Target {
     private final List<Runnable> onClose = new ArrayList<>();
     private boolean closed;
 
-    // Touched by the outbox only, under its lock.
+    // Guarded by the lock of the outbox.
     private long unread;
     private boolean cut;
 
-    // Touched on the event loop only.
+    // Confined to the event loop.
     private final ArrayDeque<Object> waiting = new ArrayDeque<>();
     private boolean touched;
-    /** Parts written so far: what tells a slow reader from one that stopped. */
+    /** The number of written parts, which distinguishes a slow reader from a stopped one. */
     private long progress;
 
     private @Nullable Future<?> stall;
 
-    /** {@code afterEnd} runs on the event loop once the answer ended as agreed. */
+    /** {@code afterEnd} runs on the event loop after the response ended without an error. */
     NettySink(ChannelHandlerContext context, ServerContext serverContext, Framing framing, Runnable afterEnd) {
         this.context = context;
         this.serverContext = serverContext;
@@ -94,7 +94,7 @@ final class NettySink implements StreamSink, Outbox.Target {
     public void writeFirst(ResponseChunks chunks) {
         long held = chunks.held() + 2L * ResponseChunks.SIZE;
         if (!serverContext.answers.take(held)) {
-            log.warn("a reader at {} is cut off: too much is being read already", Peer.address(context.channel()));
+            log.warn("disconnecting {}: the memory for unread responses is exhausted", Peer.address(context.channel()));
             outbox.add(this, Outbox.CUT, 0);
             return;
         }
@@ -160,14 +160,14 @@ final class NettySink implements StreamSink, Outbox.Target {
                     }
                     break;
                 }
-                // What finds nothing is progress, too: the reader has nothing to take.
+                // An empty chunk is progress, too: the reader has nothing to read.
                 progress++;
                 if (source.ready != ResponseChunks.NOTHING_YET) {
                     framing.write(context, source.ready);
                     wrote = true;
                 }
                 source.ready = List.of();
-                // The next one is made while this one is on its way.
+                // The next chunk is created while this one is sent.
                 fetch(source);
                 continue;
             }
@@ -208,7 +208,7 @@ final class NettySink implements StreamSink, Outbox.Target {
         try {
             serverContext.workers.execute(() -> make(source));
         } catch (RejectedExecutionException e) {
-            log.warn("an answer to {} cannot go on: {}", Peer.address(context.channel()), e.getMessage());
+            log.warn("a response to {} failed: {}", Peer.address(context.channel()), e.getMessage());
             cutOff();
         }
     }
@@ -219,7 +219,7 @@ final class NettySink implements StreamSink, Outbox.Target {
         try {
             chunk = isClosed() ? List.of() : source.chunks.next();
         } catch (RuntimeException e) {
-            log.warn("an answer to {} cannot go on: {}", Peer.address(context.channel()), e.toString());
+            log.warn("a response to {} failed: {}", Peer.address(context.channel()), e.toString());
             context.executor().execute(this::cutOff);
             return;
         }
@@ -248,7 +248,7 @@ final class NettySink implements StreamSink, Outbox.Target {
     }
 
     private void cutOff() {
-        log.warn("a reader at {} does not keep up and is cut off", Peer.address(context.channel()));
+        log.warn("disconnecting {}: it reads too slowly", Peer.address(context.channel()));
         closed();
         context.close();
     }
@@ -272,7 +272,7 @@ final class NettySink implements StreamSink, Outbox.Target {
         action.run();
     }
 
-    /** The reader is gone, or the answer has ended. On the event loop. */
+    /** Called on the event loop when the reader has disconnected or the response has ended. */
     void closed() {
         List<Runnable> actions;
         synchronized (this) {

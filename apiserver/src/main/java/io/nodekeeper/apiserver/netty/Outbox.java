@@ -5,30 +5,30 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The way from the threads that have news to one event loop: whatever gathers while the loop is busy is handed over in
- * one task, and each watch then writes all of its share with one flush. Thread-safe.
+ * Passes items from any thread to one event loop. Items that arrive while the loop is busy are passed in one task, and
+ * each target then writes all of its items with one flush. Thread-safe.
  */
 final class Outbox implements Runnable {
-    /** The item that cuts off a target which left too much unread. */
+    /** The item that disconnects a target with too much unread data. */
     static final Object CUT = new Object();
 
     /** Writes the items of one stream. */
     interface Target {
-        /** Counts {@code news} bytes as unread; false if that is too much. Called under the lock of the outbox. */
+        /** Counts {@code news} bytes as unread; false if that exceeds the limit. Called under the lock of the outbox. */
         boolean count(long news);
 
         /** Counts {@code news} bytes as read. Called under the lock of the outbox. */
         void uncount(long news);
 
-        /** Adds {@code item} to the queue; returns whether {@link #drain} is to be called. Called on the event loop. */
+        /** Adds {@code item} to the queue; returns whether to call {@link #drain}. Called on the event loop. */
         boolean queue(Object item);
 
-        /** Writes as much as the channel takes, with one flush. Called on the event loop. */
+        /** Writes as much as the channel accepts, with one flush. Called on the event loop. */
         void drain();
     }
 
     private final EventExecutor executor;
-    /** Targets and their items: the item of each target follows it. */
+    /** Targets and items in turn: each target is followed by its item. */
     private List<Object> waiting = new ArrayList<>();
 
     private boolean scheduled;
@@ -37,7 +37,7 @@ final class Outbox implements Runnable {
         this.executor = executor;
     }
 
-    /** Hands {@code item} to {@code target} on the event loop, in order; {@code news} bytes of it count as unread till then. */
+    /** Passes {@code item} to {@code target} on the event loop, in order. Its {@code news} bytes count as unread. */
     void add(Target target, Object item, int news) {
         synchronized (this) {
             waiting.add(target);
@@ -50,7 +50,7 @@ final class Outbox implements Runnable {
         executor.execute(this);
     }
 
-    /** Tells that {@code news} bytes are no longer unread. */
+    /** Counts {@code news} bytes as read. */
     void taken(Target target, long news) {
         synchronized (this) {
             target.uncount(news);

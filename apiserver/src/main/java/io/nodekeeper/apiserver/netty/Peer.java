@@ -15,23 +15,23 @@ import javax.security.auth.x500.X500Principal;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who is at the other end of a connection. */
+/** The client of a connection. */
 final class Peer {
     private static final Logger log = LoggerFactory.getLogger(Peer.class);
 
     private Peer() {}
 
-    /** The certificate that the client showed, if any; the handshake has seen that an authority vouches for it. */
+    /** The certificate of the client, if it sent one. The handshake has verified it. */
     static Optional<X509Certificate> certificate(SslHandler tls) {
         try {
             return Optional.of((X509Certificate) tls.engine().getSession().getPeerCertificates()[0]);
         } catch (SSLPeerUnverifiedException e) {
-            // None was shown, which is allowed.
+            // The client sent no certificate, which is allowed.
             return Optional.empty();
         }
     }
 
-    /** The user whom a certificate names: CN is the name, each O a group. */
+    /** The user of a certificate: CN is the name, each O a group. */
     static Optional<User> user(X509Certificate certificate) {
         try {
             X500Principal subject = certificate.getSubjectX500Principal();
@@ -46,12 +46,12 @@ final class Peer {
             }
             return name.isEmpty() ? Optional.empty() : Optional.of(User.authenticated(name, groups));
         } catch (InvalidNameException e) {
-            log.warn("a client certificate's subject cannot be read: {}", e.getMessage());
+            log.warn("cannot read the subject of a client certificate: {}", e.getMessage());
             return Optional.empty();
         }
     }
 
-    /** Its address, for messages; that of the connection if the channel is one stream of it. */
+    /** The address of the client, for messages. The channel may also be a stream of a connection. */
     static String address(Channel channel) {
         Channel connection = channel.parent() != null && channel.remoteAddress() == null ? channel.parent() : channel;
         return String.valueOf(connection.remoteAddress());

@@ -32,8 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads requests, has them answered one at a time, and writes the answers: those of a connection in HTTP/1.1, or the only
- * one of a stream in HTTP/2. Confined to its event loop.
+ * Reads requests, passes them to the API server one at a time, and writes the responses: for a connection of HTTP/1.1, or
+ * for one stream of HTTP/2. Confined to its event loop.
  */
 final class RequestHandler extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(RequestHandler.class);
@@ -59,7 +59,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private final Optional<User> certificate;
     private final Runnable heard;
     private final ResponseWriter answers;
-    /** What came while an answer was under way: the decoder hands out all that was in one packet. */
+    /** Parts that arrived during a response, because the decoder passes on everything in one packet. */
     private final ArrayDeque<Object> ahead = new ArrayDeque<>();
 
     private @Nullable HttpRequest head;
@@ -73,7 +73,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private long held;
 
     private boolean crowded;
-    /** Whether the sender of the body may not do what is asked for, so that none of it is kept. */
+    /** Whether the sender of the body is not authorized, so that the body is dropped. */
     private boolean turnedAway;
     /** The user who sends the body, if it arrives in several parts. */
     private String sender = "";
@@ -83,7 +83,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private boolean stopping;
     private @Nullable NettySink stream;
 
-    /** {@code heard} runs whenever the headers of a request are complete. */
+    /** {@code heard} runs each time the headers of a request are complete. */
     RequestHandler(ServerContext serverContext, Optional<User> certificate, Runnable heard) {
         this.serverContext = serverContext;
         this.certificate = certificate;
@@ -98,18 +98,18 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        // A new request waits while its answer could not be sent; the rest of one that has begun does not.
+        // A new request waits while responses cannot be sent; the rest of a started request does not.
         if (!busy && ahead.isEmpty() && (head != null || context.channel().isWritable())) {
             take(context, message);
         } else if (ahead.size() < AHEAD) {
             ahead.add(message);
             if (stream == null) {
-                // While a watch runs reading goes on, so that a client that leaves is noticed.
+                // Reading continues during a watch, to notice when the client disconnects.
                 context.channel().config().setAutoRead(false);
             }
         } else {
             ReferenceCountUtil.release(message);
-            log.debug("{} sends on without waiting for its answers", Peer.address(context.channel()));
+            log.debug("{} sends further requests without waiting for responses", Peer.address(context.channel()));
             context.close();
         }
     }
@@ -146,7 +146,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 if (HttpUtil.is100ContinueExpected(request)) {
                     checkSender(context, request);
                     if (turnedAway) {
-                        // The client has not begun to send the body, and now will not.
+                        // The client has not sent the body yet, and will not send it now.
                         dispatch(context, request);
                         return;
                     }
@@ -172,7 +172,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private void collect(ChannelHandlerContext context, ByteBuf part, boolean last) {
         int size = part.readableBytes();
         received += size;
-        // Beyond a limit the rest is read and dropped: a client that is still sending would not see an answer.
+        // The rest of a body above a limit is read and dropped, because a client that is still sending may not read a
+        // response.
         if (size == 0 || received > BODY_BYTES || crowded || turnedAway) {
             return;
         }
@@ -228,11 +229,11 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             refuse(context, 400, "BadRequest", "malformed URL: " + e.getMessage());
             return;
         }
-        // One request at a time: pipelined ones wait, here or in the socket, until the answer is out.
+        // One request at a time: pipelined requests wait, here or in the socket, until the response is written.
         busy = true;
         serverContext.server.handle(asked).whenComplete((response, error) -> {
             if (error != null) {
-                log.error("{} {} was not answered", asked.method(), asked.path(), error);
+                log.error("no response to {} {}", asked.method(), asked.path(), error);
                 context.executor().execute(context::close);
             } else if (response instanceof ApiResponse.Full full && Gzip.wanted(asked, full)) {
                 serverContext.workers.execute(() -> {
@@ -260,7 +261,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 source(context));
     }
 
-    /** The headers by lower-case name, several of one name joined: in one pass, as there may be ten thousand of them. */
+    /** The headers by lower-case name; joins repeated ones. Takes one pass, because there may be ten thousand headers. */
     private static Map<String, String> headers(HttpRequest request) {
         Map<String, String> headers = new HashMap<>();
         Map<String, StringBuilder> several = new HashMap<>();
@@ -269,7 +270,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             String first = headers.putIfAbsent(name, header.getValue());
             if (first != null) {
                 several.computeIfAbsent(name, known -> new StringBuilder(first))
-                        // Names of users and groups may have commas in them.
+                        // Not joined by commas, because names of users and groups may contain commas.
                         .append(name.startsWith("impersonate-") ? '\n' : ',')
                         .append(header.getValue());
             }
@@ -293,7 +294,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         turnedAway = known.isEmpty();
     }
 
-    /** The address of the other end. */
+    /** The address of the client. */
     private static String source(ChannelHandlerContext context) {
         return context.channel().remoteAddress() instanceof InetSocketAddress address && address.getAddress() != null
                 ? address.getAddress().getHostAddress()
@@ -303,7 +304,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private void answer(ChannelHandlerContext context, HttpRequest request, ApiRequest asked, ApiResponse response) {
         giveBack();
         if (!context.channel().isActive()) {
-            // The client left meanwhile; a watch that is not begun needs no end.
+            // The client has disconnected meanwhile. A watch that was not started needs no end.
             return;
         }
         switch (response) {
@@ -343,7 +344,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private void proceed(ChannelHandlerContext context) {
         busy = false;
         if (proceeding) {
-            // An answer that was there at once: the loop below goes on.
+            // The response was immediate, so the loop below continues.
             return;
         }
         if (stopping) {
@@ -351,7 +352,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         proceeding = true;
-        // A client that does not read its responses gets no further ones.
+        // Serves no further requests of a client that does not read its responses.
         while (!busy && !ahead.isEmpty() && context.channel().isWritable()) {
             take(context, ahead.remove());
         }
@@ -376,7 +377,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         refuse(context, ApiResponse.refusal(new ApiException(code, reason, why)));
     }
 
-    /** Answers without the core, and closes: nothing more is answered here. */
+    /** Responds without the API server, and closes the connection. */
     private void refuse(ChannelHandlerContext context, ApiResponse.Full refusal) {
         head = null;
         busy = true;
@@ -437,7 +438,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // Resets and broken records are the network's everyday life.
+        // Resets and broken records are normal.
         log.debug("connection from {}: {}", Peer.address(context.channel()), cause.toString());
         context.close();
     }

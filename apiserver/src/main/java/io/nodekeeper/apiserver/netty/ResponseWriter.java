@@ -18,17 +18,17 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Writes answers to a channel. Confined to the channel's event loop. */
+/** Writes responses to a channel. Confined to the channel's event loop. */
 final class ResponseWriter {
-    /** Nobody gets more than their share of this server (Kubernetes' words). */
+    /** The refusal of a request above the limits, in Kubernetes' words. */
     static final ApiResponse.Full TOO_MANY = ApiResponse.tooMany();
 
-    /** The server is about to stop; another one, or the next, will answer. */
+    /** The refusal of a request while the server stops. */
     static final ApiResponse.Full CLOSING = retry(ApiResponse.refusal(
             new ApiException(503, "ServiceUnavailable", "the server is shutting down and takes no more requests")));
 
     /**
-     * Answers of at least this size count towards the memory limit while they wait to be read. A socket's buffer
+     * Responses of at least this size count towards the memory limit while they are unread. A socket's buffer
      * accepts smaller ones immediately.
      */
     private static final int LARGE = 64 << 10;
@@ -45,12 +45,12 @@ final class ResponseWriter {
         return new ApiResponse.Full(refusal.status(), headers, refusal.body());
     }
 
-    /** Writes a whole answer; the body only if it was asked for. */
+    /** Writes a whole response; omits the body for HEAD. */
     void write(ChannelHandlerContext context, ApiResponse.Full answer, boolean headOnly) {
         int length = headOnly ? 0 : answer.body().length;
         boolean large = length > LARGE;
         if (large && !serverContext.answers.take(length)) {
-            // Those who asked before do not read; what is not written down costs nothing.
+            // The client does not read earlier responses; a response that is not written costs no memory.
             write(context, TOO_MANY, false);
             return;
         }
@@ -65,7 +65,7 @@ final class ResponseWriter {
         WriteTimeout.watch(context, written);
     }
 
-    /** Writes an answer behind which the connection closes. */
+    /** Writes a response and closes the connection. */
     void last(ChannelHandlerContext context, ApiResponse.Full answer) {
         FullHttpResponse out = response(answer, false);
         out.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
@@ -74,7 +74,7 @@ final class ResponseWriter {
         written.addListener(ChannelFutureListener.CLOSE);
     }
 
-    /** Writes the beginning of an answer that goes on. */
+    /** Writes the headers of a streamed response. */
     void begin(ChannelHandlerContext context, ApiResponse.Streamed answer) {
         HttpResponse out = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()));
         headers(out.headers(), answer);
@@ -82,7 +82,7 @@ final class ResponseWriter {
         WriteTimeout.watch(context, context.writeAndFlush(out));
     }
 
-    /** Adds the headers of an answer and the date. */
+    /** Adds the headers of a response and the date. */
     void headers(HttpHeaders out, ApiResponse answer) {
         answer.headers().forEach((name, value) -> {
             if (value.indexOf('\n') < 0) {

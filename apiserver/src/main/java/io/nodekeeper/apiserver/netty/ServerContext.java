@@ -8,14 +8,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
-/** What all connections of one server share. Thread-safe. */
+/** The state that all connections of one server share. Thread-safe. */
 final class ServerContext {
     final ApiServer server;
     final Executor workers;
     final Dates dates;
     /** The memory of bodies that arrive in several parts. */
     final FairMemoryBudget bodies;
-    /** Large answers that are not read yet. */
+    /** The memory of large unread responses. */
     final MemoryBudget answers;
 
     private final Set<StreamSink> watches = ConcurrentHashMap.newKeySet();
@@ -30,12 +30,12 @@ final class ServerContext {
         answers = new MemoryBudget(options.memory());
     }
 
-    /** The way to an event loop. */
+    /** The outbox of an event loop. */
     Outbox outbox(EventExecutor executor) {
         return outboxes.computeIfAbsent(executor, Outbox::new);
     }
 
-    /** Notes an open watch, until it closes; one that opens while the server stops is ended. */
+    /** Registers an open watch until it closes. Ends it if the server is stopping. */
     void opened(StreamSink sink) {
         watches.add(sink);
         sink.onClose(() -> watches.remove(sink));
@@ -44,7 +44,7 @@ final class ServerContext {
         }
     }
 
-    /** From now on requests are turned away, and watches end. */
+    /** Starts to refuse requests, and ends all watches. */
     void stop() {
         stopping = true;
         watches.forEach(StreamSink::end);

@@ -5,11 +5,11 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 
 /**
- * How a server proves itself, and whom it believes about clients.
+ * The certificate of a server, and the authorities of client certificates.
  *
  * @param key the private key
- * @param chain the certificate of the key, then those that vouch for it
- * @param clientAuthorities who may vouch for clients; at least one, since none would mean the authorities of the machine
+ * @param chain the certificate of the key, then its issuers
+ * @param clientAuthorities the trusted authorities of clients; at least one, because none would mean those of the system
  */
 public record ServerIdentity(PrivateKey key, List<X509Certificate> chain, List<X509Certificate> clientAuthorities) {
     /**
@@ -26,7 +26,7 @@ public record ServerIdentity(PrivateKey key, List<X509Certificate> chain, List<X
         }
     }
 
-    /** Names no key. */
+    /** Does not contain the key. */
     @Override
     public String toString() {
         return "ServerIdentity[" + chain.getFirst().getSubjectX500Principal() + "]";

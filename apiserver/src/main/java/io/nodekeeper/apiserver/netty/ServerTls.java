@@ -15,8 +15,8 @@ final class ServerTls {
     private ServerTls() {}
 
     /**
-     * TLS 1.2 and newer, HTTP/2 offered first; client certificates are asked for, not demanded. By OpenSSL where it is
-     * there: its handshakes cost a quarter of the JDK's, which counts when a whole fleet comes back; records cost the same.
+     * TLS 1.2 and newer, with HTTP/2 before HTTP/1.1 and optional client certificates. Uses OpenSSL if available: its
+     * handshakes cost a quarter of the JDK's, which matters when a whole fleet reconnects; records cost the same.
      */
     static SslContext context(ServerIdentity identity) {
         try {

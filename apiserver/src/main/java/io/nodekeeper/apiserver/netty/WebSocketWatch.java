@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A connection that became a WebSocket for one watch: events go out, pings and the end are answered. Confined to its event loop. */
+/** A WebSocket with one watch: sends events, and answers ping and close frames. Confined to its event loop. */
 final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(WebSocketWatch.class);
     /** The largest frame from a client: control frames have at most 125 bytes, and all other frames are ignored. */
@@ -46,7 +46,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
         this.serverContext = serverContext;
     }
 
-    /** Whether a request asks for a WebSocket in the one way that is known here. */
+    /** Whether a request is a WebSocket upgrade of the supported version. */
     static boolean wanted(HttpRequest request) {
         HttpHeaders headers = request.headers();
         return request.protocolVersion().equals(HttpVersion.HTTP_1_1)
@@ -56,7 +56,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
                 && headers.contains(HttpHeaderNames.SEC_WEBSOCKET_KEY);
     }
 
-    /** Changes the protocol and begins the watch; takes the place of the handler that {@code context} is of. */
+    /** Changes the protocol, replaces the handler of {@code context}, and starts the watch. */
     static void open(
             ChannelHandlerContext context,
             HttpRequest request,
@@ -81,7 +81,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
                         context.pipeline()
                                 .replace(context.handler(), "watch", new WebSocketWatch(streamed, serverContext));
                     } else {
-                        log.debug("{} did not become a WebSocket", Peer.address(context.channel()), done.cause());
+                        log.debug("WebSocket handshake with {} failed", Peer.address(context.channel()), done.cause());
                         context.close();
                     }
                 });
@@ -89,7 +89,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
-        // The client ends the connection once it has seen the end; it is not waited for long.
+        // The client closes the connection after the close frame; the wait for it is limited.
         NettySink begun = new NettySink(
                 context,
                 serverContext,

@@ -7,22 +7,22 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Readers that stopped reading do not keep their answers for ever. */
+/** Closes connections of clients that do not read their responses. */
 final class WriteTimeout {
     private static final Logger log = LoggerFactory.getLogger(WriteTimeout.class);
-    /** How long an answer waits to be read: as long as a request may take in Kubernetes. */
+    /** How long a response may stay unread: Kubernetes' limit for a request. */
     private static final int SECONDS = 60;
 
     private WriteTimeout() {}
 
-    /** Closes the channel if {@code written} is not done in time; costs nothing if it is done already. */
+    /** Closes the channel if {@code written} does not complete in time. Starts no timer if it is already complete. */
     static void watch(ChannelHandlerContext context, ChannelFuture written) {
         if (!written.isDone()) {
             Future<?> timer = context.executor()
                     .schedule(
                             () -> {
                                 if (!written.isDone()) {
-                                    log.debug("{} does not read its answer", Peer.address(context.channel()));
+                                    log.debug("{} does not read its response", Peer.address(context.channel()));
                                     context.close();
                                 }
                             },

@@ -1,4 +1,4 @@
-/** HTTPS around the request core: the only part of the API server that knows Netty. */
+/** The HTTPS server around {@code ApiServer}: the only package of the API server that uses Netty. */
 @NullMarked
 package io.nodekeeper.apiserver.netty;
 

@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -205,7 +206,7 @@ public final class Tables {
 
     private static String eventObject(JsonObject event) {
         JsonObject about = event.object("involvedObject");
-        return about.text("kind").toLowerCase(java.util.Locale.ROOT) + "/" + about.text("name");
+        return about.text("kind").toLowerCase(Locale.ROOT) + "/" + about.text("name");
     }
 
     private static String eventSource(JsonObject event) {

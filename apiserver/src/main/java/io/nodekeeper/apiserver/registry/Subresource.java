@@ -6,10 +6,10 @@ import java.util.List;
  * A subresource, such as {@code pods/eviction}. Immutable.
  *
  * @param name the last part of the path
- * @param group the group of the kind that is exchanged there; with {@code version} empty for the resource's own
- * @param version the version of that kind
- * @param kind what is exchanged there
- * @param verbs what can be done
+ * @param group the group of the exchanged kind; empty, as is {@code version}, for the resource's own
+ * @param version the version of the exchanged kind
+ * @param kind the exchanged kind
+ * @param verbs the supported verbs
  */
 public record Subresource(String name, String group, String version, String kind, List<String> verbs) {
 
@@ -18,7 +18,7 @@ public record Subresource(String name, String group, String version, String kind
         return new Subresource("status", "", "", kind, List.of("get", "patch", "update"));
     }
 
-    /** A subresource that is only a POST of a kind of another group. */
+    /** A subresource that only accepts a POST of a kind of another group. */
     public static Subresource action(String name, String group, String version, String kind) {
         return new Subresource(name, group, version, kind, List.of("create"));
     }

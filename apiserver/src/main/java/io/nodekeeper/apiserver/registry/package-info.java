@@ -1,4 +1,4 @@
-/** What a resource is: its type, schema, stored form, table and rules, and the rules of the metadata of all objects. */
+/** The description of a resource: type, schema, stored form, table and rules; and the rules of all objects' metadata. */
 @NullMarked
 package io.nodekeeper.apiserver.registry;
 

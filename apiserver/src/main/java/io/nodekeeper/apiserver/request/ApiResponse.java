@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /** The answer to an {@link ApiRequest}. */
 public sealed interface ApiResponse {
@@ -23,7 +24,7 @@ public sealed interface ApiResponse {
     record Full(int status, Map<String, String> headers, byte[] body) implements ApiResponse {}
 
     /** A streaming answer: {@code start} is called once, with the sink to write to, after the headers were sent. */
-    record Streamed(int status, Map<String, String> headers, java.util.function.Consumer<StreamSink> start)
+    record Streamed(int status, Map<String, String> headers, Consumer<StreamSink> start)
             implements ApiResponse {}
 
     /** A large answer that is produced while it is read. */

@@ -11,9 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The schemas of kinds: the fields and types are those of Kubernetes' message types, the merge keys of lists those of
- * {@link Schemas}. A message's fields are made when an object of it is first checked, so a kind that is not used costs
- * nothing. Thread-safe.
+ * The schemas of kinds. Fields and types come from Kubernetes' message types, the merge keys of lists from
+ * {@link Schemas}. The fields of a message are created at its first use, so unused kinds cost nothing. Thread-safe.
  */
 public final class KindSchemas {
     private KindSchemas() {}
@@ -26,7 +25,7 @@ public final class KindSchemas {
     /**
      * The schema of {@code kind}.
      *
-     * @throws IllegalArgumentException at the first use, if Kubernetes has no message of that kind
+     * @throws IllegalArgumentException at the first use, if Kubernetes has no message for the kind
      */
     public static Schema of(String apiVersion, String kind) {
         return Schema.struct(kind, () -> {
@@ -76,7 +75,7 @@ public final class KindSchemas {
         };
     }
 
-    /** Some messages are plain values in JSON. */
+    /** The schema of messages that are scalars in JSON. */
     private static Schema message(Descriptor message, Schema merge) {
         return switch (message.getName()) {
             case "Time", "Timestamp" -> Schema.Scalar.TIME;

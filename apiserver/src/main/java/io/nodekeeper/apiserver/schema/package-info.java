@@ -1,3 +1,3 @@
-/** The types of the served kinds, made from Kubernetes' message types. */
+/** The schemas of the served kinds, derived from Kubernetes' message types. */
 @org.jspecify.annotations.NullMarked
 package io.nodekeeper.apiserver.schema;

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps a part of the server in step with the objects below a prefix of the store. Runs on the store's loop. */
+/** Follows the objects below a prefix of the store. Runs on the store's loop. */
 public final class PrefixFollower {
     private static final Logger log = LoggerFactory.getLogger(PrefixFollower.class);
 

@@ -33,7 +33,7 @@ public final class CollectionDeleter {
         this.workers = workers;
     }
 
-    /** Deletes the selected objects of a collection; {@code all} is the order for the collection. */
+    /** Deletes the selected objects of a collection; {@code all} is the request for the collection. */
     CompletableFuture<Void> delete(
             Resource resource, String namespace, WriteRequest all, ListOptions selected, DeleteOptions options) {
         Iterator<Entry> entries =

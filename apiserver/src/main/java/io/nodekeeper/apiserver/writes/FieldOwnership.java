@@ -138,7 +138,7 @@ final class FieldOwnership {
                 .minus(UNOWNED);
     }
 
-    /** Without the fields that cannot be written through the order's subresource. */
+    /** Without the fields that cannot be written through the request's subresource. */
     private static JsonObject reset(WriteRequest write, JsonObject object) {
         if (write.target().subresource().equals("status")) {
             return object.without("spec");

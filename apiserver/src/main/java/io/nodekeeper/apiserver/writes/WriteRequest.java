@@ -8,14 +8,13 @@ import java.util.function.BiConsumer;
 /**
  * A write request. Immutable.
  *
- * @param resource the kind of object
- * @param target which object, and by way of which subresource; without a name for a creation
- * @param dryRun whether nothing is to be stored
- * @param admission refuses, by an exception, what the client may not make of the object. It gets the very state that is
- *     to be replaced (empty for a creation) and the one to be stored (the same for a deletion), so there is no gap
- *     between the check and the write
- * @param manager what the client calls itself, as the owner of the fields that it writes: a name, or its user agent
- * @param patches whether the client asks for a change of the object, rather than for a whole one
+ * @param resource the resource of the object
+ * @param target the object and the subresource; without a name for a creation
+ * @param dryRun whether to store nothing
+ * @param admission refuses a change with an exception. It gets exactly the state that the write replaces (empty for a
+ *     creation) and the new state (the same for a deletion), so there is no gap between the check and the write
+ * @param manager the field manager that owns the written fields
+ * @param patches whether the request is a patch, not a whole object
  */
 public record WriteRequest(
         Resource resource,
@@ -25,7 +24,7 @@ public record WriteRequest(
         String manager,
         boolean patches) {
 
-    /** A write of the server's own, or one that changes no fields. */
+    /** A write by the server itself, or one without field ownership. */
     public WriteRequest(
             Resource resource, RequestTarget target, boolean dryRun, BiConsumer<JsonObject, JsonObject> admission) {
         this(resource, target, dryRun, admission, "nodekeeper", false);
@@ -36,7 +35,7 @@ public record WriteRequest(
         return resource.key(target.namespace(), target.name());
     }
 
-    /** The same about another object of that kind. */
+    /** The same request for another object of the resource. */
     WriteRequest about(String namespace, String name) {
         return new WriteRequest(
                 resource, RequestTarget.of(resource.type(), namespace, name, ""), dryRun, admission, manager, patches);

@@ -8,6 +8,7 @@ import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -90,7 +91,7 @@ public final class Yaml {
     }
 
     private static String scalar(String text) {
-        boolean plain = PLAIN.matcher(text).matches() && !WORDS.contains(text.toLowerCase(java.util.Locale.ROOT));
+        boolean plain = PLAIN.matcher(text).matches() && !WORDS.contains(text.toLowerCase(Locale.ROOT));
         // A JSON string is also a YAML string.
         return plain ? text : Json.write(new JsonString(text));
     }

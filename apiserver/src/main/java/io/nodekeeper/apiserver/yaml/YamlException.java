@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver.yaml;
 
-/** A text that is no YAML, or that JSON cannot say; the message says what is wrong and where. */
+/** A text is not YAML, or cannot be represented in JSON; the message has the error and its position. */
 final class YamlException extends RuntimeException {
     YamlException(String message) {
         super(message);

@@ -34,18 +34,18 @@ import org.snakeyaml.engine.v2.resolver.JsonScalarResolver;
 import org.snakeyaml.engine.v2.resolver.ScalarResolver;
 
 /**
- * Reads one YAML document as JSON, in time and memory in proportion to the text: it takes the parser's events as they come
- * and makes the JSON of them, without a tree of YAML's own in between. Aliases share the value of their anchor, and count as
- * if it stood in their place. Used once, by one thread.
+ * Reads one YAML document as JSON, in linear time and memory: it converts the parser's events directly to JSON, without a
+ * YAML tree. An alias shares the value of its anchor, but counts towards the limits like a copy. For one use; not
+ * thread-safe.
  *
- * <p>Bounds: {@link Json#MAX_DEPTH} levels, {@link Json#MAX_VALUES} values and {@value #TEXT} characters after aliases, 100
- * characters of a number as in JSON; the parser itself allows 1,024 characters for a key without {@code ?}.
+ * <p>Limits: {@link Json#MAX_DEPTH} levels, {@link Json#MAX_VALUES} values and {@value #TEXT} characters after aliases,
+ * and 100 characters of a number as in JSON. The parser itself allows 1,024 characters for a key without {@code ?}.
  */
 final class YamlReader {
-    /** The most characters of keys and scalars after aliases: what a body may have in bytes. */
+    /** The most characters of keys and scalars after aliases: the limit of a body in bytes. */
     private static final int TEXT = 3 << 20;
 
-    /** Characters of a text from which messages do not say where in it a fault is. */
+    /** The length of a text in characters from which messages do not contain the position of an error. */
     private static final int LARGE = 64 << 10;
 
     /** The most characters of a number, as in JSON. */
@@ -54,14 +54,14 @@ final class YamlReader {
     /** The most repeated keys that are reported: more than a client shows. */
     private static final int REPORTED = 50;
 
-    /** The most characters of the text that a message repeats. */
+    /** The most characters of the text in a message. */
     private static final int SHOWN = 200;
 
     private static final ScalarResolver RESOLVER = new JsonScalarResolver();
     private static final Pattern JSON_NUMBER =
             Pattern.compile("-?+(0|[1-9][0-9]*+)(\\.[0-9]++)?+([eE][-+]?+[0-9]++)?+");
 
-    /** A value with an anchor, and what it counts. */
+    /** A value with an anchor, and its size for the limits. */
     private record Anchored(JsonValue value, int values, int characters) {}
 
     private final Iterator<Event> events;
@@ -79,19 +79,17 @@ final class YamlReader {
     /**
      * Reads the only document in {@code bytes}, which is UTF-8.
      *
-     * @param repeated gets, for each of the first 50 keys that are there twice in a mapping, what is wrong; the last value
-     *     counts
-     * @throws YamlException if it is malformed, cannot be said in JSON, or exceeds a bound
+     * @param repeated receives an error for each of the first 50 keys that occur twice in a mapping; the last value counts
+     * @throws YamlException if the document is malformed, cannot be represented in JSON, or exceeds a limit
      */
     public static JsonValue read(byte[] bytes, Consumer<String> repeated) {
         String text = new String(bytes, StandardCharsets.UTF_8);
         LoadSettings settings = LoadSettings.builder()
-                // The parser keeps what it has not used up in one array, and copies all of it whenever it reads on:
-                // with its
-                // usual 1,024 characters at a time, a token costs the square of its length.
+                // The parser copies all unread characters of its buffer each time it reads more. With its default of 1,024
+                // characters, the cost of a token is quadratic in its length.
                 .setBufferSize(Math.max(1_024, text.length()))
                 .setCodePointLimit(TEXT)
-                // Two for each token take more memory than all the rest; what is large was not written by people.
+                // The two marks of each token take more memory than everything else; people do not write large documents.
                 .setUseMarks(text.length() < LARGE)
                 .build();
         try {
@@ -205,7 +203,7 @@ final class YamlReader {
         return object.build();
     }
 
-    /** A key, which must be a plain value that is not null. */
+    /** A key, which must be a scalar other than null. */
     private String key(Event event) {
         JsonValue key = event instanceof ScalarEvent || event instanceof AliasEvent
                 ? value(event, Json.MAX_DEPTH)
@@ -230,7 +228,7 @@ final class YamlReader {
             return new JsonString(text);
         }
         if (tag.equals(Tag.BINARY)) {
-            // In base64, as JSON has bytes; the lines into which it was broken do not count.
+            // JSON has bytes in base64 without line ends.
             return new JsonString(text.replaceAll("\\s", ""));
         }
         if (tag.equals(Tag.NULL)) {
@@ -247,7 +245,7 @@ final class YamlReader {
 
     private static JsonNumber number(String text, Event event) {
         if (text.length() <= NUMBER) {
-            // YAML may end a number with a dot, JSON not.
+            // In YAML a number may end with a dot, in JSON it may not.
             String literal = text.replaceFirst("\\.(?![0-9])", "");
             if (JSON_NUMBER.matcher(literal).matches()) {
                 return new JsonNumber(literal);

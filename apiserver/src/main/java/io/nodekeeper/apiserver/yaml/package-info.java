@@ -1,4 +1,4 @@
-/** Reads YAML that clients send, within bounds. */
+/** Reads clients' YAML, with limits, and writes YAML. */
 @NullMarked
 package io.nodekeeper.apiserver.yaml;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -41,7 +42,7 @@ class ApplyTest {
                 .singleElement()
                 .hasToString(
                         "{\"manager\":\"m1\",\"operation\":\"Apply\",\"apiVersion\":\"v1\",\"time\":\"2026-11-21T07:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:data\":{\"f:a\":{}},\"f:metadata\":{\"f:labels\":{\"f:l\":{}}}}}");
-        server.time.advance(java.time.Duration.ofSeconds(5));
+        server.time.advance(Duration.ofSeconds(5));
         Answer again = apply(
                 "m1",
                 "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\",\"labels\":{\"l\":\"x\"}},\"data\":{\"a\":\"1\"}}");

@@ -9,10 +9,14 @@ import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -48,7 +52,7 @@ class AuditTest {
                 Map.of(),
                 Map.of("user-agent", "kubectl/v1.32", "audit-id", "id-1"),
                 new byte[0],
-                java.util.Optional.of(User.authenticated("alice", "7", List.of("devs"), Map.of())),
+                Optional.of(User.authenticated("alice", "7", List.of("devs"), Map.of())),
                 "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1?gracePeriodSeconds=0",
                 "192.0.2.7");
         server.server.handle(request);
@@ -136,7 +140,7 @@ class AuditTest {
     @Test
     void waitingEventsHoldAtMostSixteenMebibytes() {
         // given a log whose thread does not run
-        io.nodekeeper.time.VirtualTime time = new io.nodekeeper.time.VirtualTime(java.time.Instant.EPOCH);
+        VirtualTime time = new VirtualTime(Instant.EPOCH);
         AuditLog log = new AuditLog(time.loop("audit"), new AuditLog.Out() {
             @Override
             public void write(List<byte[]> written) {
@@ -151,28 +155,28 @@ class AuditTest {
             ApiRequest request = TestServer.request(
                     TestServer.ADMIN, "POST", "/api/v1/namespaces/default/configmaps", Map.of(), new byte[1 << 20]);
             RequestInfo info = RequestInfo.of("POST", request.path(), false);
-            log.take(new AuditTrail(java.time.Instant.EPOCH)
+            log.take(new AuditTrail(Instant.EPOCH)
                     .event(
                             AuditEvent.COMPLETE,
                             request,
                             info,
                             "id",
                             new ApiResponse.Full(201, Map.of(), new byte[1 << 20]),
-                            java.time.Instant.EPOCH));
+                            Instant.EPOCH));
         }
         // then only as many events wait as the limit allows, without the bodies of the requests
         assertThat(log.taken()).isEqualTo(15);
         assertThat(log.lost()).isEqualTo(85);
         // and written events free the queue
-        time.advance(java.time.Duration.ZERO);
-        log.take(new AuditTrail(java.time.Instant.EPOCH)
+        time.advance(Duration.ZERO);
+        log.take(new AuditTrail(Instant.EPOCH)
                 .event(
                         AuditEvent.COMPLETE,
                         TestServer.request(TestServer.ADMIN, "GET", "/healthz", Map.of(), new byte[0]),
                         RequestInfo.of("GET", "/healthz", false),
                         "id",
                         new ApiResponse.Full(200, Map.of(), new byte[8 << 20]),
-                        java.time.Instant.EPOCH));
+                        Instant.EPOCH));
         assertThat(log.taken()).isEqualTo(16);
     }
 }

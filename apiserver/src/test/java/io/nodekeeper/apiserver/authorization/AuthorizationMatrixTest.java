@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.authorization;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
@@ -14,6 +15,7 @@ import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -112,7 +114,7 @@ class AuthorizationMatrixTest {
     static void prepare() throws Exception {
         rows = read();
         server = new TestServer(TestServer.serviceAccountAuthenticator());
-        server.server.start(java.time.Duration.ofHours(1));
+        server.server.start(Duration.ofHours(1));
         server.settle();
         world();
     }
@@ -271,7 +273,7 @@ class AuthorizationMatrixTest {
     /** The stored object with one more annotation; a minimal object of that name if there is none. */
     private static String changed(Row row) {
         Answer now = server.get(row.collection() + "/" + row.name());
-        JsonObject object = now.status() == 200 ? now.json() : io.nodekeeper.api.json.Json.parseObject(body(row));
+        JsonObject object = now.status() == 200 ? now.json() : Json.parseObject(body(row));
         return object.update(
                         "metadata",
                         metadata -> metadata.update("annotations", annotations -> annotations.with("a", "b")))

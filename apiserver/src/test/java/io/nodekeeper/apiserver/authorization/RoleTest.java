@@ -10,6 +10,7 @@ import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.apiserver.yaml.Yaml;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -323,7 +324,7 @@ class RoleTest {
                         .with("rules", Json.parse("[" + rule("example.com", "foos", "get") + "]"))
                         .toString());
         // when the server starts
-        server.server.start(java.time.Duration.ofHours(1));
+        server.server.start(Duration.ofHours(1));
         server.settle();
         // then the custom rules are still part of view, edit and admin
         for (String name : List.of("system:aggregate-to-view", "view", "edit", "admin")) {
@@ -425,7 +426,7 @@ class RoleTest {
                 "{\"metadata\":{\"annotations\":{\"rbac.authorization.kubernetes.io/autoupdate\":\"false\"}},\"rules\":[]}");
         server.patch(TestServer.MERGE, CLUSTER_BINDINGS + "/system:basic-user", "{\"subjects\":[]}");
         // when the server starts again
-        server.server.start(java.time.Duration.ofHours(1));
+        server.server.start(Duration.ofHours(1));
         server.settle();
         // then
         assertThat(server.get(CLUSTER_ROLES + "/view").status()).isEqualTo(200);

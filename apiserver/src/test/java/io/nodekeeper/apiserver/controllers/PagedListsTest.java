@@ -11,9 +11,11 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Randoms;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Evictions and the deletion of a namespace read objects in pages. */
@@ -66,8 +68,8 @@ class PagedListsTest {
                 TestServer.ADMIN,
                 "POST",
                 "/api/v1/namespaces/default/pods/p/eviction",
-                java.util.Map.of(),
-                "{\"metadata\":{\"name\":\"p\"}}".getBytes(java.nio.charset.StandardCharsets.UTF_8)));
+                Map.of(),
+                "{\"metadata\":{\"name\":\"p\"}}".getBytes(StandardCharsets.UTF_8)));
         server.settle();
 
         // The budget on the last page counts.

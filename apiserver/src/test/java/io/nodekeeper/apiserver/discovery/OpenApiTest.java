@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.WireFormat;
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.testing.TestServer;
@@ -150,7 +151,7 @@ class OpenApiTest {
                 found.add(object.text("$ref"));
             }
             object.fields().values().forEach(item -> found.addAll(references(item)));
-        } else if (value instanceof io.nodekeeper.api.json.JsonArray array) {
+        } else if (value instanceof JsonArray array) {
             array.items().forEach(item -> found.addAll(references(item)));
         }
         return found;

@@ -8,13 +8,14 @@ import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The limits of {@code --event-rate-limit-config}, with complete requests. */
 class EventLimitsTest {
-    private static final User BOB = User.authenticated("bob", java.util.List.of("system:masters"));
+    private static final User BOB = User.authenticated("bob", List.of("system:masters"));
 
     private static TestServer server(String type) {
         String file = """

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -173,7 +174,7 @@ class KindsTest {
                                 .get("/registry/events/default/new")
                                 .orElseThrow()
                                 .value(),
-                        java.nio.charset.StandardCharsets.UTF_8))
+                        StandardCharsets.UTF_8))
                 .startsWith("{\"kind\":\"Event\",\"apiVersion\":\"v1\",\"metadata\":{");
     }
 

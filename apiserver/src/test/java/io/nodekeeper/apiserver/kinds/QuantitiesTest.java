@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.fields.ObjectFields;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.apiserver.yaml.Yaml;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -61,7 +63,7 @@ class QuantitiesTest {
         JsonObject other = created.json()
                 .update(
                         "spec",
-                        spec -> io.nodekeeper.apiserver.fields.ObjectFields.each(
+                        spec -> ObjectFields.each(
                                 spec,
                                 "containers",
                                 container -> container.update(
@@ -96,9 +98,9 @@ class QuantitiesTest {
         Answer created = server.post(PODS, pod("\"1Gi\""));
         String key = Resources.PODS.key("default", "p");
         var entry = server.store.get(key).orElseThrow();
-        byte[] old = new String(entry.value(), java.nio.charset.StandardCharsets.UTF_8)
+        byte[] old = new String(entry.value(), StandardCharsets.UTF_8)
                 .replace("\"1Gi\"", "\"1024Mi\"")
-                .getBytes(java.nio.charset.StandardCharsets.UTF_8);
+                .getBytes(StandardCharsets.UTF_8);
         server.store.put(key, old, entry.modRevision());
         server.settle();
         Answer patched = server.patch(TestServer.MERGE, PODS + "/p", "{\"spec\":{\"activeDeadlineSeconds\":10}}");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import java.io.ByteArrayInputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.http.HttpClient;
@@ -235,7 +236,7 @@ class TransportLimitsTest {
                         "-cipher",
                         "ALL:@SECLEVEL=0")
                 .redirectErrorStream(true)
-                .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
+                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
                 .start();
         String said = new String(openssl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(openssl.waitFor(10, TimeUnit.SECONDS)).isTrue();

@@ -18,6 +18,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
+import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -178,7 +179,7 @@ final class OfficialModels {
     static boolean gsonTakes(Class<?> model, JsonObject object) {
         try {
             return GSON.fromJson(object.toString(), model) != null;
-        } catch (JsonParseException | IllegalArgumentException | java.time.DateTimeException e) {
+        } catch (JsonParseException | IllegalArgumentException | DateTimeException e) {
             return false;
         }
     }

@@ -14,6 +14,7 @@ import io.kubernetes.client.proto.V1Coordination;
 import io.kubernetes.client.proto.V1Events;
 import io.kubernetes.client.proto.V1Storage;
 import io.nodekeeper.apiserver.testing.Envelopes;
+import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -253,7 +254,7 @@ class ProtobufTest {
         refused(
                 Envelopes.of("v7", "Node", V1.Node.getDefaultInstance()),
                 "no kind \"Node\" is registered for version \"v7\"");
-        refused(java.util.Arrays.copyOf(good, good.length - 3), "not a protobuf message of Kubernetes");
+        refused(Arrays.copyOf(good, good.length - 3), "not a protobuf message of Kubernetes");
         refused(Envelopes.of("v1", "", V1.Node.getDefaultInstance()), "names no kind");
         refused(
                 Envelopes.of("v1", "Node", ByteString.copyFromUtf8("\u0008\u0001")),

@@ -8,6 +8,7 @@ import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.ThreadLoop;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -61,7 +63,7 @@ class EtcdFaultTest {
     }
 
     private static Entry put(Store store, String value, long expected) throws Exception {
-        return store.put(KEY, value.getBytes(java.nio.charset.StandardCharsets.UTF_8), expected)
+        return store.put(KEY, value.getBytes(StandardCharsets.UTF_8), expected)
                 .get(10, TimeUnit.SECONDS);
     }
 
@@ -83,7 +85,7 @@ class EtcdFaultTest {
                         .map(Entry::modRevision)
                         .orElse(0L);
                 return put(store, value, expected);
-            } catch (java.util.concurrent.ExecutionException e) {
+            } catch (ExecutionException e) {
                 assertThat(e.getCause()).isInstanceOf(StoreException.class);
                 assertThat(System.nanoTime()).isLessThan(end);
                 Thread.sleep(100);

@@ -10,6 +10,7 @@ import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.store.memory.StoreLimits;
 import io.nodekeeper.time.VirtualTime;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -164,7 +165,7 @@ class LargeValuesTest {
                         "-XX:+ExitOnOutOfMemoryError",
                         "--enable-native-access=ALL-UNNAMED",
                         "-cp",
-                        String.join(java.io.File.pathSeparator, SmallHeap.classpath()),
+                        String.join(File.pathSeparator, SmallHeap.classpath()),
                         SmallHeap.class.getName(),
                         what,
                         directory.toString())

@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.pods.validation;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.fields.FieldCheck;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -106,7 +107,7 @@ final class MountRules {
             if (!paths.add(path)) {
                 device.invalid("devicePath", "must be unique");
             }
-            if (java.util.Arrays.asList(path.split("/", -1)).contains("..")) {
+            if (Arrays.asList(path.split("/", -1)).contains("..")) {
                 device.invalid("devicePath", "can not contain backsteps ('..')");
             }
         }

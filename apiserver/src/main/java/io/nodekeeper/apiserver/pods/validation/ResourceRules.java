@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.pods.validation;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import java.math.BigDecimal;
 import java.util.HashSet;
@@ -84,7 +85,7 @@ final class ResourceRules {
     private static void pages(FieldCheck resources, String path, String name, Quantity amount) {
         Optional<Quantity> size = Optional.of(name.substring(HUGE_PAGES.length()))
                 .filter(text -> !text.isEmpty())
-                .flatMap(text -> Quantity.from(new io.nodekeeper.api.json.JsonString(text)));
+                .flatMap(text -> Quantity.from(new JsonString(text)));
         boolean fits = size.isPresent()
                 && size.get().value().signum() > 0
                 && amount.value().remainder(size.get().value()).signum() == 0;

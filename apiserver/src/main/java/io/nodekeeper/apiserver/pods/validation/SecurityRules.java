@@ -1,5 +1,7 @@
 package io.nodekeeper.apiserver.pods.validation;
 
+import io.nodekeeper.api.json.JsonBool;
+import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import java.util.HashSet;
 import java.util.List;
@@ -24,7 +26,7 @@ final class SecurityRules {
         }
         var groups = context.value().array("supplementalGroups").items();
         for (int i = 0; i < groups.size(); i++) {
-            if (groups.get(i) instanceof io.nodekeeper.api.json.JsonNumber group
+            if (groups.get(i) instanceof JsonNumber group
                     && (group.longValue() < 0 || group.longValue() > MOST_ID)) {
                 context.invalidNumber(
                         "supplementalGroups[" + i + "]",
@@ -42,7 +44,7 @@ final class SecurityRules {
         AppArmor.check(context);
         if (spec.value()
                 .get("hostUsers")
-                .filter(io.nodekeeper.api.json.JsonBool.FALSE::equals)
+                .filter(JsonBool.FALSE::equals)
                 .isPresent()) {
             for (String host : List.of("hostNetwork", "hostPID", "hostIPC")) {
                 if (spec.bool(host)) {
@@ -78,7 +80,7 @@ final class SecurityRules {
         AppArmor.check(context);
         boolean noEscalation = context.value()
                 .get("allowPrivilegeEscalation")
-                .filter(io.nodekeeper.api.json.JsonBool.FALSE::equals)
+                .filter(JsonBool.FALSE::equals)
                 .isPresent();
         if (noEscalation && context.bool("privileged")) {
             context.invalid("", "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -188,7 +189,7 @@ public final class VolumeRules {
             }
             case "flexVolume" ->
                 source.value().object("options").fields().keySet().forEach(key -> {
-                    String space = "." + key.split("/", 2)[0].toLowerCase(java.util.Locale.ROOT);
+                    String space = "." + key.split("/", 2)[0].toLowerCase(Locale.ROOT);
                     if (space.endsWith(".kubernetes.io") || space.endsWith(".k8s.io")) {
                         source.invalid("options[" + key + "]", key, "kubernetes.io and k8s.io namespaces are reserved");
                     }
@@ -238,7 +239,7 @@ public final class VolumeRules {
 
     private static void csi(FieldCheck source) {
         if (!source.text("driver").isEmpty()) {
-            source.form("driver", source.text("driver").toLowerCase(java.util.Locale.ROOT), Names::subdomainFault);
+            source.form("driver", source.text("driver").toLowerCase(Locale.ROOT), Names::subdomainFault);
         }
         if (source.has("nodePublishSecretRef")) {
             FieldCheck secret = source.object("nodePublishSecretRef");
