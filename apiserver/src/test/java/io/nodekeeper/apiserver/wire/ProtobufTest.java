@@ -272,7 +272,7 @@ class ProtobufTest {
                                         .setCreationTimestamp(
                                                 Meta.Time.newBuilder().setSeconds(Long.MAX_VALUE)))
                                 .build()),
-                "none of the years 1 to 9999");
+                "outside the years 1 to 9999");
     }
 
     private static void refused(byte[] bytes, String why) {
