@@ -71,8 +71,8 @@ class OpenApiTest {
         assertThat(spec.object("taints"))
                 .hasToString(
                         "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/io.k8s.api.core.v1.Taint\"},"
-                                + "\"x-kubernetes-list-type\":\"atomic\",\"description\":\"What keeps pods away that do not"
-                                + " tolerate it.\"}");
+                                + "\"x-kubernetes-list-type\":\"atomic\",\"description\":\"The taints of the node."
+                                + " They repel pods that do not tolerate them.\"}");
         assertThat(status.object("conditions").text("x-kubernetes-patch-merge-key"))
                 .isEqualTo("type");
         assertThat(status.object("conditions").text("x-kubernetes-patch-strategy"))
