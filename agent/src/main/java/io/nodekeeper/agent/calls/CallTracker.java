@@ -34,6 +34,17 @@ public final class CallTracker implements ContainerRuntime {
     private final Map<Object, OpenCall> open = new LinkedHashMap<>();
     private final Map<RuntimeCall<?>, Late> timedOut = new LinkedHashMap<>();
 
+    /**
+     * The most refused calls to remember; the oldest is forgotten first. A node has some 500 containers, and an error
+     * that concerns all of them shows in a few.
+     */
+    private static final int MOST_REFUSED = 256;
+
+    /** The calls whose last attempt was refused, at most {@value #MOST_REFUSED}, and when. */
+    private final Map<RuntimeCall<?>, Refused> refused = new LinkedHashMap<>();
+
+    private record Refused(RefusedCall trouble, long at) {}
+
     /** A call whose last attempt timed out, and when. */
     private record Late(OverdueCall trouble, long at) {}
 
@@ -85,11 +96,42 @@ public final class CallTracker implements ContainerRuntime {
         return troubles;
     }
 
+    /** The calls whose last attempt the runtime answered with an error, within {@link #FORGET_AFTER}. */
+    public List<RefusedCall> refused() {
+        long now = clock.nanoTime();
+        refused.values().removeIf(error -> now - error.at > FORGET_AFTER.toNanos());
+        return refused.values().stream().map(Refused::trouble).toList();
+    }
+
+    private void refused(RuntimeCall<?> call, long start, Throwable cause) {
+        Refused before = refused.remove(call);
+        refused.put(
+                call,
+                new Refused(
+                        before == null
+                                ? new RefusedCall(call, start, 1, Failures.text(cause))
+                                : new RefusedCall(
+                                        call, before.trouble.since(), before.trouble.tries() + 1, Failures.text(cause)),
+                        clock.nanoTime()));
+        if (refused.size() > MOST_REFUSED) {
+            refused.remove(refused.keySet().iterator().next());
+        }
+    }
+
+    private static boolean isUnreachable(Throwable cause) {
+        return cause instanceof RuntimeCallException error && error.code() == RuntimeCallException.Code.UNAVAILABLE;
+    }
+
     private void settle(RuntimeCall<?> call, long start, @Nullable Throwable error) {
         Throwable cause = error == null ? null : Failures.cause(error);
         if (cause instanceof CancellationException) {
             // The caller cancelled the call: this says nothing about the runtime.
             return;
+        }
+        if (cause == null || RuntimeCallException.isTimeout(cause)) {
+            refused.remove(call);
+        } else if (!isUnreachable(cause)) {
+            refused(call, start, cause);
         }
         if (cause != null && RuntimeCallException.isTimeout(cause)) {
             Late before = timedOut.get(call);

@@ -241,9 +241,20 @@ public final class Checkup {
         return settled;
     }
 
+    /** Whether the runtime answered both lists, so that what is not in them does not exist. */
+    private boolean listed() {
+        return answers.stream()
+                        .filter(answer -> answer.kind() == CallOutcome.Kind.ANSWERED
+                                && (answer.call() instanceof RuntimeCall.ListSandboxes
+                                        || answer.call() instanceof RuntimeCall.ListContainers))
+                        .count()
+                == 2;
+    }
+
     private Findings findings() {
-        List<Culprit> culprits =
-                Diagnosis.of(DiagnosisInput.of(seen, answers, workload, socket, loop.clock()), times.thresholds());
+        List<Culprit> culprits = Diagnosis.of(
+                DiagnosisInput.of(seen, answers, workload, sightings.restarts(), listed(), socket, loop.clock()),
+                times.thresholds());
         return new Findings(
                 socket,
                 version,

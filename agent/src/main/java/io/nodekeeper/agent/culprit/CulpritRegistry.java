@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit;
 
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Layer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -29,6 +30,21 @@ final class CulpritRegistry {
     /** The current culprits, causes before effects. */
     List<Culprit> culprits() {
         return held.values().stream()
+                .map(Held::culprit)
+                .sorted((a, b) -> a.layer().compareTo(b.layer()))
+                .toList();
+    }
+
+    /**
+     * The current culprits for one message. Those about the runtime as a whole can exclude each other, so one that the
+     * last scan did not show is left out if another one was shown.
+     */
+    List<Culprit> consistent() {
+        boolean shown = held.values().stream()
+                .anyMatch(known -> known.culprit.layer() == Layer.RUNTIME && known.goneSince.isEmpty());
+        return held.values().stream()
+                .filter(known ->
+                        !shown || known.culprit.layer() != Layer.RUNTIME || known.goneSince.isEmpty())
                 .map(Held::culprit)
                 .sorted((a, b) -> a.layer().compareTo(b.layer()))
                 .toList();

@@ -85,13 +85,13 @@ public final class CulpritWatch {
     private final ProcessHistory sightings = new ProcessHistory();
     private final CulpritRegistry book = new CulpritRegistry();
     private final ResolvedCalls excuses = new ResolvedCalls();
+    private final FirstAnswers first;
     private List<ObservedProcess> seen = List.of();
     private Optional<CallOutcome> version = Optional.empty();
     private Loop.@Nullable Timer timer;
     private long lastBeat;
     private long lastRound;
     private String scanError = "";
-    private boolean looked;
     private boolean looking;
     private boolean asking;
     private boolean alert;
@@ -123,6 +123,7 @@ public final class CulpritWatch {
         this.random = random;
         this.listener = listener;
         this.neighbours = new ContainerProbes(runtime, loop, this::lookSoon);
+        this.first = new FirstAnswers(runtime, loop);
         this.lastBeat = loop.clock().nanoTime();
         this.lastRound = lastBeat - ROUND.toNanos();
     }
@@ -151,19 +152,19 @@ public final class CulpritWatch {
 
     /** The node's condition {@value #CONDITION}; its message changes only when the culprits do. */
     public ConditionReport condition() {
-        List<Culprit> now = culprits();
+        List<Culprit> now = book.consistent();
         if (now.isEmpty()) {
-            return looked
-                    ? new ConditionReport(
-                            CONDITION,
-                            "False",
-                            "RuntimeResponsive",
-                            "the container runtime answers and none of its processes hangs")
-                    : new ConditionReport(
+            return first.missing()
+                    .map(missing -> new ConditionReport(
                             CONDITION,
                             "Unknown",
                             "RuntimeNotLookedAt",
-                            "the container runtime has not been examined yet");
+                            "the container runtime has not been examined completely yet: " + missing))
+                    .orElseGet(() -> new ConditionReport(
+                            CONDITION,
+                            "False",
+                            "RuntimeResponsive",
+                            "the container runtime answers and none of its processes hangs"));
         }
         String more = now.size() > NAMED ? "; and " + (now.size() - NAMED) + " more" : "";
         return new ConditionReport(
@@ -198,6 +199,7 @@ public final class CulpritWatch {
         looking = true;
         lastBeat = loop.clock().nanoTime();
         askVersion();
+        first.ask();
         ContainerIndex now = workload.get();
         if (lastBeat - lastRound >= ROUND.toNanos() && !down()) {
             lastRound = lastBeat;
@@ -208,8 +210,10 @@ public final class CulpritWatch {
         scan.whenComplete((found, error) -> loop.execute(() -> {
             looking = false;
             if (error == null) {
+                first.scanned();
                 seen = sightings.look(found, now.ids(), loop.clock().nanoTime());
                 scanError = "";
+                first.scanned();
             } else if (!Failures.text(error).equals(scanError)) {
                 // Earlier results stay: a failed scan clears no culprit.
                 scanError = Failures.text(error);
@@ -246,8 +250,12 @@ public final class CulpritWatch {
             Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
             CallOutcome answer =
                     error == null ? CallOutcome.of(call, start, took) : CallOutcome.failed(call, start, took, error);
+            if (error == null) {
+                first.version();
+            }
             // Repeated failures of the same kind count from the first one.
-            version = Optional.of(version.filter(before -> before.kind() == answer.kind() && !answer.answered())
+            version = Optional.of(version.filter(
+                            before -> before.kind() == answer.kind() && answer.kind() != CallOutcome.Kind.ANSWERED)
                     .map(before -> new CallOutcome(
                             call,
                             before.askedAt(),
@@ -264,7 +272,6 @@ public final class CulpritWatch {
     }
 
     private void judge(ContainerIndex now) {
-        looked = true;
         List<CallOutcome> answers = new ArrayList<>();
         version.ifPresent(answers::add);
         long time = loop.clock().nanoTime();
@@ -275,8 +282,23 @@ public final class CulpritWatch {
                 answers.add(CallOutcome.of(trouble, time));
             }
         }
-        answers.addAll(down() ? List.of() : neighbours.answers());
-        DiagnosisInput facts = DiagnosisInput.of(seen, answers, now, socket, loop.clock());
+        calls.refused().stream()
+                // A single refusal can be a race with the end of a container.
+                .filter(trouble -> trouble.tries() > 1 && !(trouble.call() instanceof RuntimeCall.GetVersion))
+                .forEach(trouble -> answers.add(CallOutcome.of(trouble, time)));
+        List<CallOutcome> probes = neighbours.answers();
+        first.statistics(
+                probes.stream()
+                        .filter(CallOutcome::answered)
+                        .flatMap(answer -> answer.call().containerId().stream())
+                        .collect(Collectors.toSet()),
+                now.running());
+        // The tracker knows refused probes, with their history.
+        probes.stream()
+                .filter(answer -> !down() && answer.kind() != CallOutcome.Kind.REFUSED)
+                .forEach(answers::add);
+        DiagnosisInput facts = DiagnosisInput.of(
+                seen, answers, now, sightings.restarts(), first.listed(), socket, loop.clock());
         update(Diagnosis.of(facts, HangThresholds.AGENT), now);
         alert = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
@@ -300,7 +322,7 @@ public final class CulpritWatch {
     private static boolean suspicious(ObservedProcess process) {
         ProcessInfo info = process.info();
         // A container may stop its own processes, and a busy disk delays all processes for a moment.
-        return info.state() == 'T' && (info.role() == ProcessRole.RUNTIME || info.role() == ProcessRole.SHIM)
+        return (info.state() == 'T' || info.state() == 't') && (info.role() == ProcessRole.RUNTIME || info.role() == ProcessRole.SHIM)
                 || !process.stuck().isEmpty()
                 || (info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME)
                         && info.age().compareTo(UNUSUAL) > 0;

@@ -14,7 +14,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /** Calls the C library's {@code statvfs}, the only way to read a file system's inodes. Blocks on the disk. Thread-safe. */
-final class Statvfs {
+public final class Statvfs {
     // struct statvfs of 64-bit Linux, the same in glibc and musl up to the fields that are read here.
     private static final long SIZE = 256;
     private static final long F_FRSIZE = 8;
@@ -29,7 +29,7 @@ final class Statvfs {
     private Statvfs() {}
 
     /** How full the file system of {@code path} is: bytes for unprivileged users, inodes. */
-    static Filesystem of(Path path) throws IOException {
+    public static Filesystem of(Path path) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment result = arena.allocate(SIZE, 8);
             MemorySegment state = arena.allocate(ERRNO);

@@ -25,8 +25,11 @@ import java.util.random.RandomGenerator;
  * its threads.
  */
 public final class RuntimeAssembly {
-    /** One scan of the processes runs at a time; the second thread serves while a hung scan blocks the first. */
-    private static final int WORKERS = 2;
+    /**
+     * One scan of the processes runs at a time; the second thread serves while a hung scan blocks the first, and the
+     * third asks for the space of the runtime's file systems.
+     */
+    private static final int WORKERS = 3;
 
     private final GrpcRuntime connection;
     private final Workers workers;

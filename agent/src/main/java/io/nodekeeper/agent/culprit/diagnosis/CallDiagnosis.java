@@ -1,7 +1,5 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
-import io.nodekeeper.agent.culprit.scan.ProcessInfo;
-import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.GoDuration;
@@ -10,33 +8,38 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The second half of the diagnosis: overdue calls. Calls that a hung process explains become its evidence. The cause of
- * the others depends on which calls are answered at the same time: if none, the runtime itself hangs; if all but those of
- * one pod, the runtime holds that pod's lock. Pure.
+ * The second half of the diagnosis: overdue calls. Calls that a known culprit explains become its evidence. Others are
+ * followed in the graph through the processes that serve them. What remains is unexplained; which calls are answered at
+ * the same time shows how far it reaches: if none, the runtime itself hangs; if all but those of one pod, something of
+ * that pod. Pure.
  */
 final class CallDiagnosis {
-    /** An answer from memory takes about 1 ms; 100 times that is slow. */
-    private static final Duration SLOW = Duration.ofMillis(100);
-    /**
-     * The share of throttled periods from which a quota counts as the cause: in most periods the runtime had to wait.
-     */
-    private static final double THROTTLED = 0.5;
-
     private final DiagnosisInput facts;
-    private final List<Culprit> culprits;
-    private final List<CallOutcome> late;
     private final HangThresholds patience;
+    private final ProcessIndex index;
+    private final WaitGraph graph;
+    private final Causes causes;
+    private final List<Finding> findings;
+    private final List<CallOutcome> late;
 
-    CallDiagnosis(DiagnosisInput facts, HangThresholds patience, List<Culprit> processes) {
+    CallDiagnosis(
+            DiagnosisInput facts,
+            HangThresholds patience,
+            ProcessIndex index,
+            WaitGraph graph,
+            Causes causes,
+            List<Finding> known) {
         this.facts = facts;
         this.patience = patience;
-        this.culprits = new ArrayList<>(processes);
+        this.index = index;
+        this.graph = graph;
+        this.causes = causes;
+        this.findings = new ArrayList<>(known);
         this.late = facts.answers().stream()
                 .filter(answer -> answer.kind() == CallOutcome.Kind.LATE
                         && answer.took().compareTo(changes(answer.call()) ? patience.slowCall() : patience.call()) >= 0)
@@ -45,14 +48,16 @@ final class CallDiagnosis {
 
     /** The given culprits with the calls that they delay, and those that only calls indicate. */
     List<Culprit> culprits() {
-        if (culprits.stream().noneMatch(known -> known.layer() == Layer.RUNTIME)) {
-            runtime().ifPresent(culprits::add);
+        if (findings.stream().noneMatch(known -> known.culprit().layer() == Layer.RUNTIME)) {
+            boolean diskHangs =
+                    findings.stream().anyMatch(known -> known.culprit().layer() == Layer.DISK);
+            new RuntimeDiagnosis(facts, patience, index, late).of(diskHangs).ifPresent(findings::add);
         }
         Map<String, List<CallOutcome>> pods = new LinkedHashMap<>();
         List<CallOutcome> ofTheNode = new ArrayList<>();
         for (CallOutcome answer : late) {
             Subject subject = Subject.of(answer.call(), facts.workload());
-            if (attribute(answer, subject)) {
+            if (attribute(answer, subject) || follow(answer, subject) && attribute(answer, subject)) {
                 continue;
             }
             if (subject.isNode()) {
@@ -61,7 +66,8 @@ final class CallDiagnosis {
                 pods.computeIfAbsent(subject.key(), key -> new ArrayList<>()).add(answer);
             }
         }
-        if (pods.size() > 1 && answeredNeighbours().isEmpty()) {
+        List<Culprit> culprits = new ArrayList<>(findings.stream().map(Finding::culprit).toList());
+        if (pods.size() > 1 && pods.values().stream().allMatch(waiting -> neighbours(waiting).isEmpty())) {
             culprits.add(noPodAnswered(pods));
         } else {
             pods.values().forEach(waiting -> culprits.add(alone(waiting)));
@@ -70,107 +76,55 @@ final class CallDiagnosis {
         return culprits;
     }
 
-    /** A culprit for the runtime as a whole, if any. */
-    private Optional<Culprit> runtime() {
-        Optional<ProcessInfo> process = facts.processes().stream()
-                .map(ObservedProcess::info)
-                .filter(info -> info.role() == ProcessRole.RUNTIME)
-                .findFirst();
-        Optional<CallOutcome> version = facts.answers().stream()
-                .filter(answer -> answer.call() instanceof RuntimeCall.GetVersion)
-                .findFirst();
-        Optional<Culprit> found = unreachable(version, process).or(() -> throttled(version));
-        boolean diskHangs = culprits.stream().anyMatch(known -> known.layer() == Layer.DISK);
-        if (found.isEmpty() && !diskHangs && version.filter(late::contains).isPresent()) {
-            found = version.map(answer -> silent(answer, process));
-        }
-        return found.map(culprit -> process.map(info -> culprit.by(info.ref())).orElse(culprit));
-    }
-
-    private Optional<Culprit> unreachable(Optional<CallOutcome> version, Optional<ProcessInfo> process) {
-        return version.filter(answer -> answer.kind() == CallOutcome.Kind.UNREACHABLE
-                        && answer.took().compareTo(patience.stopped()) >= 0)
-                .map(answer -> {
-                    Instant since = since(answer);
-                    return Culprit.of(
-                                    Layer.RUNTIME,
-                                    "RuntimeUnreachable",
-                                    process.isPresent()
-                                            ? "the container runtime at " + facts.socket()
-                                                    + " has not accepted connections since " + KubeTime.format(since)
-                                            : "no process has listened on the container runtime's socket "
-                                                    + facts.socket() + " since " + KubeTime.format(since),
-                                    since,
-                                    process.isPresent()
-                                            ? Remedy.RESTART_RUNTIME
-                                            : new Remedy.Advice(
-                                                    "start the container runtime, e.g. systemctl start containerd"))
-                            .shownBy(List.of(answer.error()));
-                });
-    }
-
-    private Optional<Culprit> throttled(Optional<CallOutcome> version) {
-        if (version.filter(answer -> answer.took().compareTo(SLOW) >= 0).isEmpty() && late.isEmpty()) {
-            // A quota that delays no call is intended.
-            return Optional.empty();
-        }
-        return facts.processes().stream()
-                .filter(process ->
-                        process.throttled().filter(share -> share >= THROTTLED).isPresent())
-                .findFirst()
-                .map(process -> {
-                    List<String> evidence = new ArrayList<>();
-                    evidence.add(String.format(
-                            Locale.ROOT,
-                            "%.0f %% of its cgroup's periods since the last look were cut short (cpu.stat)",
-                            100 * process.throttled().orElse(0.0)));
-                    version.ifPresent(answer -> evidence.add("Version took " + text(answer.took())));
-                    return Culprit.of(
-                                    Layer.RUNTIME,
-                                    "RuntimeThrottled",
-                                    "the container runtime (pid "
-                                            + process.info().ref().pid()
-                                            + ") is slow because its cgroup's processor quota is used up",
-                                    facts.wall(),
-                                    new Remedy.Advice("raise the processor quota (cpu.max, cpu.cfs_quota_us or"
-                                            + " CPUQuota) of the container runtime's cgroup"))
-                            .shownBy(evidence);
-                });
-    }
-
-    private Culprit silent(CallOutcome answer, Optional<ProcessInfo> process) {
-        Instant since = since(answer);
-        return Culprit.of(
-                        Layer.RUNTIME,
-                        "RuntimeHung",
-                        "the container runtime at " + facts.socket()
-                                + " accepts connections but has answered nothing since " + KubeTime.format(since),
-                        since,
-                        Remedy.RESTART_RUNTIME)
-                .delays(answer.call().method())
-                .shownBy(process
-                        .map(info -> "pid " + info.ref().pid() + ", state " + info.state() + ": "
-                                + info.ref().command())
-                        .stream()
-                        .toList());
-    }
-
     /** Adds a late call to the evidence of a culprit that explains it. */
     private boolean attribute(CallOutcome answer, Subject subject) {
-        for (int i = 0; i < culprits.size(); i++) {
-            Culprit known = culprits.get(i);
-            Subject about = known.subject();
-            boolean explains = known.layer() == Layer.RUNTIME
-                    || known.layer() == Layer.DISK && (about.isNode() || subject.isNode())
-                    || !subject.isNode() && about.samePod(subject);
-            if (explains) {
+        for (int i = 0; i < findings.size(); i++) {
+            if (findings.get(i).explains(subject)) {
                 String waits = answer.call().method() + (subject.isNode() ? "" : " of " + subject.text())
                         + " has been waiting since " + KubeTime.format(since(answer));
-                culprits.set(i, known.delays(answer.call().method()).shownBy(List.of(waits)));
+                findings.set(i, findings.get(i).delays(answer.call().method(), waits));
                 return true;
             }
         }
         return false;
+    }
+
+    /** Looks for a cause through the processes that serve a call; whether it found one. */
+    private boolean follow(CallOutcome answer, Subject subject) {
+        Entity call = new Entity.Call(answer.call());
+        for (ObservedProcess process : facts.processes()) {
+            boolean waits = graph.waits(HangGraph.pid(process)) || HangGraph.isStopped(process, patience);
+            if (waits && serves(process, answer.call(), subject)) {
+                graph.add(
+                        call,
+                        HangGraph.pid(process),
+                        subject.isNode(),
+                        answer.call().method() + " is served by " + index.nameWithPod(process));
+            }
+        }
+        boolean found = false;
+        if (graph.waits(call)) {
+            for (WaitGraph.Chain chain : graph.roots(call)) {
+                Optional<ObservedProcess> server =
+                        chain.steps().getFirst().to() instanceof Entity.Pid(int pid) ? index.of(pid) : Optional.empty();
+                Optional<Culprit> culprit = server.flatMap(first -> causes.of(chain, first));
+                culprit.ifPresent(cause -> findings.add(Finding.of(cause, subject)));
+                found |= culprit.isPresent();
+            }
+        }
+        return found;
+    }
+
+    /** Whether a call waits for that process if it hangs: the runtime for all, and the programs of the call's pod. */
+    private boolean serves(ObservedProcess process, RuntimeCall<?> call, Subject subject) {
+        return switch (process.info().role()) {
+            case RUNTIME -> subject.isNode();
+            case SHIM, OCI_RUNTIME, CNI_PLUGIN, HELPER ->
+                !subject.isNode() && index.subject(process).samePod(subject);
+            // Only the end of a container depends on its processes.
+            case CONTAINER -> changes(call) && index.subject(process).samePod(subject) && process.held().isPresent();
+            case OUTSIDER -> false;
+        };
     }
 
     private Culprit alone(List<CallOutcome> waiting) {
@@ -181,7 +135,7 @@ final class CallDiagnosis {
                 .map(answer -> answer.call().method())
                 .distinct()
                 .collect(Collectors.joining(", "));
-        List<CallOutcome> neighbours = answeredNeighbours();
+        List<CallOutcome> neighbours = neighbours(waiting);
         String others = neighbours.isEmpty()
                 ? "; no answer for another container is known"
                 : "; it answers for " + others(neighbours);
@@ -201,7 +155,7 @@ final class CallDiagnosis {
                 .max((a, b) -> a.took().compareTo(b.took()))
                 .ifPresent(slowest -> evidence.add(
                         others(neighbours) + " answered in the meantime, the slowest in " + text(slowest.took())));
-        evidence.add("no hung process explains it: the runtime itself holds the lock");
+        evidence.addAll(Examined.of(subject, facts, index));
         String container = subject.containerId()
                 .filter(id -> waiting.stream()
                         .allMatch(answer -> answer.call().containerId().equals(Optional.of(id))))
@@ -220,12 +174,16 @@ final class CallDiagnosis {
                         remedy)
                 .about(subject)
                 .delays(first.call().method())
-                .shownBy(evidence);
+                .shownBy(evidence)
+                .sure(Confidence.UNKNOWN);
     }
 
     private Culprit noPodAnswered(Map<String, List<CallOutcome>> pods) {
         CallOutcome first = pods.values().iterator().next().getFirst();
         Instant since = since(first);
+        List<String> evidence =
+                new ArrayList<>(List.of("calls for " + pods.size() + " pods are waiting, none has been answered"));
+        evidence.addAll(Examined.of(Subject.NODE, facts, index));
         return Culprit.of(
                         Layer.RUNTIME,
                         "RuntimeHung",
@@ -234,7 +192,8 @@ final class CallDiagnosis {
                         since,
                         Remedy.RESTART_RUNTIME)
                 .delays(first.call().method())
-                .shownBy(List.of("calls for " + pods.size() + " pods are waiting, none has been answered"));
+                .shownBy(evidence)
+                .sure(Confidence.UNKNOWN);
     }
 
     private Culprit hungCall(CallOutcome answer) {
@@ -246,13 +205,23 @@ final class CallDiagnosis {
                                 + answer.call().method() + " since " + KubeTime.format(since),
                         since,
                         Remedy.RESTART_RUNTIME)
-                .delays(answer.call().method());
+                .delays(answer.call().method())
+                .shownBy(Examined.of(Subject.NODE, facts, index))
+                .sure(Confidence.UNKNOWN);
     }
 
-    /** Recent calls about single containers or sandboxes that were answered. */
-    private List<CallOutcome> answeredNeighbours() {
+    /**
+     * Calls about other containers or sandboxes that were answered while {@code waiting} already waited. An earlier
+     * answer says nothing about now.
+     */
+    private List<CallOutcome> neighbours(List<CallOutcome> waiting) {
+        long from = waiting.stream()
+                .mapToLong(CallOutcome::askedAt)
+                .reduce((a, b) -> a - b < 0 ? a : b)
+                .orElse(facts.now());
         return facts.answers().stream()
                 .filter(answer -> answer.answered()
+                        && answer.askedAt() + answer.took().toNanos() - from >= 0
                         && (answer.call().containerId().isPresent()
                                 || answer.call().sandboxId().isPresent()))
                 .toList();

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.calls.OverdueCall;
+import io.nodekeeper.agent.calls.RefusedCall;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
@@ -44,6 +45,16 @@ public record CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind
     /** An overdue call of the tracker. */
     public static CallOutcome of(OverdueCall trouble, long now) {
         return new CallOutcome(trouble.call(), trouble.since(), Duration.ofNanos(now - trouble.since()), Kind.LATE, "");
+    }
+
+    /** A call of the tracker that is refused again and again. */
+    public static CallOutcome of(RefusedCall trouble, long now) {
+        return new CallOutcome(
+                trouble.call(),
+                trouble.since(),
+                Duration.ofNanos(now - trouble.since()),
+                Kind.REFUSED,
+                trouble.error());
     }
 
     /** Whether the runtime answered, with an error or not. */

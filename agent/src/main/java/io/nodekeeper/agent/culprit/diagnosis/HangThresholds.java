@@ -12,6 +12,8 @@ import java.time.Duration;
  * @param zombie for an ended container process that its shim does not reap
  * @param call for a call that the runtime answers from memory
  * @param slowCall for a call that starts or stops something
+ * @param refused for a call that the runtime answers with an error, from the first such answer
+ * @param unlisted for a shim whose sandbox the runtime does not list, by its age
  */
 public record HangThresholds(
         Duration stopped,
@@ -20,7 +22,9 @@ public record HangThresholds(
         int stalledLooks,
         Duration zombie,
         Duration call,
-        Duration slowCall) {
+        Duration slowCall,
+        Duration refused,
+        Duration unlisted) {
 
     /** For the agent, which scans every few seconds. */
     public static final HangThresholds AGENT = new HangThresholds(
@@ -30,7 +34,9 @@ public record HangThresholds(
             3,
             Duration.ofSeconds(30),
             Duration.ofSeconds(4),
-            Duration.ofSeconds(10));
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(4),
+            Duration.ofSeconds(15));
 
     /**
      * For {@code nodekeeper doctor}: two scans a few seconds apart. Its remedy for a command kills it, so a slow
@@ -43,5 +49,7 @@ public record HangThresholds(
             2,
             Duration.ofSeconds(2),
             Duration.ofSeconds(1),
-            Duration.ofSeconds(1));
+            Duration.ofSeconds(1),
+            Duration.ZERO,
+            Duration.ofSeconds(60));
 }

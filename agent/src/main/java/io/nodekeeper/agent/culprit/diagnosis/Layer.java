@@ -9,7 +9,7 @@ public enum Layer {
     RUNTIME("container runtime"),
     /** A file system or the disk below it. */
     DISK("disk"),
-    /** A process that signals cannot end. */
+    /** A process that signals cannot end, or that others wait for, or a limit that processes have reached. */
     PROCESS("process"),
     /** The process that holds one pod's containers. */
     SHIM("shim"),

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.Stall;
+import io.nodekeeper.agent.culprit.scan.Wait;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -13,14 +14,31 @@ import java.util.Optional;
  * @param zombie the same for state Z
  * @param stuck its threads in state D that have not run since an earlier look
  * @param throttled the share of its cgroup's processor periods since the last look that were cut short, 0 to 1
+ * @param waits what it already waited for at an earlier look
  */
 public record ObservedProcess(
         ProcessInfo info,
         Optional<Duration> stopped,
         Optional<Duration> zombie,
         List<Stuck> stuck,
-        Optional<Double> throttled) {
+        Optional<Double> throttled,
+        List<Waiting> waits) {
 
     /** A thread that makes no progress: for how long, and over how many scans. */
     record Stuck(Stall stall, Duration lasted, int looks) {}
+
+    /** A wait, and for how long it has been seen. */
+    record Waiting(Wait wait, Duration lasted) {}
+
+    /** How long a tracer or freezer has held it, which stops all its threads. */
+    Optional<Waiting> held() {
+        return waits.stream()
+                .filter(waiting -> waiting.wait() instanceof Wait.Traced || waiting.wait() instanceof Wait.Frozen)
+                .findFirst();
+    }
+
+    /** Whether the newest scan saw it frozen, however briefly: state D then says nothing about a disk. */
+    boolean frozen() {
+        return info.waits().stream().anyMatch(wait -> wait instanceof Wait.Frozen);
+    }
 }

@@ -2,8 +2,11 @@ package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.scan.CpuPeriods;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.Stall;
+import io.nodekeeper.agent.culprit.scan.Wait;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,12 +20,19 @@ import java.util.Set;
  * Not thread-safe.
  */
 public final class ProcessHistory {
+    /** The time over which restarts are counted: longer than the pauses of systemd and of a CrashLoopBackOff. */
+    private static final Duration RESTARTS = Duration.ofMinutes(10);
+    /** The most starts to remember: a runtime that was restarted this often is known to restart. */
+    private static final int MOST_STARTS = 32;
+
     /** An observation of a process: since when, and in how many successive scans. */
     private record First(long at, int looks) {}
 
     private Map<String, First> seen = new HashMap<>();
     private Map<String, CpuPeriods> periods = new HashMap<>();
     private Set<String> owned = new HashSet<>();
+    private final ArrayDeque<Long> starts = new ArrayDeque<>();
+    private String lastRuntime = "";
 
     /** Adds the scan at {@code now}, monotonic ns, and returns the runtime's own processes with their history. */
     public List<ObservedProcess> look(List<ProcessInfo> processes, Set<String> ids, long now) {
@@ -44,6 +54,13 @@ public final class ProcessHistory {
                     stuck.add(new ObservedProcess.Stuck(stall, Duration.ofNanos(now - first.at), first.looks));
                 }
             }
+            List<ObservedProcess.Waiting> waits = new ArrayList<>();
+            for (Wait wait : info.waits()) {
+                First first = first(process + " waits for " + wait, now, next);
+                if (first.looks > 1) {
+                    waits.add(new ObservedProcess.Waiting(wait, Duration.ofNanos(now - first.at)));
+                }
+            }
             Optional<CpuPeriods> before = Optional.ofNullable(periods.get(process));
             info.cpu().ifPresent(cpu -> nextPeriods.put(process, cpu));
             sightings.add(new ObservedProcess(
@@ -51,12 +68,40 @@ public final class ProcessHistory {
                     lasting(info, 'T', now, next),
                     lasting(info, 'Z', now, next),
                     stuck,
-                    before.flatMap(old -> info.cpu().flatMap(cpu -> share(old, cpu)))));
+                    before.flatMap(old -> info.cpu().flatMap(cpu -> share(old, cpu))),
+                    waits));
         }
+        restarts(processes, now);
         seen = next;
         periods = nextPeriods;
         owned = nextOwned;
         return sightings;
+    }
+
+    /**
+     * How often another process than before was found to be the runtime, within {@link #RESTARTS}. The first one does
+     * not count, so a runtime that was started once has no restart.
+     */
+    public int restarts() {
+        return Math.max(0, starts.size() - 1);
+    }
+
+    private void restarts(List<ProcessInfo> processes, long now) {
+        Set<String> runtimes = new HashSet<>();
+        processes.stream()
+                .filter(info -> info.role() == ProcessRole.RUNTIME)
+                .map(info -> info.ref().identity())
+                .forEach(runtimes::add);
+        for (String runtime : runtimes) {
+            if (!runtime.equals(lastRuntime) && runtimes.size() == 1) {
+                lastRuntime = runtime;
+                starts.addLast(now);
+            }
+        }
+        while (starts.size() > MOST_STARTS
+                || starts.size() > 1 && now - starts.getFirst() > RESTARTS.toNanos()) {
+            starts.removeFirst();
+        }
     }
 
     private Optional<Duration> lasting(ProcessInfo info, char state, long now, Map<String, First> next) {

@@ -6,12 +6,18 @@ import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+<<<<<<< HEAD
 import java.util.Optional;
+=======
+import java.util.Map;
+>>>>>>> d644ed2e (Diagnosis walks a graph of who waits for whom to its roots)
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 
 /**
  * Scans the runtime's processes on this Linux machine. A scan reads one line for each process of the machine, and more
@@ -23,6 +29,8 @@ public final class LinuxProcesses implements ProcessTable {
     private static final Duration DEADLINE = Duration.ofSeconds(2);
     /** The most hung scans, each of which blocks a worker; with more, scanning stops. */
     private static final int MOST_HUNG = 2;
+    /** Limits are read at each third scan while nothing is late: every 15 s, some ten files. */
+    private static final int LIMITS_EVERY = 3;
 
     private final ProcFiles files;
     private final String socket;
@@ -30,7 +38,10 @@ public final class LinuxProcesses implements ProcessTable {
     private final ConcurrentHashMap<Integer, ProcessScan.Program> programs = new ConcurrentHashMap<>();
     private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
     private final AtomicInteger underWay = new AtomicInteger();
+    private final RuntimeSpace space;
+    private final AtomicInteger scans = new AtomicInteger();
     private volatile SocketOwners owners;
+    private volatile Map<String, List<Limit>> limits = Map.of();
 
     /**
      * The processes of the runtime at {@code socket}.
@@ -43,11 +54,14 @@ public final class LinuxProcesses implements ProcessTable {
         this.socket = socket.toString();
         this.workers = workers;
         this.owners = new SocketOwners(files);
+        this.space = new RuntimeSpace(files, workers);
     }
 
     @Override
     public CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {
-        ProcessScan scan = new ProcessScan(files, owners, programs, unreadable, socket, Set.copyOf(ids), deep);
+        boolean readLimits = deep || scans.getAndIncrement() % LIMITS_EVERY == 0;
+        ProcessScan scan =
+                new ProcessScan(files, owners, programs, unreadable, socket, Set.copyOf(ids), deep, readLimits);
         if (underWay.get() >= MOST_HUNG) {
             return CompletableFuture.failedFuture(
                     new IOException(MOST_HUNG + " earlier scans of /proc have not returned yet"));
@@ -55,7 +69,7 @@ public final class LinuxProcesses implements ProcessTable {
         underWay.incrementAndGet();
         CompletableFuture<List<ProcessInfo>> scanned = workers.call("a scan of /proc", DEADLINE, () -> {
             try {
-                return scan.run();
+                return withLimits(scan.run(), readLimits);
             } finally {
                 underWay.decrementAndGet();
             }
@@ -71,6 +85,29 @@ public final class LinuxProcesses implements ProcessTable {
             }
         });
         return scanned;
+    }
+
+    /** The processes with the limits that they had reached when these were last read. */
+    private List<ProcessInfo> withLimits(List<ProcessInfo> processes, boolean read) {
+        if (read) {
+            processes.stream()
+                    .filter(info -> info.role() == ProcessRole.RUNTIME)
+                    .findFirst()
+                    .ifPresent(info -> space.ask(info.ref().pid()));
+            limits = processes.stream()
+                    .filter(info -> !info.limits().isEmpty())
+                    .collect(Collectors.toMap(info -> info.ref().identity(), ProcessInfo::limits));
+        }
+        Map<String, List<Limit>> newest = limits;
+        return processes.stream()
+                .map(info -> {
+                    List<Limit> all = new ArrayList<>(newest.getOrDefault(info.ref().identity(), List.of()));
+                    if (info.role() == ProcessRole.RUNTIME) {
+                        all.addAll(space.newest());
+                    }
+                    return info.limits().equals(all) ? info : info.at(List.copyOf(all));
+                })
+                .toList();
     }
 
     /**

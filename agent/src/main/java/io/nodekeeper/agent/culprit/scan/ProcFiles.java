@@ -18,6 +18,9 @@ record ProcFiles(Path root) {
     /** The longest file that is read, in bytes: environments and lists of mounts are rarely longer. */
     private static final int LONGEST = 1 << 18;
 
+    /** The most open files of one process that are examined: those of a busy runtime with hundreds of pods. */
+    private static final int OPEN_FILES = 4_096;
+
     /** A line of {@code stat}: the cheap facts about a process or thread. */
     record Stat(int pid, String name, char state, int parent, long startTicks) {}
 
@@ -86,6 +89,43 @@ record ProcFiles(Path root) {
             // Ended, or this user may not read it.
             return Optional.empty();
         }
+    }
+
+    /** The links of a process's open files, at most {@value #OPEN_FILES}; empty if this user may not read them. */
+    List<Path> openFiles(int pid) {
+        Path directory = process(pid).resolve("fd");
+        try {
+            return numbers(directory).stream()
+                    .limit(OPEN_FILES)
+                    .map(fd -> directory.resolve(Integer.toString(fd)))
+                    .toList();
+        } catch (IOException e) {
+            // Ended, or this user may not read it.
+            return List.of();
+        }
+    }
+
+    /** One of a process's open files. */
+    Optional<OpenFile> openFile(int pid, int fd) {
+        String name = Integer.toString(fd);
+        return link(process(pid).resolve("fd").resolve(name)).map(path -> {
+            String info = read(process(pid).resolve("fdinfo").resolve(name)).orElse("");
+            String flags = field(info, "flags:");
+            return new OpenFile(
+                    path,
+                    field(info, "ino:"),
+                    flags.isEmpty() ? 0 : flags.charAt(flags.length() - 1) & 3,
+                    field(info, "fuse_connection:"));
+        });
+    }
+
+    /** The value of the first line that starts with {@code name}; empty if there is none. */
+    static String field(String text, String name) {
+        return text.lines()
+                .filter(line -> line.startsWith(name))
+                .map(line -> line.substring(name.length()).strip())
+                .findFirst()
+                .orElse("");
     }
 
     /** The numbered entries of a directory. */

@@ -16,6 +16,8 @@ import java.util.Optional;
  * @param pod the pod as the process itself names it
  * @param stalls its threads in uninterruptible sleep, as far as they were examined
  * @param cpu of the runtime's cgroup; empty for others and without a separate cgroup
+ * @param waits what it waits for, as far as it was examined
+ * @param limits the limits that it has reached, as far as they were examined
  */
 public record ProcessInfo(
         ProcessRef ref,
@@ -28,4 +30,33 @@ public record ProcessInfo(
         List<String> ids,
         Optional<PodIdentity> pod,
         List<Stall> stalls,
-        Optional<CpuPeriods> cpu) {}
+        Optional<CpuPeriods> cpu,
+        List<Wait> waits,
+        List<Limit> limits) {
+
+    /** A process whose waits and limits were not examined. */
+    public ProcessInfo(
+            ProcessRef ref,
+            int parent,
+            char state,
+            Duration age,
+            ProcessRole role,
+            boolean own,
+            String verb,
+            List<String> ids,
+            Optional<PodIdentity> pod,
+            List<Stall> stalls,
+            Optional<CpuPeriods> cpu) {
+        this(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, List.of(), List.of());
+    }
+
+    /** The same with waits. */
+    public ProcessInfo waitingFor(List<Wait> found) {
+        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, found, limits);
+    }
+
+    /** The same with limits. */
+    public ProcessInfo at(List<Limit> reached) {
+        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, reached);
+    }
+}

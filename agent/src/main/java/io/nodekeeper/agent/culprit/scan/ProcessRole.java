@@ -13,5 +13,7 @@ public enum ProcessRole {
     /** Runs in a container. */
     CONTAINER,
     /** Started by one of the others for another purpose. */
-    HELPER
+    HELPER,
+    /** Not of this runtime, but one of its processes waits for it. */
+    OUTSIDER
 }

@@ -6,9 +6,12 @@ import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +24,11 @@ import java.util.concurrent.ConcurrentHashMap;
  * thread.
  */
 final class ProcessScan {
+    /** The most processes outside of the runtime that are followed in one scan: a bound on its cost. */
+    private static final int OUTSIDERS = 32;
+    /** Ordinary CNI plugins end within a second. */
+    private static final Duration UNUSUAL = Duration.ofSeconds(2);
+
     /** The facts that are read once for each program that a process runs. */
     record Program(long startTicks, String name, List<String> arguments, Map<String, String> cni) {}
 
@@ -32,8 +40,10 @@ final class ProcessScan {
     private final String socket;
     private final Set<String> ids;
     private final boolean deep;
+    private final boolean limits;
     private final Map<Integer, ProcFiles.Stat> stats = new HashMap<>();
     private final Map<Integer, ProcessRole> roles = new HashMap<>();
+    private WaitFiles waits;
     private volatile String reading = "";
 
     ProcessScan(
@@ -43,15 +53,18 @@ final class ProcessScan {
             Set<String> unreadable,
             String socket,
             Set<String> ids,
-            boolean deep) {
+            boolean deep,
+            boolean limits) {
         this.files = files;
         this.stalls = new StallFiles(files);
+        this.waits = new WaitFiles(files, Set.of());
         this.owners = owners;
         this.programs = programs;
         this.unreadable = unreadable;
         this.socket = socket;
         this.ids = ids;
         this.deep = deep;
+        this.limits = limits;
     }
 
     /** The process whose memory is being read, as {@link ProcessRef#identity}: if the scan hangs, it hangs there. */
@@ -88,11 +101,104 @@ final class ProcessScan {
                         stat.pid(), CommandLines.isShimCommand(arguments) ? ProcessRole.OCI_RUNTIME : ProcessRole.SHIM);
             }
         }
+        waits = new WaitFiles(files, stats.keySet());
         List<ProcessInfo> found = new ArrayList<>();
         for (ProcFiles.Stat stat : all) {
             info(stat, uptime).ifPresent(found::add);
         }
-        return found;
+        return withWaits(found, uptime);
+    }
+
+    /** The processes with what they wait for, and those outside for which they wait. */
+    private List<ProcessInfo> withWaits(List<ProcessInfo> found, long uptime) {
+        Map<Integer, ProcessInfo> known = new LinkedHashMap<>();
+        // Containers come last, because there are many of them and the searches have a budget.
+        found.stream()
+                .sorted(Comparator.comparing(info -> info.role() == ProcessRole.CONTAINER))
+                .forEach(info -> known.put(info.ref().pid(), info));
+        ArrayDeque<ProcessInfo> open = new ArrayDeque<>(known.values());
+        int outsiders = 0;
+        while (!open.isEmpty()) {
+            ProcessInfo info = open.poll();
+            ProcFiles.Stat stat = stats.get(info.ref().pid());
+            if (stat == null || !deep && stat.state() != 'D' && stat.state() != 't') {
+                continue;
+            }
+            List<Wait> waiting = waits.of(stat, info.role()).stream()
+                    .flatMap(wait -> relevant(info, wait, known).stream())
+                    .toList();
+            known.put(stat.pid(), info.waitingFor(waiting));
+            for (Wait wait : waiting) {
+                for (int pid : wait.holders()) {
+                    if (!known.containsKey(pid) && stats.containsKey(pid) && outsiders < OUTSIDERS) {
+                        outsiders++;
+                        ProcessInfo outsider = outsider(stats.get(pid), uptime);
+                        known.put(pid, outsider);
+                        open.add(outsider);
+                    }
+                }
+            }
+        }
+        return List.copyOf(known.values());
+    }
+
+    /**
+     * A wait without those holders that are expected: the output of a container goes to its shim through pipes, and a
+     * shim's messages go to the runtime.
+     */
+    private Optional<Wait> relevant(ProcessInfo info, Wait wait, Map<Integer, ProcessInfo> known) {
+        if (!(wait instanceof Wait.ForPipe(String pipe, boolean blocked, List<Integer> holders)) || blocked) {
+            return Optional.of(wait);
+        }
+        List<Integer> others = holders.stream()
+                .filter(pid -> Optional.ofNullable(known.get(pid))
+                        .filter(holder -> holder.role() == ProcessRole.RUNTIME
+                                || holder.role() == ProcessRole.SHIM
+                                || holder.role() == ProcessRole.CONTAINER && isInContainer(pid))
+                        .isEmpty())
+                .toList();
+        return others.isEmpty() ? Optional.empty() : Optional.of(new Wait.ForPipe(pipe, false, others));
+    }
+
+    private boolean isInContainer(int pid) {
+        return !new CgroupFiles(files).ids(pid).isEmpty();
+    }
+
+    private ProcessInfo outsider(ProcFiles.Stat stat, long uptime) {
+        boolean stuck = stat.state() == 'D';
+        return new ProcessInfo(
+                ref(stat),
+                stat.parent(),
+                stat.state(),
+                age(stat, uptime),
+                ProcessRole.OUTSIDER,
+                true,
+                "",
+                new CgroupFiles(files).ids(stat.pid()),
+                Optional.empty(),
+                stuck ? stalls.of(stat.pid()) : List.of(),
+                Optional.empty());
+    }
+
+    private ProcessRef ref(ProcFiles.Stat stat) {
+        List<String> arguments = program(stat).arguments();
+        return new ProcessRef(
+                stat.pid(),
+                stat.startTicks(),
+                arguments.isEmpty() ? "[" + stat.name() + "]" : CommandLines.line(arguments));
+    }
+
+    private static Duration age(ProcFiles.Stat stat, long uptime) {
+        return Duration.ofMillis(Math.max(0, uptime - stat.startTicks()) * 10);
+    }
+
+    /** Whether a CNI plugin whose parent has ended still writes to this runtime, which shows to whom it belongs. */
+    private boolean writesToRuntime(ProcFiles.Stat stat, ProcessRole role, long uptime) {
+        return role == ProcessRole.CNI_PLUGIN
+                && age(stat, uptime).compareTo(UNUSUAL) >= 0
+                && roles.entrySet().stream()
+                        .anyMatch(known -> known.getValue() == ProcessRole.RUNTIME
+                                && waits.reads(known.getKey(), stat.pid()));
     }
 
     private Optional<ProcessInfo> info(ProcFiles.Stat stat, long uptime) {
@@ -102,23 +208,26 @@ final class ProcessScan {
         if (role.isEmpty()) {
             return Optional.empty();
         }
-        boolean own = roles.containsKey(stat.pid()) || above.isPresent();
+        boolean own = roles.containsKey(stat.pid())
+                || above.isPresent()
+                || writesToRuntime(stat, role.get(), uptime);
         boolean threads = stat.state() == 'D' || stat.state() == 'Z' || role.get() == ProcessRole.RUNTIME || deep;
         List<Stall> stuck = threads ? stalls.of(stat.pid()) : List.of();
-        String command =
-                program.arguments().isEmpty() ? "[" + stat.name() + "]" : CommandLines.line(program.arguments());
+        boolean limited = limits && (role.get() == ProcessRole.RUNTIME || deep && role.get() == ProcessRole.SHIM);
         return Optional.of(new ProcessInfo(
-                new ProcessRef(stat.pid(), stat.startTicks(), command),
+                ref(stat),
                 stat.parent(),
                 stat.state(),
-                Duration.ofMillis(Math.max(0, uptime - stat.startTicks()) * 10),
+                age(stat, uptime),
                 role.get(),
                 own,
                 verb(role.get(), program),
                 ids(role.get(), stat, program, !stuck.isEmpty()),
                 pod(role.get(), program),
                 stuck,
-                role.get() == ProcessRole.RUNTIME ? new CgroupFiles(files).cpu(stat.pid()) : Optional.empty()));
+                role.get() == ProcessRole.RUNTIME ? new CgroupFiles(files).cpu(stat.pid()) : Optional.empty(),
+                List.of(),
+                limited ? new LimitFiles(files).of(stat.pid()) : List.of()));
     }
 
     /** The role of the nearest ancestor that has one; empty for processes that are not below the runtime or a shim. */

@@ -3,8 +3,6 @@ package io.nodekeeper.agent.culprit.scan;
 import io.nodekeeper.agent.culprit.scan.Stall.Mount;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -20,9 +18,6 @@ record StallFiles(ProcFiles files) {
     private static final int THREADS = 4;
     /** The most open files to examine per process: a bound on the cost of one scan. */
     private static final int OPEN = 64;
-
-    /** A line of {@code mountinfo}. */
-    private record MountLine(String device, String root, Mount mount) {}
 
     /** The threads of a process that are in state D, at most a few. */
     List<Stall> of(int pid) {
@@ -77,8 +72,9 @@ record StallFiles(ProcFiles files) {
 
     /** The mounts of the process's open files, that of {@code first} first, or else its only volume. */
     private List<Mount> mounts(int pid, Optional<String> first) {
-        List<MountLine> own = lines(files.process(pid).resolve("mountinfo"));
-        List<MountLine> host = lines(files.root().resolve("proc/self/mountinfo"));
+        Mounts table = new Mounts(files);
+        List<Mounts.Line> own = table.of(pid);
+        List<Mounts.Line> host = table.ofHost();
         Set<String> paths = new LinkedHashSet<>();
         first.ifPresent(paths::add);
         files.link(files.process(pid).resolve("cwd")).ifPresent(paths::add);
@@ -89,10 +85,8 @@ record StallFiles(ProcFiles files) {
         }
         Set<Mount> mounts = new LinkedHashSet<>();
         for (String path : paths) {
-            own.stream()
-                    .filter(line -> below(path, line.mount.point()))
-                    .max(Comparator.comparingInt(line -> line.mount.point().length()))
-                    .filter(line -> onDevice(line.mount) && !line.mount.point().equals("/"))
+            Mounts.of(path, own)
+                    .filter(line -> onDevice(line.mount()) && !line.mount().point().equals("/"))
                     .ifPresent(line -> mounts.add(onHost(line, host)));
         }
         return mounts.isEmpty() ? onlyVolume(own, host) : List.copyOf(mounts);
@@ -102,17 +96,17 @@ record StallFiles(ProcFiles files) {
      * The only volume of a container: a system call with a path does not show which file it uses, so one volume is the
      * answer.
      */
-    private static List<Mount> onlyVolume(List<MountLine> own, List<MountLine> host) {
+    private static List<Mount> onlyVolume(List<Mounts.Line> own, List<Mounts.Line> host) {
         Set<String> devices = new LinkedHashSet<>();
-        host.stream().filter(line -> line.mount.point().equals("/")).forEach(line -> devices.add(line.device));
+        host.stream().filter(line -> line.mount().point().equals("/")).forEach(line -> devices.add(line.device()));
         if (host.stream()
-                .map(line -> line.mount.point())
+                .map(line -> line.mount().point())
                 .toList()
-                .equals(own.stream().map(line -> line.mount.point()).toList())) {
+                .equals(own.stream().map(line -> line.mount().point()).toList())) {
             return List.of();
         }
         List<Mount> volumes = own.stream()
-                .filter(line -> onDevice(line.mount) && !devices.contains(line.device))
+                .filter(line -> onDevice(line.mount()) && !devices.contains(line.device()))
                 .map(line -> onHost(line, host))
                 .distinct()
                 .toList();
@@ -132,35 +126,18 @@ record StallFiles(ProcFiles files) {
     }
 
     /** The same file system where the host mounts all of it: inside a container it has another mount point. */
-    private static Mount onHost(MountLine inside, List<MountLine> host) {
+    private static Mount onHost(Mounts.Line inside, List<Mounts.Line> host) {
         return host.stream()
-                .filter(line -> line.device.equals(inside.device) && line.root.equals("/"))
-                .map(MountLine::mount)
+                .filter(line -> line.device().equals(inside.device()) && line.root().equals("/"))
+                .map(Mounts.Line::mount)
                 .findFirst()
-                .orElse(inside.mount);
+                .orElse(inside.mount());
     }
 
-    private static boolean onDevice(Mount mount) {
+    /** Whether the file system is on a device or a server, so that it can stall. */
+    static boolean onDevice(Mount mount) {
         return mount.source().startsWith("/dev/")
                 || Stream.of("nfs", "cifs", "ceph", "fuse").anyMatch(mount.type()::startsWith);
-    }
-
-    private static boolean below(String path, String point) {
-        return point.equals("/") || path.equals(point) || path.startsWith(point + "/");
-    }
-
-    /** {@code ID PARENT DEVICE ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS}. */
-    private List<MountLine> lines(Path file) {
-        List<MountLine> lines = new ArrayList<>();
-        files.read(file).stream().flatMap(String::lines).forEach(line -> {
-            String[] halves = line.split(" - ", 2);
-            String[] left = halves[0].split(" ");
-            String[] right = halves.length == 2 ? halves[1].split(" ") : new String[0];
-            if (left.length > 4 && right.length > 1) {
-                lines.add(new MountLine(left[2], left[3], new Mount(left[4], right[1], right[0])));
-            }
-        });
-        return lines;
     }
 
     /** {@code [<0>] name+0x1/0x2}. */

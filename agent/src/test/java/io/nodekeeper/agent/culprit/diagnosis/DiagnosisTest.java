@@ -395,7 +395,14 @@ class DiagnosisTest {
     private List<Culprit> culprits() {
         return Diagnosis.of(
                 new DiagnosisInput(
-                        seen, answers, ProcessFixtures.WORKLOAD, "/run/c.sock", now(), START.plusSeconds(seconds)),
+                        seen,
+                        answers,
+                        ProcessFixtures.WORKLOAD,
+                        sightings.restarts(),
+                        true,
+                        "/run/c.sock",
+                        now(),
+                        START.plusSeconds(seconds)),
                 HangThresholds.AGENT);
     }
 

@@ -1,0 +1,74 @@
+package io.nodekeeper.agent.culprit.diagnosis;
+
+import io.nodekeeper.agent.culprit.scan.ProcessRole;
+import io.nodekeeper.api.KubeTime;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Finds shims whose sandboxes the runtime does not list: left by sandboxes that are gone, or those of another runtime
+ * than the one that listens on the socket. Pure.
+ */
+final class ShimDiagnosis {
+    /** The namespace that containerd uses for Kubernetes; other namespaces are not listed by CRI. */
+    private static final String NAMESPACE = "-namespace k8s.io ";
+    /** The most shims to name as evidence. */
+    private static final int NAMED = 8;
+
+    private ShimDiagnosis() {}
+
+    /** The culprit, if any. */
+    static Optional<Finding> of(DiagnosisInput facts, HangThresholds patience, ProcessIndex index) {
+        if (!facts.listed()
+                || facts.answers().stream()
+                        .anyMatch(answer -> answer.kind() == CallOutcome.Kind.LATE
+                                || answer.kind() == CallOutcome.Kind.UNREACHABLE)) {
+            // The lists may be old.
+            return Optional.empty();
+        }
+        List<ObservedProcess> shims = facts.processes().stream()
+                .filter(process -> process.info().role() == ProcessRole.SHIM
+                        && process.info().ref().command().contains(NAMESPACE)
+                        && process.info().state() != 'Z'
+                        && process.info().age().compareTo(patience.unlisted()) >= 0)
+                .toList();
+        List<ObservedProcess> unlisted = shims.stream()
+                .filter(shim -> !shim.info().ids().isEmpty()
+                        && shim.info().ids().stream()
+                                .noneMatch(id ->
+                                        facts.workload().sandbox(id).isPresent()))
+                .toList();
+        if (unlisted.isEmpty()) {
+            return Optional.empty();
+        }
+        ObservedProcess first = unlisted.getFirst();
+        boolean all = unlisted.size() == shims.size() && facts.workload().ids().isEmpty();
+        Instant since = facts.ago(first.info().age());
+        List<String> evidence = unlisted.stream()
+                .limit(NAMED)
+                .map(shim -> ProcessIndex.describe(shim.info()))
+                .toList();
+        Culprit culprit = all
+                ? Culprit.of(
+                        Layer.RUNTIME,
+                        "RuntimeMismatch",
+                        "the container runtime at " + facts.socket() + " lists no sandbox, but " + unlisted.size()
+                                + " shims of sandboxes run here: they belong to another runtime or another state directory",
+                        since,
+                        new Remedy.Advice("start the container runtime with the configuration (root, state) with which"
+                                + " these shims were started, or drain and reboot the node"))
+                : Culprit.of(
+                        Layer.SHIM,
+                        "ShimOrphaned",
+                        "the shim " + ProcessIndex.name(first.info()) + " serves sandbox "
+                                + Subject.brief(first.info().ids().getFirst()) + ", started " + KubeTime.format(since)
+                                + ", which the container runtime does not list"
+                                + (unlisted.size() > 1 ? "; and " + (unlisted.size() - 1) + " more such shims" : ""),
+                        since,
+                        new Remedy.Advice("look at the runtime's log for the sandbox; then end the shim: kill "
+                                + first.info().ref().pid()));
+        return Optional.of(Finding.of(
+                culprit.by(first.info().ref()).shownBy(evidence).sure(Confidence.LIKELY), index.subject(first)));
+    }
+}

@@ -1,0 +1,49 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** Mount tables of processes. Paths are compared as text: following them might hang. Immutable. */
+record Mounts(ProcFiles files) {
+
+    /** A line of {@code mountinfo}: {@code device} is major:minor, {@code root} the mounted directory of it. */
+    record Line(String device, String root, Stall.Mount mount) {}
+
+    /** The mounts that a process sees. */
+    List<Line> of(int pid) {
+        return lines(files.process(pid).resolve("mountinfo"));
+    }
+
+    /** The mounts that this agent sees. */
+    List<Line> ofHost() {
+        return lines(files.root().resolve("proc/self/mountinfo"));
+    }
+
+    /** The mount on which {@code path} is. */
+    static Optional<Line> of(String path, List<Line> mounts) {
+        return mounts.stream()
+                .filter(line -> below(path, line.mount().point()))
+                .max(Comparator.comparingInt(line -> line.mount().point().length()));
+    }
+
+    private static boolean below(String path, String point) {
+        return point.equals("/") || path.equals(point) || path.startsWith(point + "/");
+    }
+
+    /** {@code ID PARENT DEVICE ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS}. */
+    private List<Line> lines(Path file) {
+        List<Line> lines = new ArrayList<>();
+        files.read(file).stream().flatMap(String::lines).forEach(line -> {
+            String[] halves = line.split(" - ", 2);
+            String[] left = halves[0].split(" ");
+            String[] right = halves.length == 2 ? halves[1].split(" ") : new String[0];
+            if (left.length > 4 && right.length > 1) {
+                lines.add(new Line(left[2], left[3], new Stall.Mount(left[4], right[1], right[0])));
+            }
+        });
+        return lines;
+    }
+}

@@ -1,0 +1,86 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.host.Statvfs;
+import io.nodekeeper.time.Workers;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * How full the file systems are on which the runtime has files open. The question can hang like the file system; so it
+ * is asked on a worker, by at most one at a time, and the newest answer is used. Thread-safe.
+ */
+final class RuntimeSpace {
+    /** A healthy file system answers in microseconds. */
+    private static final Duration DEADLINE = Duration.ofSeconds(2);
+    /** The most file systems that are asked: a runtime has one for images and one for its state. */
+    private static final int FILESYSTEMS = 4;
+    /** Below this many bytes and inodes, metadata cannot be written reliably. */
+    private static final long FEW_BYTES = 1 << 20;
+
+    private static final long FEW_INODES = 8;
+
+    private final ProcFiles files;
+    private final Workers workers;
+    private final AtomicBoolean asking = new AtomicBoolean();
+    private volatile List<Limit> newest = List.of();
+
+    RuntimeSpace(ProcFiles files, Workers workers) {
+        this.files = files;
+        this.workers = workers;
+    }
+
+    /** The file systems that were full when they were last asked. */
+    List<Limit> newest() {
+        return newest;
+    }
+
+    /** Asks again, unless an earlier question is still open. */
+    void ask(int runtime) {
+        if (asking.compareAndSet(false, true)) {
+            workers.call("the space of the runtime's file systems", DEADLINE, () -> {
+                try {
+                    newest = full(runtime);
+                    return newest;
+                } finally {
+                    asking.set(false);
+                }
+            });
+        }
+    }
+
+    private List<Limit> full(int runtime) throws IOException {
+        List<Mounts.Line> mounts = new Mounts(files).of(runtime);
+        Set<String> points = new LinkedHashSet<>();
+        for (Path link : files.openFiles(runtime)) {
+            files.link(link)
+                    .filter(path -> path.startsWith("/") && !path.endsWith("(deleted)"))
+                    .flatMap(path -> Mounts.of(path, mounts))
+                    .filter(line -> StallFiles.onDevice(line.mount())
+                            || line.mount().type().equals("tmpfs"))
+                    .ifPresent(line -> points.add(line.mount().point()));
+        }
+        List<Limit> limits = new ArrayList<>();
+        for (String point : points.stream().limit(FILESYSTEMS).toList()) {
+            Filesystem space = Statvfs.of(Path.of(point));
+            if (space.bytes().capacity() > 0 && space.bytes().available() < FEW_BYTES) {
+                limits.add(limit(Limit.Kind.DISK_SPACE, point, space.bytes()));
+            }
+            if (space.inodes().capacity() > 0 && space.inodes().available() < FEW_INODES) {
+                limits.add(limit(Limit.Kind.INODES, point, space.inodes()));
+            }
+        }
+        return List.copyOf(limits);
+    }
+
+    private static Limit limit(Limit.Kind kind, String point, Level level) {
+        return new Limit(kind, point, level.capacity() - level.available(), level.capacity());
+    }
+}
