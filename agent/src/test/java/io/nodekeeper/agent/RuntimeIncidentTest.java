@@ -109,6 +109,10 @@ class RuntimeIncidentTest {
         assertThat(info.text("containerRuntimeVersion")).isEqualTo("docker://1.2.3");
         assertThat(Fixtures.condition(cluster.node.orElseThrow(), "RuntimeDegraded")
                         .status())
+                .isEqualTo("Unknown");
+        cluster.advance(Duration.ofSeconds(14));
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "RuntimeDegraded")
+                        .status())
                 .isEqualTo("False");
     }
 

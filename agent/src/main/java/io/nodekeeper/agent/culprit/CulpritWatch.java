@@ -213,7 +213,6 @@ public final class CulpritWatch {
                 first.scanned();
                 seen = sightings.look(found, now.ids(), loop.clock().nanoTime());
                 scanError = "";
-                first.scanned();
             } else if (!Failures.text(error).equals(scanError)) {
                 // Earlier results stay: a failed scan clears no culprit.
                 scanError = Failures.text(error);

@@ -112,7 +112,7 @@ final class Causes {
                         role(process) + index.nameWithPod(process) + " has been frozen by the freezer of cgroup "
                                 + freezer.cgroup() + " since " + KubeTime.format(since),
                         since,
-                        new Remedy.ThawCgroup(file, freezer.version() == 2 ? "0" : "THAWED"))
+                        new Remedy.ThawCgroup(java.nio.file.Path.of(file), freezer.version() == 2 ? "0" : "THAWED"))
                 .by(process.info().ref());
     }
 
@@ -209,7 +209,7 @@ final class Causes {
     private Optional<Culprit> stuckBelow(Entity.MountPoint point, ObservedProcess process, ObservedProcess waiter) {
         Optional<ObservedProcess.Stuck> stuck = HangGraph.isStuck(process, patience);
         boolean fuse = process.waits().stream()
-                .anyMatch(waiting -> waiting.wait() instanceof Wait.ForServer(Stall.Mount mount, List<Integer> servers)
+                .anyMatch(waiting -> waiting.on() instanceof Wait.ForServer(Stall.Mount mount, List<Integer> servers)
                         && mount.point().equals(point.point()));
         if (stuck.isPresent() && !fuse) {
             return Optional.of(StallCause.of(process, stuck.get(), index, facts));

@@ -76,7 +76,7 @@ public final class Diagnosis {
                                 .filter(waiting -> waiting.lasted().compareTo(patience.stopped()) >= 0)
                                 .isPresent()
                         || process.waits().stream()
-                                .anyMatch(waiting -> waiting.wait() instanceof Wait.ForPipe pipe && !pipe.blocked())
+                                .anyMatch(waiting -> waiting.on() instanceof Wait.ForPipe pipe && !pipe.blocked())
                         || info.role() == ProcessRole.RUNTIME && graph.waits(HangGraph.pid(process)) && versionLate();
             case OCI_RUNTIME, CNI_PLUGIN ->
                 info.state() != 'Z'

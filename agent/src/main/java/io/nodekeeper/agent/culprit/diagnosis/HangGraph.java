@@ -78,7 +78,7 @@ final class HangGraph {
     private void waits(ObservedProcess process) {
         Optional<ObservedProcess.Waiting> held = process.held().filter(this::lasts);
         if (held.isPresent()) {
-            add(process, held.get().wait());
+            add(process, held.get().on());
             return;
         }
         if (process.info().state() == 'T' || process.info().state() == 't') {
@@ -89,7 +89,7 @@ final class HangGraph {
                 new Entity.MountPoint(mount.point()),
                 true,
                 index.nameWithPod(process) + " waits for the file system at " + mount.point()));
-        process.waits().stream().filter(this::lasts).forEach(waiting -> add(process, waiting.wait()));
+        process.waits().stream().filter(this::lasts).forEach(waiting -> add(process, waiting.on()));
     }
 
     private boolean lasts(ObservedProcess.Waiting waiting) {
@@ -140,7 +140,7 @@ final class HangGraph {
             return;
         }
         for (ObservedProcess.Waiting waiting : process.waits()) {
-            if (waiting.wait() instanceof Wait.ForPipe(String name, boolean blocked, List<Integer> holders)
+            if (waiting.on() instanceof Wait.ForPipe(String name, boolean blocked, List<Integer> holders)
                     && lasts(waiting)) {
                 Entity pipe = new Entity.Pipe(name);
                 holders.stream()
@@ -212,7 +212,7 @@ final class HangGraph {
             boolean unkillable = isStuck(other, patience).isPresent()
                     || other.held()
                             .filter(this::lasts)
-                            .filter(waiting -> waiting.wait() instanceof Wait.Frozen)
+                            .filter(waiting -> waiting.on() instanceof Wait.Frozen)
                             .isPresent();
             if (unkillable && other != command && index.subject(other).samePod(subject)) {
                 graph.add(

@@ -28,12 +28,12 @@ public record ObservedProcess(
     record Stuck(Stall stall, Duration lasted, int looks) {}
 
     /** A wait, and for how long it has been seen. */
-    record Waiting(Wait wait, Duration lasted) {}
+    record Waiting(Wait on, Duration lasted) {}
 
     /** How long a tracer or freezer has held it, which stops all its threads. */
     Optional<Waiting> held() {
         return waits.stream()
-                .filter(waiting -> waiting.wait() instanceof Wait.Traced || waiting.wait() instanceof Wait.Frozen)
+                .filter(waiting -> waiting.on() instanceof Wait.Traced || waiting.on() instanceof Wait.Frozen)
                 .findFirst();
     }
 

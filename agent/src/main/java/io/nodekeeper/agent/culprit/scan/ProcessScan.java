@@ -289,7 +289,7 @@ final class ProcessScan {
                 stuck || stat.state() != 'S' && stat.state() != 'R'
                         ? new CgroupFiles(files).ids(stat.pid())
                         : List.of();
-            case RUNTIME -> List.of();
+            case RUNTIME, OUTSIDER -> List.of();
         };
     }
 
