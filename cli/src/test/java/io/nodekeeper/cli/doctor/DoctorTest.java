@@ -78,7 +78,9 @@ class DoctorTest {
                             HangThresholds.DOCTOR.stalledLooks(),
                             Duration.ofMillis(100),
                             HangThresholds.DOCTOR.call(),
-                            HangThresholds.DOCTOR.slowCall())),
+                            HangThresholds.DOCTOR.slowCall(),
+                            HangThresholds.DOCTOR.refused(),
+                            HangThresholds.DOCTOR.unlisted())),
             Duration.ofMillis(100));
 
     private final List<String> questions = new ArrayList<>();

@@ -8,11 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-<<<<<<< HEAD
-import java.util.Optional;
-=======
 import java.util.Map;
->>>>>>> d644ed2e (Diagnosis walks a graph of who waits for whom to its roots)
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
