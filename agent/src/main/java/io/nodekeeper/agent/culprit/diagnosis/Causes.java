@@ -112,7 +112,7 @@ final class Causes {
                         role(process) + index.nameWithPod(process) + " has been frozen by the freezer of cgroup "
                                 + freezer.cgroup() + " since " + KubeTime.format(since),
                         since,
-                        new Remedy.ThawCgroup(java.nio.file.Path.of(file), freezer.version() == 2 ? "0" : "THAWED"))
+                        new Remedy.ThawCgroup(file, freezer.version() == 2 ? "0" : "THAWED"))
                 .by(process.info().ref());
     }
 

@@ -3,6 +3,8 @@ package io.nodekeeper.agent.culprit.scan;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.SystemClock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,6 +26,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * thread.
  */
 final class ProcessScan {
+    private static final Clock CLOCK = new SystemClock();
     /** The most processes outside of the runtime that are followed in one scan: a bound on its cost. */
     private static final int OUTSIDERS = 32;
     /** Ordinary CNI plugins end within a second. */
@@ -57,7 +60,7 @@ final class ProcessScan {
             boolean limits) {
         this.files = files;
         this.stalls = new StallFiles(files);
-        this.waits = new WaitFiles(files, Set.of());
+        this.waits = new WaitFiles(files, Set.of(), new ScanBudget(CLOCK));
         this.owners = owners;
         this.programs = programs;
         this.unreadable = unreadable;
@@ -101,7 +104,7 @@ final class ProcessScan {
                         stat.pid(), CommandLines.isShimCommand(arguments) ? ProcessRole.OCI_RUNTIME : ProcessRole.SHIM);
             }
         }
-        waits = new WaitFiles(files, stats.keySet());
+        waits = new WaitFiles(files, stats.keySet(), new ScanBudget(CLOCK));
         List<ProcessInfo> found = new ArrayList<>();
         for (ProcFiles.Stat stat : all) {
             info(stat, uptime).ifPresent(found::add);

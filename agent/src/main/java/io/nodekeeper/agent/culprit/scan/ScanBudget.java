@@ -1,18 +1,31 @@
 package io.nodekeeper.agent.culprit.scan;
 
-/** The number of files and links that the searches of one scan may still read. Not thread-safe. */
-final class ScanBudget {
-    /**
-     * Each read takes 10 to 50 microseconds, so all of them take 0.4 s at most, well below the deadline of a scan (2 s).
-     * A node with 100 pods has about 6,000 open files.
-     */
-    private static final int READS = 8_000;
+import io.nodekeeper.time.Clock;
+import java.time.Duration;
 
+/**
+ * What the searches of one scan may still cost, in files read and in time. When it is spent, they find nothing more, and
+ * the scan ends in time with what is known. Not thread-safe.
+ */
+final class ScanBudget {
+    /** Each read takes about 10 microseconds. A node with 100 pods has about 6,000 open files. */
+    private static final int READS = 8_000;
+    /** Less than half of the deadline of a scan (2 s), so that the rest of the scan can be slow, too. */
+    private static final Duration TIME = Duration.ofMillis(700);
+
+    private final Clock clock;
+    private final long startedAt;
     private int left = READS;
+
+    ScanBudget(Clock clock) {
+        this.clock = clock;
+        this.startedAt = clock.nanoTime();
+    }
 
     /** Whether one more file may be read; counts it. */
     boolean spend() {
-        if (left == 0) {
+        if (left == 0 || clock.nanoTime() - startedAt > TIME.toNanos()) {
+            left = 0;
             return false;
         }
         left--;

@@ -21,11 +21,12 @@ final class WaitFiles {
     private final FileLocks locks;
     private final PipeEnds pipes;
     private final FuseServers servers;
-    private final ScanBudget budget = new ScanBudget();
+    private final ScanBudget budget;
 
     /** {@code pids} are all processes of the machine. */
-    WaitFiles(ProcFiles files, Set<Integer> pids) {
+    WaitFiles(ProcFiles files, Set<Integer> pids, ScanBudget budget) {
         this.files = files;
+        this.budget = budget;
         this.freezers = new FreezerFiles(files);
         this.locks = new FileLocks(files, pids, budget);
         this.pipes = new PipeEnds(files, pids, budget);
@@ -35,6 +36,9 @@ final class WaitFiles {
     /** What a process waits for. A tracer or freezer excludes all else: until it lets go, nothing else matters. */
     List<Wait> of(ProcFiles.Stat stat, ProcessRole role) {
         int pid = stat.pid();
+        if (!budget.spend()) {
+            return List.of();
+        }
         Optional<Wait> held = freezers.of(pid).<Wait>map(wait -> wait).or(() -> tracer(stat));
         if (held.isPresent()) {
             return List.of(held.get());
