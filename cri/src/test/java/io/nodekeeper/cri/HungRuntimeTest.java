@@ -26,8 +26,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Ten thousand unanswered calls leak nothing: no thread, no file descriptor, no memory. */
+@Isolated("It counts the threads and descriptors of the whole process.")
 class HungRuntimeTest {
     private static final int CALLS = 10_000;
     private static final int AT_ONCE = 200;

@@ -43,12 +43,15 @@ class BlindnessIT {
 
     /** Between the beginnings of faults, so that they do not end all at once: what comes back has much to do. */
     private static final Duration APART = Duration.ofSeconds(3);
-    /** How long is looked for false verdicts after sight has returned, seconds: longer than the grace. */
-    private static final int AFTERMATH = 60;
     /** A crash has to be found within the grace and this after sight returned, seconds. */
     private static final int MARGIN = 5;
     /** What a busy machine may add to that before the test fails; the table tells all the same. */
     private static final int NOISE = 5;
+    /**
+     * How long the test looks for verdicts after sight has returned, seconds: a wrong one is made within the grace after
+     * that, and a right one is accepted until the grace and the two above have passed.
+     */
+    private static final int AFTERMATH = (int) BlindCluster.GRACE.toSeconds() + MARGIN + NOISE + 2;
     /** The watch of this test may be told of a renewal later than the controller's, seconds. */
     private static final double OBSERVERS_LAG = 0.3;
     /** What makes this controller Kubernetes' reference. */
@@ -278,7 +281,7 @@ class BlindnessIT {
             are the store (`--store etcd`). Where nodes crash, the
             process of 10 of them gets SIGKILL in the middle of the fault.
 
-            A false verdict is a living node that became Unknown between the start of the fault and 60 s after its end. A
+            A false verdict is a living node that became Unknown between the start of the fault and 52 s after its end. A
             crash is found when the API shows it. The time counts from when sight returned, or from the node's last heartbeat
             if that was stored later because its request had waited; it is negative for crashes found before. It should be 45 s
             at most (the grace and 5 s; the test fails beyond 50 s), and at least the grace after the last heartbeat.

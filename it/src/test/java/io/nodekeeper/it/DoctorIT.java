@@ -10,12 +10,14 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code nodekeeper doctor} beside a real containerd: whoever hangs is named, and the remedy hits nobody else. */
 @Tag("long")
+@Order(5)
 class DoctorIT {
     /** Longer than any plugin of the real world takes, so that the doctor may call it hung. */
     private static final Duration HUNG = Duration.ofSeconds(16);

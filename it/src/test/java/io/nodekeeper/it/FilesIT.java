@@ -2,6 +2,7 @@ package io.nodekeeper.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -32,16 +33,13 @@ class FilesIT {
     @TempDir
     Path directory;
 
-    private String[] shell(String... arguments) {
+    /** The command line of a process whose umask takes nothing away. */
+    private static String[] unmasked(String... arguments) throws IOException {
         Path dist = Path.of(System.getProperty("nodekeeper.dist"));
-        List<String> line = new ArrayList<>(List.of(
-                "umask 000; exec",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC -Xmx512m -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow -Djava.library.path=" + dist.resolve("native"),
-                "-cp '" + dist.resolve("lib") + "/*' io.nodekeeper.cli.Main"));
-        line.addAll(List.of(arguments));
-        return new String[] {"sh", "-c", String.join(" ", line)};
+        List<String> line = new ArrayList<>(List.of("sh", "-c", "umask 000; exec \"$@\"", "sh"));
+        line.addAll(QuickStart.command(
+                dist, List.of("-Xmx512m", "-XX:TieredStopAtLevel=1"), List.of(arguments)));
+        return line.toArray(String[]::new);
     }
 
     private String at(String name) {
@@ -51,7 +49,7 @@ class FilesIT {
     /** Runs API server, controller and agent until they are ready. */
     private void up() throws Exception {
         Path log = Files.createTempFile("up", ".log");
-        Process up = new ProcessBuilder(shell(
+        Process up = new ProcessBuilder(unmasked(
                         "up",
                         "--data-dir",
                         at("data"),
@@ -61,7 +59,10 @@ class FilesIT {
                         at("agent"),
                         "--audit-log-path",
                         at("audit.log"),
-                        "--secure-port=0 --healthz-port=0 --controller-bind-address=off --node-name=n1",
+                        "--secure-port=0",
+                        "--healthz-port=0",
+                        "--controller-bind-address=off",
+                        "--node-name=n1",
                         "--container-runtime-endpoint=none"))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
@@ -112,15 +113,15 @@ class FilesIT {
                 """);
         Files.setPosixFilePermissions(encryption, PosixFilePermissions.fromString("rw-------"));
         String data = "--data-dir=" + at("data");
-        Command.ok(shell("apiserver", "rewrite", data, "--encryption-provider-config", encryption.toString()));
+        Command.ok(unmasked("apiserver", "rewrite", data, "--encryption-provider-config", encryption.toString()));
         assertThat(open()).isEmpty();
-        Command.ok(shell("apiserver", "snapshot", data, at("objects.snapshot")));
-        Command.ok(shell("apiserver", "restore", "--data-dir=" + at("restored"), at("objects.snapshot")));
-        Command.ok(shell("certs", data, "--user=alice", "--out=" + at("alice.kubeconfig")));
-        Command.ok(shell("simulate", "--nodes=3", "--duration=1m", "--trace=" + at("trace.txt")));
+        Command.ok(unmasked("apiserver", "snapshot", data, at("objects.snapshot")));
+        Command.ok(unmasked("apiserver", "restore", "--data-dir=" + at("restored"), at("objects.snapshot")));
+        Command.ok(unmasked("certs", data, "--user=alice", "--out=" + at("alice.kubeconfig")));
+        Command.ok(unmasked("simulate", "--nodes=3", "--duration=1m", "--trace=" + at("trace.txt")));
         // given a store whose latest change is damaged
         Files.delete(directory.resolve("data/store/CURRENT"));
-        Command.ok(shell("apiserver", "repair", data));
+        Command.ok(unmasked("apiserver", "repair", data));
         assertThat(directory.resolve("data/store.damaged-1")).isDirectory();
         // then others have no rights
         assertThat(open().stream().filter(name -> !name.startsWith("data/store.damaged-1/")))

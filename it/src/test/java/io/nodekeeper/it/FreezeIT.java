@@ -6,11 +6,20 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
-import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,84 +30,123 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Tag("long")
 class FreezeIT {
     private static final Duration WARM_UP = Duration.ofSeconds(10);
-    private static final int TIMES = 20;
+    /** Agents that are frozen side by side, each at times of its own: a freeze is a wait of seconds. */
+    private static final int AGENTS = 4;
+    /** How often each of them is frozen. */
+    private static final int TIMES = 5;
+
     private static final Duration STATUS_PERIOD = Duration.ofMillis(10_400);
 
     @TempDir
     Path directory;
 
+    private final List<Double> delays = Collections.synchronizedList(new ArrayList<>());
+    private final List<Double> returns = Collections.synchronizedList(new ArrayList<>());
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+    @AfterEach
+    void close() throws Exception {
+        while (!parts.isEmpty()) {
+            parts.pop().close();
+        }
+    }
+
     @Test
     void aFrozenAgentIsUnknownWithinItsGraceAndReadyAgainAfterOneStatusPeriod() throws Exception {
-        // Given an API server, a controller with a grace of 4 s and an agent that renews each second.
+        // Given an API server, a controller with a grace of 4 s and agents that renew each second.
         Path data = directory.resolve("data");
-        List<Double> delays = new ArrayList<>();
-        List<Double> returns = new ArrayList<>();
-        try (Running server = Running.start(
-                directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0")) {
-            String address = server.awaitAddress();
-            try (Running certs = Running.start(
-                    directory, "certs", "certs", "--data-dir", data.toString(), "--node", "n1", "--server", address)) {
-                Eventually.within(
-                        Duration.ofSeconds(20),
-                        () -> data.resolve("agent-n1.kubeconfig").toFile().exists());
-                try (Running controller = Running.start(
-                                directory,
-                                "controller",
-                                "controller",
-                                "--kubeconfig",
-                                data.resolve("controller.kubeconfig").toString(),
-                                "--node-monitor-grace-period=4s",
-                                // A node that is frozen twenty times would be damped.
-                                "--feature-gates=FlapDamping=false");
-                        Running agent = Running.start(
-                                directory,
-                                "agent",
-                                "agent",
-                                "--kubeconfig",
-                                data.resolve("agent-n1.kubeconfig").toString(),
-                                "--node-name=n1",
-                                "--node-lease-duration-seconds=4");
-                        Fleet fleet = new Fleet(data.resolve("admin.kubeconfig"))) {
-                    Fleet.Seen seen = fleet.node("n1");
-                    // The first seconds, in which everything is compiled, are not measured.
-                    Thread.sleep(WARM_UP.toMillis());
-                    for (int time = 0; delays.size() < TIMES && time < 2 * TIMES; time++) {
-                        long blind = blindness(controller);
-                        Eventually.within(Duration.ofSeconds(30), () -> seen.ready.equals(Condition.TRUE));
+        Running server = opened(Running.start(
+                directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
+        String address = server.awaitAddress();
+        Running controller = opened(Running.start(
+                directory,
+                "controller",
+                "controller",
+                "--kubeconfig",
+                data.resolve("controller.kubeconfig").toString(),
+                "--node-monitor-grace-period=4s",
+                // A node that is frozen several times would be damped.
+                "--feature-gates=FlapDamping=false"));
+        Map<String, Running> agents = new TreeMap<>();
+        for (int number = 1; number <= AGENTS; number++) {
+            String node = "n" + number;
+            agents.put(node, agent(data, address, node));
+        }
+        Fleet fleet = opened(new Fleet(data.resolve("admin.kubeconfig")));
+        // The first seconds, in which everything is compiled, are not measured.
+        Thread.sleep(WARM_UP.toMillis());
 
-                        // When it is stopped right after a renewal.
-                        long before = seen.renewal;
-                        Eventually.within(Duration.ofSeconds(5), () -> seen.renewal != before);
-                        agent.signal("STOP");
-                        Eventually.within(Duration.ofSeconds(10), () -> seen.ready.equals(Condition.UNKNOWN));
-
-                        // Then it is Unknown once the grace is over, and tainted.
-                        double delay = (seen.readySince - seen.signal) / 1e9;
-                        Eventually.within(
-                                Duration.ofSeconds(1),
-                                () -> read(fleet).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
-
-                        // And when it goes on, it is Ready within a status period, and the taint goes.
-                        long continued = System.nanoTime();
-                        agent.signal("CONT");
-                        Eventually.within(STATUS_PERIOD.plusSeconds(1), () -> seen.ready.equals(Condition.TRUE));
-                        // Time in which a loaded machine left the controller no sight is given back, not measured.
-                        if (blindness(controller) == blind) {
-                            delays.add(delay);
-                            returns.add((seen.readySince - continued) / 1e9);
-                        }
-                        Eventually.within(
-                                Duration.ofSeconds(1),
-                                () -> !read(fleet).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
-                    }
-                    assertThat(controller.log()).contains("Node n1 is now Unknown: last signal lease");
-                }
+        // When each is frozen and let go on several times.
+        try (ExecutorService threads = Executors.newFixedThreadPool(AGENTS)) {
+            List<Callable<Void>> loops = new ArrayList<>();
+            agents.forEach((node, agent) -> loops.add(() -> {
+                freezeAndThaw(fleet, controller, node, agent);
+                return null;
+            }));
+            for (Future<Void> loop : threads.invokeAll(loops)) {
+                loop.get();
             }
         }
+
+        // Then each freeze was noticed on time, and each return.
+        String log = controller.log();
+        assertThat(agents.keySet())
+                .allSatisfy(node -> assertThat(log).contains("Node " + node + " is now Unknown: last signal lease"));
         System.out.println("freeze: Unknown after the last renewal [s]: " + delays);
         System.out.println("freeze: Ready after SIGCONT [s]: " + returns);
-        assertThat(delays).hasSize(TIMES).allSatisfy(delay -> assertThat(delay).isBetween(4.0, 4.3));
+        assertThat(delays).hasSize(AGENTS * TIMES).allSatisfy(delay -> assertThat(delay)
+                .isBetween(4.0, 4.3));
         assertThat(returns).allSatisfy(delay -> assertThat(delay).isLessThan(STATUS_PERIOD.toMillis() / 1e3));
+    }
+
+    private Running agent(Path data, String address, String node) throws Exception {
+        Path kubeconfig = data.resolve("agent-" + node + ".kubeconfig");
+        opened(Running.start(
+                directory, "certs", "certs", "--data-dir", data.toString(), "--node", node, "--server", address));
+        Eventually.within(Duration.ofSeconds(20), () -> kubeconfig.toFile().exists());
+        return opened(Running.start(
+                directory,
+                "agent-" + node,
+                "agent",
+                "--kubeconfig",
+                kubeconfig.toString(),
+                "--node-name=" + node,
+                "--healthz-port=0",
+                "--root-dir=" + directory.resolve("root-" + node),
+                "--node-lease-duration-seconds=4"));
+    }
+
+    private void freezeAndThaw(Fleet fleet, Running controller, String node, Running agent) throws Exception {
+        Fleet.Seen seen = fleet.node(node);
+        int measured = 0;
+        for (int time = 0; measured < TIMES && time < 2 * TIMES; time++) {
+            long blind = blindness(controller);
+            Eventually.within(Duration.ofSeconds(30), () -> seen.ready.equals(Condition.TRUE));
+
+            // When it is stopped right after a renewal.
+            long before = seen.renewal;
+            Eventually.within(Duration.ofSeconds(5), () -> seen.renewal != before);
+            agent.signal("STOP");
+            Eventually.within(Duration.ofSeconds(10), () -> seen.ready.equals(Condition.UNKNOWN));
+
+            // Then it is Unknown once the grace is over, and tainted.
+            double delay = (seen.readySince - seen.signal) / 1e9;
+            Eventually.within(
+                    Duration.ofSeconds(1), () -> read(fleet, node).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
+
+            // And when it goes on, it is Ready within a status period, and the taint goes.
+            long continued = System.nanoTime();
+            agent.signal("CONT");
+            Eventually.within(STATUS_PERIOD.plusSeconds(1), () -> seen.ready.equals(Condition.TRUE));
+            // Time in which a loaded machine left the controller no sight is given back, not measured.
+            if (blindness(controller) == blind) {
+                measured++;
+                delays.add(delay);
+                returns.add((seen.readySince - continued) / 1e9);
+            }
+            Eventually.within(
+                    Duration.ofSeconds(1), () -> !read(fleet, node).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
+        }
     }
 
     private static long blindness(Running controller) throws Exception {
@@ -109,8 +157,12 @@ class FreezeIT {
                 .count();
     }
 
-    private static Node read(Fleet fleet) throws Exception {
-        JsonObject node = Fleet.await(fleet.client().get(ResourceType.NODES, "", "n1"));
-        return new Node(node);
+    private static Node read(Fleet fleet, String node) throws Exception {
+        return new Node(Fleet.await(fleet.client().get(ResourceType.NODES, "", node)));
+    }
+
+    private <T extends AutoCloseable> T opened(T part) {
+        parts.push(part);
+        return part;
     }
 }

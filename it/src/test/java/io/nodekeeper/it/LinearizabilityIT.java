@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * every change once and in order.
  */
 @Tag("long")
+@Order(2)
 class LinearizabilityIT {
     private static final int CLIENTS = 8;
     private static final Duration PROGRESS = Duration.ofSeconds(60);

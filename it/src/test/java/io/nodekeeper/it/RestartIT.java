@@ -6,12 +6,14 @@ import io.nodekeeper.api.Condition;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Restarts of the control plane harm no node, and are no reason to miss a dead one. */
 @Tag("long")
+@Order(4)
 class RestartIT {
     private static final Duration GRACE = Duration.ofSeconds(6);
     private static final String[] HEARTBEAT = {"--node-lease-duration-seconds=4", "--node-status-update-frequency=2s"};

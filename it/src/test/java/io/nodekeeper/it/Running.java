@@ -74,18 +74,9 @@ public final class Running implements AutoCloseable {
 
     private static Running start(Path directory, String name, List<String> javaFlags, List<String> arguments)
             throws IOException {
-        Path dist = dist();
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-Xmx1g",
-                "--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow",
-                "-Djava.library.path=" + dist.resolve("native")));
-        command.addAll(javaFlags);
-        command.addAll(List.of("-cp", dist.resolve("lib") + "/*", "io.nodekeeper.cli.Main"));
-        command.addAll(arguments);
-        return run(directory, name, command);
+        List<String> flags = new ArrayList<>(List.of("-Xmx1g"));
+        flags.addAll(javaFlags);
+        return run(directory, name, QuickStart.command(dist(), flags, arguments));
     }
 
     private static Path dist() {

@@ -99,6 +99,19 @@ public final class ProcessFixtures {
     }
 
     public static ProcessInfo with(ProcessInfo base, List<String> ids) {
+        return changed(base, ids, base.stalls(), base.cpu());
+    }
+
+    public static ProcessInfo stalled(ProcessInfo base, Stall stall) {
+        return changed(base, base.ids(), List.of(stall), base.cpu());
+    }
+
+    public static ProcessInfo cpu(ProcessInfo base, long periods, long throttled) {
+        return changed(base, base.ids(), base.stalls(), Optional.of(new CpuPeriods(periods, throttled)));
+    }
+
+    private static ProcessInfo changed(
+            ProcessInfo base, List<String> ids, List<Stall> stalls, Optional<CpuPeriods> cpu) {
         return new ProcessInfo(
                 base.ref(),
                 base.parent(),
@@ -109,38 +122,8 @@ public final class ProcessFixtures {
                 base.verb(),
                 ids,
                 base.pod(),
-                base.stalls(),
-                base.cpu());
-    }
-
-    public static ProcessInfo stalled(ProcessInfo base, Stall stall) {
-        return new ProcessInfo(
-                base.ref(),
-                base.parent(),
-                base.state(),
-                base.age(),
-                base.role(),
-                base.own(),
-                base.verb(),
-                base.ids(),
-                base.pod(),
-                List.of(stall),
-                base.cpu());
-    }
-
-    public static ProcessInfo cpu(ProcessInfo base, long periods, long throttled) {
-        return new ProcessInfo(
-                base.ref(),
-                base.parent(),
-                base.state(),
-                base.age(),
-                base.role(),
-                base.own(),
-                base.verb(),
-                base.ids(),
-                base.pod(),
-                base.stalls(),
-                Optional.of(new CpuPeriods(periods, throttled)));
+                stalls,
+                cpu);
     }
 
     public static ProcessInfo process(int pid, int parent, char state, ProcessRole role, String command) {

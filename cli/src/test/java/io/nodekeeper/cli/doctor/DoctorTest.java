@@ -47,8 +47,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** {@code nodekeeper doctor}: what it prints, what it mends, how it ends. */
+/**
+ * {@code nodekeeper doctor}: what it prints, what it mends, how it ends. It takes its time in the real one, so the tests wait
+ * side by side.
+ */
+@Execution(ExecutionMode.CONCURRENT)
 class DoctorTest {
     private static final Instant NOW = Instant.parse("2026-11-21T18:00:30Z");
     private static final ProcessRef SHIM = new ProcessRef(4711, 99, "/usr/bin/containerd-shim-runc-v2 -id s1");
