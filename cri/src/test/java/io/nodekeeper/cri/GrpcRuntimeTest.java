@@ -447,6 +447,8 @@ class GrpcRuntimeTest {
     @Test
     void deadlineEndsTheCallAndTheRuntimeKnowsIt() throws Exception {
         AtomicReference<Long> left = new AtomicReference<>();
+        // The connection stands, so that the call arrives at once.
+        ask(new RuntimeCall.GetVersion());
         cri.on(
                 RuntimeServiceGrpc.getStatusMethod(),
                 (request, reply) -> left.set(

@@ -47,10 +47,13 @@ final class UnixServer implements AutoCloseable {
 
     /** Stops like a killed process: connections break, the socket's file stays. */
     void kill() throws IOException, InterruptedException {
-        socket.close();
         socket.disconnect();
+        // This closes the socket. The server never ends if the socket is closed before.
         server.shutdownNow();
-        server.awaitTermination(5, TimeUnit.SECONDS);
+        socket.disconnect();
+        if (!server.awaitTermination(20, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("the server at " + path + " did not end within 20 s");
+        }
         threads.close();
     }
 
