@@ -53,8 +53,8 @@ class FailoverIT {
                 Eventually.within(Duration.ofSeconds(30), () -> !holder(fleet).isEmpty());
                 String first = holder(fleet);
                 try (Running standby = controller(data, "standby");
-                        Running living = Running.hollow(directory, admin, "living-", LIVING, LEASE);
-                        Running dying = Running.hollow(directory, admin, "dying-", DYING, LEASE)) {
+                        Running living = Running.hollowSmall(directory, admin, "living-", LIVING, LEASE);
+                        Running dying = Running.hollowSmall(directory, admin, "dying-", DYING, LEASE)) {
                     living.awaitReady();
                     dying.awaitReady();
                     Eventually.within(Duration.ofSeconds(60), () -> fleet.ready() == LIVING + DYING);

@@ -28,11 +28,11 @@ class FleetScaleBench {
     @Test
     void tenThousandNodesOfWhichAThousandDieAtOnce() throws Exception {
         Path data = directory.resolve("data");
-        try (Running server = Running.start(
+        try (Running server = Running.startBig(
                 directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0")) {
             server.awaitReady();
             Path admin = data.resolve("admin.kubeconfig");
-            try (Running controller = Running.start(
+            try (Running controller = Running.startBig(
                             directory,
                             "controller",
                             "controller",

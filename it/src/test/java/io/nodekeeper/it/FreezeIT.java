@@ -101,9 +101,9 @@ class FreezeIT {
 
     private Running agent(Path data, String address, String node) throws Exception {
         Path kubeconfig = data.resolve("agent-" + node + ".kubeconfig");
-        opened(Running.start(
+        Running certs = opened(Running.start(
                 directory, "certs", "certs", "--data-dir", data.toString(), "--node", node, "--server", address));
-        Eventually.within(Duration.ofSeconds(20), () -> kubeconfig.toFile().exists());
+        assertThat(certs.awaitEnd()).isZero();
         return opened(Running.start(
                 directory,
                 "agent-" + node,

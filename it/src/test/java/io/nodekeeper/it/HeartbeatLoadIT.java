@@ -47,7 +47,7 @@ class HeartbeatLoadIT {
     @Test
     @Tag("W87")
     void fiveThousandNodesRenewWithinASecondAndEveryWatcherSeesEachRenewal() throws Exception {
-        try (Running server = Running.start(
+        try (Running server = Running.startBig(
                 directory,
                 "apiserver",
                 "apiserver",

@@ -29,11 +29,11 @@ class HollowFleetIT {
     void twoHundredOfTwoThousandDieAndJustTheyAreMarkedOnTime() throws Exception {
         // Given 2,000 hollow nodes, all Ready.
         Path data = directory.resolve("data");
-        try (Running server = Running.start(
+        try (Running server = Running.startBig(
                 directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0")) {
             server.awaitReady();
             Path admin = data.resolve("admin.kubeconfig");
-            try (Running controller = Running.start(
+            try (Running controller = Running.startBig(
                             directory,
                             "controller",
                             "controller",

@@ -30,8 +30,8 @@ class RestartIT {
         String port = Integer.toString(URI.create(server.awaitAddress()).getPort());
         Path admin = data.resolve("admin.kubeconfig");
         Running controller = controller(data);
-        try (Running living = Running.hollow(directory, admin, "living-", 10, HEARTBEAT);
-                Running dying = Running.hollow(directory, admin, "dying-", 10, HEARTBEAT);
+        try (Running living = Running.hollowSmall(directory, admin, "living-", 10, HEARTBEAT);
+                Running dying = Running.hollowSmall(directory, admin, "dying-", 10, HEARTBEAT);
                 Fleet fleet = new Fleet(admin)) {
             living.awaitReady();
             dying.awaitReady();

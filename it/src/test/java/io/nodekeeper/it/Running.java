@@ -24,28 +24,34 @@ public final class Running implements AutoCloseable {
         this.err = err;
     }
 
-    /** Starts {@code nodekeeper arguments…} as the script does; output goes to {@code directory}. */
+    /**
+     * Starts {@code nodekeeper arguments…}; output goes to {@code directory}. With the quick compiler alone: in the first
+     * seconds of a process the better one takes as much processor time as all the rest.
+     */
     static Running start(Path directory, String name, String... arguments) throws IOException {
-        return start(directory, name, List.of(), List.of(arguments));
+        return startSmall(directory, name, List.of(arguments));
     }
 
-    /**
-     * As {@link #start(Path, String, String...)}, for many small processes side by side: the quick compiler alone, as the
-     * better one would take more processor time than all that these do.
-     */
+    /** As {@link #start}. */
     public static Running startSmall(Path directory, String name, List<String> arguments) throws IOException {
         return start(directory, name, List.of("-XX:TieredStopAtLevel=1"), arguments);
     }
 
-    /** Starts {@code count} hollow nodes whose names begin with {@code prefix}, in one process. */
+    /** As {@link #start}, with both compilers, as the script does: for processes under load. */
+    static Running startBig(Path directory, String name, String... arguments) throws IOException {
+        return start(directory, name, List.of(), List.of(arguments));
+    }
+
+    /** Starts {@code count} hollow nodes whose names begin with {@code prefix}, in one process with both compilers. */
     static Running hollow(Path directory, Path kubeconfig, String prefix, int count, String... flags)
             throws IOException {
         return start(directory, prefix + "nodes", List.of(), hollowCommand(kubeconfig, prefix, count, flags));
     }
 
-    /** As {@link #hollow}, small. */
-    static Running hollowSmall(Path directory, Path kubeconfig, String prefix, int count) throws IOException {
-        return startSmall(directory, prefix + "nodes", hollowCommand(kubeconfig, prefix, count));
+    /** As {@link #hollow}, with the quick compiler alone. */
+    static Running hollowSmall(Path directory, Path kubeconfig, String prefix, int count, String... flags)
+            throws IOException {
+        return startSmall(directory, prefix + "nodes", hollowCommand(kubeconfig, prefix, count, flags));
     }
 
     /** Runs the script that users run, with its flags for Java: where it matters how small and quick a process is. */
