@@ -14,6 +14,7 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * size n, 2n and 4n, where 4n is about the largest allowed body, and measures the processor time of the serving thread.
  * Quadratic work at 4n costs 16 times that at n; the limit of 12 leaves room for caches and garbage collection.
  */
+@Isolated("It measures processor time, and large bodies fill the heap.")
 @Tag("long")
 class HostileBodiesTest {
     /** A quarter of the largest body, in bytes. */

@@ -13,6 +13,7 @@ class RandomRunTest {
     @Test
     @Tag("L6")
     @Tag("L8")
+    @Tag("long")
     void aThousandNodesGetEveryVerdictOnTimeAndTheSameTraceTwice() {
         RandomRunOptions options = new RandomRunOptions(1_000, Duration.ofMinutes(10), 7, 600, 0);
         List<String> violations = new ArrayList<>();

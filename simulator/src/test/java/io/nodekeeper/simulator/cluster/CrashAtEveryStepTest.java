@@ -30,6 +30,7 @@ class CrashAtEveryStepTest {
     }
 
     @Test
+    @Tag("long")
     void whereverTheApiServerIsKilledTheControllerFinishesOnTheNextOne() {
         assertThat(complaintsOfKilling("apiserver", 1)).isEmpty();
     }
