@@ -25,11 +25,14 @@ final class Campaign {
     private final int sideBySide;
     private final List<GeneratedFault> waiting;
     private final int count;
+    private final boolean restarts;
     private final List<FaultResult> results = new ArrayList<>();
     private final List<String> failures = new ArrayList<>();
     private final long begin = System.nanoTime();
 
-    Campaign(Path directory, List<GeneratedFault> faults, int sideBySide) {
+    /** With {@code restarts} the agent is started again in some of them, which takes a minute each. */
+    Campaign(Path directory, List<GeneratedFault> faults, int sideBySide, boolean restarts) {
+        this.restarts = restarts;
         this.directory = directory;
         this.sideBySide = Math.min(sideBySide, faults.size());
         this.count = faults.size();
@@ -106,7 +109,7 @@ final class Campaign {
     private Host host(String name, Path kubeconfig, ConditionLog conditions, boolean probes) throws Exception {
         starting.acquire();
         try {
-            return new Host(directory.resolve(name), name, kubeconfig, conditions, probes);
+            return new Host(directory.resolve(name), name, kubeconfig, conditions, probes, restarts);
         } finally {
             starting.release();
         }

@@ -10,6 +10,8 @@ import java.util.stream.Collectors;
  *
  * @param effect whether something really hung or failed; a fault without effect does not count
  * @param seconds from when on the agent was right
+ * @param falselyCertain what was said with confidence "certain" at any time and is not true
+ * @param harsh remedies of true accusations although a milder one exists
  * @param healed whether the doctor removed the cause; empty if it was not asked to
  * @param harm processes that did not survive, or pods
  * @param restart what the agent said in the 60 s after it was started again, if it was
@@ -22,6 +24,7 @@ record FaultResult(
         Optional<Double> seconds,
         List<Named> named,
         List<String> falselyCertain,
+        List<String> harsh,
         Optional<Boolean> healed,
         List<String> harm,
         Optional<String> restart) {
@@ -48,6 +51,7 @@ record FaultResult(
         return fault.number() + ". " + fault.text() + "\n  truth: " + truth + "\n  verdict: " + verdict.text()
                 + (effect ? "" : " (no effect)")
                 + falselyCertain.stream().map(one -> "\n  CERTAIN AND FALSE: " + one).collect(Collectors.joining())
+                + harsh.stream().map(one -> "\n  HARSH: " + one).collect(Collectors.joining())
                 + harm.stream().map(one -> "\n  HARM: " + one).collect(Collectors.joining())
                 + named.stream()
                         .map(one -> "\n  named: " + one.reason() + " (" + one.confidence() + ") "

@@ -102,6 +102,15 @@ enum Grip {
         return mechanism;
     }
 
+    /** What the mildest remedy says. */
+    String remedy() {
+        return switch (this) {
+            case SIGNAL -> "CONT";
+            case TRACER -> "trac|detach|debugger";
+            case FREEZER_V1, FREEZER_V2 -> "thaw|freez";
+        };
+    }
+
     /** Whether this kernel has it. */
     boolean possible() {
         return switch (this) {

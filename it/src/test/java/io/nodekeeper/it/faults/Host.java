@@ -46,11 +46,14 @@ final class Host implements AutoCloseable {
     private final RealNode node;
     private final ConditionLog conditions;
     private final String[] flags;
+    private final boolean restarts;
     private final List<Pods.RealPod> standing;
 
     /** Makes a node in {@code directory} and waits until it is Ready. */
-    Host(Path directory, String name, Path kubeconfig, ConditionLog conditions, boolean probes) throws Exception {
+    Host(Path directory, String name, Path kubeconfig, ConditionLog conditions, boolean probes, boolean restarts)
+            throws Exception {
         this.conditions = conditions;
+        this.restarts = restarts;
         flags = probes ? new String[] {"--network-probe-interval=10s"} : new String[0];
         node = new RealNode(Files.createDirectories(directory), name, kubeconfig, true, PODS);
         standing = List.copyOf(node.running());
@@ -84,8 +87,9 @@ final class Host implements AutoCloseable {
             boolean effect = observe(fault, judgement, scenes, struck, begin);
             Judgement.Verdict verdict = judgement.verdict();
             List<Named> named = judgement.last();
+            List<String> harsh = judgement.harsh();
             Optional<Double> rightSince = judgement.rightSince();
-            Optional<String> restart = fault.restart() ? Optional.of(restart()) : Optional.empty();
+            Optional<String> restart = restarts && fault.restart() ? Optional.of(restart()) : Optional.empty();
             Optional<Boolean> healed = effect ? doctor(fault, struck) : Optional.empty();
             // Before the generator ends the fault: what is missing now did not survive the fault or the doctor.
             List<String> harm = new ArrayList<>(others.missing());
@@ -103,6 +107,7 @@ final class Host implements AutoCloseable {
                     rightSince,
                     named,
                     judgement.falselyCertain(),
+                    harsh,
                     healed,
                     harm,
                     restart);

@@ -66,6 +66,15 @@ final class Judgement {
         return falselyCertain.stream().sorted().toList();
     }
 
+    /** The accusations of the last look that are true, but whose remedy is not the mildest. */
+    List<String> harsh() {
+        return last.stream()
+                .filter(named -> truths.stream().anyMatch(truth -> truth.matches(named))
+                        && truths.stream().noneMatch(truth -> truth.matches(named) && truth.isMild(named)))
+                .map(named -> named.reason() + ": " + named.remedy())
+                .toList();
+    }
+
     /** What was named at the last look. */
     List<Named> last() {
         return last;

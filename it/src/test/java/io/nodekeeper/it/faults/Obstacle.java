@@ -64,7 +64,8 @@ record Obstacle(Way way, String text, Setup setup) {
 
                 @Override
                 public Truth truth(Supplier<Set<Long>> commands) {
-                    return Truth.process("the command, " + grip.text(), () -> union(commands.get(), held), grip.mechanism());
+                    return Truth.process("the command, " + grip.text(), () -> union(commands.get(), held), grip.mechanism())
+                            .mildly(grip.remedy());
                 }
 
                 @Override
@@ -165,7 +166,8 @@ record Obstacle(Way way, String text, Setup setup) {
             return new Delegate(plain) {
                 @Override
                 public Truth truth(Supplier<Set<Long>> commands) {
-                    return Truth.process("the daemon", () -> union(Set.of(daemon), List.of(held)), "socket|daemon|" + grip.mechanism());
+                    return Truth.process("the daemon", () -> union(Set.of(daemon), List.of(held)), "socket|daemon|" + grip.mechanism())
+                            .mildly(grip.remedy());
                 }
 
                 @Override

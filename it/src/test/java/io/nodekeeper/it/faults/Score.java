@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** The numbers of a run, beside the goals. */
-record Score(int faults, int right, int partly, int wrong, int unknown, int silent, int falselyCertain, int harm, int idle) {
+record Score(int faults, int right, int partly, int wrong, int unknown, int silent, int falselyCertain, int harsh, int harm, int idle) {
     /** Counts; faults without effect are only counted as such. */
     static Score of(List<FaultResult> results) {
         List<FaultResult> real = results.stream().filter(FaultResult::effect).toList();
@@ -16,6 +16,7 @@ record Score(int faults, int right, int partly, int wrong, int unknown, int sile
                 count(real, Judgement.Verdict.UNKNOWN),
                 count(real, Judgement.Verdict.SILENT),
                 (int) results.stream().filter(result -> !result.falselyCertain().isEmpty()).count(),
+                (int) results.stream().filter(result -> !result.harsh().isEmpty()).count(),
                 (int) results.stream().filter(result -> !result.harm().isEmpty()).count(),
                 results.size() - real.size());
     }
@@ -36,10 +37,11 @@ record Score(int faults, int right, int partly, int wrong, int unknown, int sile
                 | said to be unknown | %d (%s) | |
                 | silent | %d (%s) | below 3 %% |
                 | something false with confidence "certain" | %d | 0 |
-                | harm by a remedy | %d | 0 |
+                | a remedy that is not the mildest | %d | 0 |
+                | harm: something healthy did not survive | %d | 0 |
                 """.formatted(
                 idle, faults, right, share(right), partly, share(partly), wrong, share(wrong), unknown, share(unknown),
-                silent, share(silent), falselyCertain, harm);
+                silent, share(silent), falselyCertain, harsh, harm);
     }
 
     private String share(int count) {

@@ -88,7 +88,8 @@ record Standing(
             long pid = scene.containerd().pid();
             Grip.Held held = grip.hold(scene, pid);
             return struck(
-                    Truth.process("containerd, " + grip.text(), () -> with(pid, held.others()), grip.mechanism()),
+                    Truth.process("containerd, " + grip.text(), () -> with(pid, held.others()), grip.mechanism())
+                            .mildly(grip.remedy()),
                     held::lasts,
                     held::release);
         });
@@ -101,7 +102,8 @@ record Standing(
             Grip.Held held = grip.hold(scene, pid);
             return struck(
                     Truth.process("the shim, " + grip.text(), () -> with(pid, held.others()), grip.mechanism())
-                            .of(scene.victimName()),
+                            .of(scene.victimName())
+                            .mildly(grip.remedy()),
                     held::lasts,
                     held::release);
         });
@@ -269,14 +271,20 @@ record Standing(
         return probed(Layer.LIMIT, Way.EXHAUSTION, "containerd is at its limit of open files", scene -> {
             long pid = scene.containerd().pid();
             int open = Leftovers.children(Path.of("/proc", Long.toString(pid), "fd")).size();
-            Command.ok("prlimit", "--pid", Long.toString(pid), "--nofile=" + (open + 1) + ":65536");
+            // Only the soft limit: raising the hard one again needs CAP_SYS_RESOURCE.
+            String before = Files.readAllLines(Path.of("/proc", Long.toString(pid), "limits")).stream()
+                    .filter(line -> line.startsWith("Max open files"))
+                    .map(line -> line.replaceFirst("Max open files +", "").split(" +")[0])
+                    .findFirst()
+                    .orElseThrow();
+            Command.ok("prlimit", "--pid", Long.toString(pid), "--nofile=" + (open + 1) + ":");
             AtomicBoolean healed = new AtomicBoolean();
             return struck(
                     Truth.object("the limit of open files", "open files|file descriptors|nofile", "open files", "descriptors"),
                     () -> !healed.get(),
                     () -> {
                         if (ProcessHandle.of(pid).isPresent()) {
-                            Command.ok("prlimit", "--pid", Long.toString(pid), "--nofile=65536:65536");
+                            Command.ok("prlimit", "--pid", Long.toString(pid), "--nofile=" + before + ":");
                         }
                         healed.set(true);
                     });

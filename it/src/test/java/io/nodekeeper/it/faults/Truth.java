@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
  * @param objects mounts or files that are the cause, of which the accusation may name one instead of a process
  * @param mechanism what the accusation must say about how the cause stands still; searched in reason, summary and evidence
  * @param pod the name of the only pod that is affected; empty if the whole node is
+ * @param mildest what the remedy of an accusation must say if a milder one than killing exists; else anything
  * @param quiet whether nothing is wrong that an agent could see, so that silence is right, too
  */
 record Truth(
@@ -21,30 +22,43 @@ record Truth(
         Set<String> objects,
         Pattern mechanism,
         Optional<String> pod,
+        Pattern mildest,
         boolean quiet) {
+    private static final Pattern ANY = Pattern.compile("");
+
     /** A cause in processes. */
     static Truth process(String text, Supplier<Set<Long>> pids, String mechanism) {
-        return new Truth(text, pids, Set.of(), pattern(mechanism), Optional.empty(), false);
+        return new Truth(text, pids, Set.of(), pattern(mechanism), Optional.empty(), ANY, false);
     }
 
     /** A cause that has a name rather than a process. */
     static Truth object(String text, String mechanism, String... objects) {
-        return new Truth(text, Set::of, Set.of(objects), pattern(mechanism), Optional.empty(), false);
+        return new Truth(text, Set::of, Set.of(objects), pattern(mechanism), Optional.empty(), ANY, false);
     }
 
     /** The same with an object that may be named in the place of a process. */
     Truth or(String object) {
-        return new Truth(text, pids, Set.of(object), mechanism, pod, quiet);
+        return new Truth(text, pids, Set.of(object), mechanism, pod, mildest, quiet);
     }
 
     /** The same, which affects only {@code name}. */
     Truth of(String name) {
-        return new Truth(text, pids, objects, mechanism, Optional.of(name), quiet);
+        return new Truth(text, pids, objects, mechanism, Optional.of(name), mildest, quiet);
+    }
+
+    /** The same, which is ended without killing anything of the runtime or of a pod. */
+    Truth mildly(String remedy) {
+        return new Truth(text, pids, objects, mechanism, pod, pattern(remedy), quiet);
+    }
+
+    /** Whether the remedy of an accusation of it is a mild one, if there is one. */
+    boolean isMild(Named named) {
+        return mildest.matcher(named.remedy()).find();
     }
 
     /** The same, where silence is right, too. */
     Truth orSilence() {
-        return new Truth(text, pids, objects, mechanism, pod, true);
+        return new Truth(text, pids, objects, mechanism, pod, mildest, true);
     }
 
     /** Whether {@code named} accuses the cause. */
