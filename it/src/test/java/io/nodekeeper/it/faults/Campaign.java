@@ -5,6 +5,7 @@ import io.nodekeeper.it.Running;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -149,7 +150,7 @@ final class Campaign {
         try {
             Path kept = Files.createDirectories(Path.of("target").toAbsolutePath()).resolve("generated-faults.log");
             Files.writeString(
-                    kept, text, java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.APPEND);
+                    kept, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (IOException e) {
             System.out.println("faults: " + e);
         }

@@ -15,46 +15,46 @@ final class Catalog {
             obstacles(target, grips).forEach(obstacle -> all.add(new Commands(target, obstacle)));
         }
         for (Grip grip : grips) {
-            all.add(Standing.runtimeHeld(grip));
-            all.add(Standing.shimHeld(grip));
+            all.add(RuntimeFaults.runtimeHeld(grip));
+            all.add(PodFaults.shimHeld(grip));
         }
-        all.add(Standing.containerStopped());
+        all.add(PodFaults.containerStopped());
         if (Grip.FREEZER_V1.possible()) {
-            all.add(Standing.containerPaused(true, false));
-            all.add(Standing.containerPaused(true, true));
+            all.add(PodFaults.containerPaused(true, false));
+            all.add(PodFaults.containerPaused(true, true));
         }
         if (Grip.FREEZER_V2.possible()) {
-            all.add(Standing.containerPaused(false, false));
-            all.add(Standing.containerPaused(false, true));
+            all.add(PodFaults.containerPaused(false, false));
+            all.add(PodFaults.containerPaused(false, true));
         }
-        all.add(Standing.containerOnFrozenDisk());
-        all.add(Standing.containerOnFuse());
-        all.add(Standing.runtimeDiskFrozen());
-        all.add(Standing.runtimeThrottled(1_000));
-        all.add(Standing.diskFull(false));
-        all.add(Standing.diskFull(true));
-        all.add(Standing.outOfFiles());
-        all.add(Standing.outOfPids());
-        all.add(Standing.runtimeGone(true));
-        all.add(Standing.runtimeGone(false));
-        all.add(Standing.restarts());
-        all.add(Standing.socketTaken("silent", Way.SOCKET, "answers nothing"));
-        all.add(Standing.socketTaken("close", Way.ERROR, "closes connections"));
-        all.add(Standing.socketTaken("garbage", Way.GARBAGE, "answers garbage"));
-        all.add(Standing.secondRuntime());
-        all.add(Standing.pluginFails(
+        all.add(PodFaults.containerOnFrozenDisk());
+        all.add(PodFaults.containerOnFuse());
+        all.add(MachineFaults.runtimeDiskFrozen());
+        all.add(RuntimeFaults.runtimeThrottled(1_000));
+        all.add(MachineFaults.diskFull(false));
+        all.add(MachineFaults.diskFull(true));
+        all.add(MachineFaults.outOfFiles());
+        all.add(MachineFaults.outOfPids());
+        all.add(RuntimeFaults.runtimeGone(true));
+        all.add(RuntimeFaults.runtimeGone(false));
+        all.add(RuntimeFaults.restarts());
+        all.add(RuntimeFaults.socketTaken("silent", Way.SOCKET, "answers nothing"));
+        all.add(RuntimeFaults.socketTaken("close", Way.ERROR, "closes connections"));
+        all.add(RuntimeFaults.socketTaken("garbage", Way.GARBAGE, "answers garbage"));
+        all.add(RuntimeFaults.secondRuntime());
+        all.add(MachineFaults.pluginFails(
                 Way.ERROR,
                 "fails: no address left",
                 "echo '{\"cniVersion\": \"0.4.0\", \"code\": 11, \"msg\": \"no address left in the pool\"}'; exit 1",
                 "no address left"));
-        all.add(Standing.pluginFails(Way.GARBAGE, "answers garbage", "echo '<html>'; exit 0", "network|CNI|plugin"));
-        all.add(Standing.pluginFails(Way.GONE, "is killed each time", "kill -KILL $$", "network|CNI|plugin"));
-        all.add(Standing.runcFails(
+        all.add(MachineFaults.pluginFails(Way.GARBAGE, "answers garbage", "echo '<html>'; exit 0", "network|CNI|plugin"));
+        all.add(MachineFaults.pluginFails(Way.GONE, "is killed each time", "kill -KILL $$", "network|CNI|plugin"));
+        all.add(MachineFaults.runcFails(
                 Way.ERROR,
                 "fails: no permission",
                 "echo 'operation not permitted' >&2; exit 1",
                 "runc|OCI|not permitted|permission"));
-        all.add(Standing.runcFails(Way.GONE, "is killed each time", "kill -KILL $$", "runc|OCI|killed"));
+        all.add(MachineFaults.runcFails(Way.GONE, "is killed each time", "kill -KILL $$", "runc|OCI|killed"));
         return List.copyOf(all);
     }
 

@@ -2,6 +2,7 @@ package io.nodekeeper.it.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -102,7 +103,7 @@ class GeneratedFaultsIT {
                             table,
                             restarts));
             System.out.println("faults: wrote " + document.toAbsolutePath().normalize());
-        } catch (java.io.IOException e) {
+        } catch (IOException e) {
             System.out.println("faults: " + e);
         }
     }

@@ -106,7 +106,7 @@ enum Grip {
     String remedy() {
         return switch (this) {
             case SIGNAL -> "CONT";
-            case TRACER -> "trac|detach|debugger";
+            case TRACER -> "kill -TERM|trac|detach|debugger";
             case FREEZER_V1, FREEZER_V2 -> "thaw|freez";
         };
     }

@@ -1,5 +1,6 @@
 package io.nodekeeper.it.faults;
 
+import io.grpc.StatusRuntimeException;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.cri.v1.ListPodSandboxRequest;
 import io.nodekeeper.cri.v1.PodSandbox;
@@ -240,7 +241,7 @@ final class Host implements AutoCloseable {
                     stub.removePodSandbox(RemovePodSandboxRequest.newBuilder()
                             .setPodSandboxId(sandbox.getId())
                             .build());
-                } catch (io.grpc.StatusRuntimeException e) {
+                } catch (StatusRuntimeException e) {
                     // A container of it is about to end; it is asked again.
                     Thread.sleep(500);
                 }

@@ -119,7 +119,8 @@ final class Programs {
         while (first < arguments.length && arguments[first].toString().startsWith("-")) {
             command.add(arguments[first++].toString());
         }
-        command.addAll(List.of("-e", program));
+        // One line: command lines are shown in messages.
+        command.addAll(List.of("-e", program.replaceAll("\\s*\n\\s*", " ").strip()));
         for (int i = first; i < arguments.length; i++) {
             command.add(arguments[i].toString());
         }
