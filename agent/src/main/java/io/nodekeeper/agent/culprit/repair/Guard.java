@@ -107,11 +107,15 @@ final class Guard {
     }
 
     private Optional<String> killing(Culprit culprit, ProcessRef process, boolean force) {
-        Optional<String> refusal = endable(process, true);
+        ProcessInfo info = table.get(process.pid());
+        if (info == null) {
+            return Optional.of(name(process) + " is gone");
+        }
+        Optional<String> refusal = endable(process);
         if (refusal.isPresent()) {
             return refusal;
         }
-        ProcessRole role = table.get(process.pid()).role();
+        ProcessRole role = info.role();
         if (!isBelowRoot(culprit, process.pid())) {
             return Optional.of(name(process) + " is not part of what hangs");
         }
@@ -130,17 +134,17 @@ final class Guard {
         if (!culprit.process().equals(Optional.of(process))) {
             return Optional.of(name(process) + " is not the process that " + culprit.reason() + " names");
         }
-        return endable(process, false);
+        return endable(process);
     }
 
-    /** Why a process cannot or must not be ended, whatever the culprit is. */
-    private Optional<String> endable(ProcessRef process, boolean known) {
+    /** Why a process cannot or must not be ended, whatever the culprit is; the scan may not show it. */
+    private Optional<String> endable(ProcessRef process) {
         ProcessInfo info = table.get(process.pid());
         if (process.pid() < FIRST_PID) {
             return Optional.of(name(process) + " belongs to the operating system");
         }
         if (info == null) {
-            return known ? Optional.of(name(process) + " is gone") : Optional.empty();
+            return Optional.empty();
         }
         if (!info.ref().equals(process)) {
             return Optional.of("pid " + process.pid() + " is another process now");

@@ -256,8 +256,10 @@ class RepairPropertiesTest {
         }
 
         private boolean isBeingCreated(int pid) {
-            ProcessInfo parent = scanned.get(scanned.get(pid).parent());
-            return parent != null && parent.verb().equals("create");
+            return Optional.ofNullable(scanned.get(pid))
+                    .flatMap(info -> Optional.ofNullable(scanned.get(info.parent())))
+                    .filter(parent -> parent.verb().equals("create"))
+                    .isPresent();
         }
 
         /** Something happens on the machine. */
