@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.Semaphore;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -40,7 +40,8 @@ final class BlindCluster implements AutoCloseable {
     /** One renewal of every node, so that each has been heard of since it was first seen. */
     private static final Duration SETTLED = Duration.ofSeconds(12);
 
-    private static final ReentrantLock STARTING = new ReentrantLock();
+    /** Two at a time: while one waits, the other uses the processors; more leave each other none. */
+    private static final Semaphore STARTING = new Semaphore(2);
     private static final Pattern HOP = Pattern.compile("\\((store|API server|watch|controller)\\)");
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -54,8 +55,7 @@ final class BlindCluster implements AutoCloseable {
 
     /** Starts everything in {@code directory}, and returns when all nodes are Ready and have been heard of. */
     BlindCluster(Path directory, Blindness.Storage storage, List<String> controllerFlags) throws Exception {
-        // One after another: processes that all start at once leave each other no processor.
-        STARTING.lock();
+        STARTING.acquire();
         try {
             Path data = directory.resolve("data");
             disk = storage == Blindness.Storage.OWN_DISK
@@ -91,7 +91,7 @@ final class BlindCluster implements AutoCloseable {
             closeParts();
             throw e;
         } finally {
-            STARTING.unlock();
+            STARTING.release();
         }
         Thread.sleep(SETTLED.toMillis());
     }
