@@ -142,12 +142,12 @@ class ServerSideApplyTest {
         Applied applied = apply(ONE, before.object(), wanted, before.owners());
         FieldSet asked = FieldSet.of(wanted, NODE);
         assertThat(asked.minus(FieldSet.of(applied.object(), NODE))
-                        .minus(empties(wanted))
+                        .minus(filled(wanted, applied.object()))
                         .paths(100))
                 .isEmpty();
         assertThat(FieldComparison.of(applied.object(), wanted, NODE)
                         .written()
-                        .minus(empties(wanted))
+                        .minus(filled(wanted, applied.object()))
                         .paths(100))
                 .isEmpty();
         assertThat(applied.owners().of(ONE)).isEqualTo(asked);
@@ -179,27 +179,31 @@ class ServerSideApplyTest {
         FieldSet left = FieldSet.of(dropped.object(), NODE);
         FieldSet untouched = applied.owners().of(new Manager("before", false, "v1", ""));
         // Exactly the fields of the other managers are left.
-        assertThat(untouched.minus(left).minus(empties(live)).paths(100)).isEmpty();
+        assertThat(untouched.minus(left).minus(filled(live, dropped.object())).paths(100)).isEmpty();
         assertThat(left.minus(FieldSet.of(live, NODE))
-                        .minus(empties(dropped.object()))
+                        .minus(filled(dropped.object(), live))
                         .paths(100))
                 .isEmpty();
     }
 
-    /** The members that are empty objects or lists. They are no members when another manager adds fields to them. */
-    private static FieldSet empties(JsonValue value) {
-        if (value instanceof JsonObject none && none.isEmpty() || value instanceof JsonArray list && list.isEmpty()) {
-            return FieldSet.HERE;
+    /** The empty objects and lists of {@code value} that have content in {@code other}, so they are no members there. */
+    private static FieldSet filled(JsonValue value, JsonValue other) {
+        if (value instanceof JsonObject none && none.isEmpty()) {
+            return other instanceof JsonObject content && !content.isEmpty() ? FieldSet.HERE : FieldSet.EMPTY;
         }
-        FieldSet empties = FieldSet.EMPTY;
-        if (value instanceof JsonObject fields) {
+        if (value instanceof JsonArray none && none.isEmpty()) {
+            return other instanceof JsonArray content && !content.isEmpty() ? FieldSet.HERE : FieldSet.EMPTY;
+        }
+        FieldSet filled = FieldSet.EMPTY;
+        if (value instanceof JsonObject fields && other instanceof JsonObject others) {
             for (Map.Entry<String, JsonValue> field : fields.fields().entrySet()) {
-                FieldSet inner = empties(field.getValue());
-                empties =
-                        empties.union(FieldSet.above(new TreeMap<>(Map.of(PathElement.field(field.getKey()), inner))));
+                FieldSet inner = others.get(field.getKey())
+                        .map(same -> filled(field.getValue(), same))
+                        .orElse(FieldSet.EMPTY);
+                filled = filled.union(FieldSet.above(new TreeMap<>(Map.of(PathElement.field(field.getKey()), inner))));
             }
         }
-        return empties;
+        return filled;
     }
 
     @Provide
