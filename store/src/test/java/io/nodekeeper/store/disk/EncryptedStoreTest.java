@@ -133,6 +133,7 @@ class EncryptedStoreTest {
         // and the copy for a snapshot is encrypted, too
         assertThat(RocksJournal.read(directory).entries())
                 .filteredOn(entry -> entry.key().equals(SECRET))
+                .hasSize(1)
                 .allSatisfy(entry -> assertThat(text(entry)).startsWith("k8s:enc:aesgcm:v1:k1:"));
     }
 
