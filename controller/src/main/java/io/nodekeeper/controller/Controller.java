@@ -133,7 +133,7 @@ public final class Controller {
                 metrics,
                 random,
                 this::now,
-                new Observer.Effects(this::look, this::reopen));
+                new Observer.Effects(this::checkWaiting, this::reopen));
         this.zones = gates.has(ControllerFeature.FAIR_DISRUPTION)
                 ? new FairZones(
                         config,
@@ -312,9 +312,9 @@ public final class Controller {
     }
 
     /** Checks all nodes that wait for a proof. */
-    private void look() {
-        verdicts.look();
-        warning.ifPresent(EarlyWarning::look);
+    private void checkWaiting() {
+        verdicts.checkWaiting();
+        warning.ifPresent(EarlyWarning::checkWaiting);
         sleep();
     }
 

@@ -185,7 +185,7 @@ public final class ControllerProcess {
                 return;
             }
             if (observation.isEmpty()) {
-                DebugAddress.tell(client, pages.map(DebugServer::url));
+                DebugAddress.publish(client, pages.map(DebugServer::url));
             }
         });
     }

@@ -52,7 +52,7 @@ final class LeasePolls {
     private final OwnWrites writes;
     private final Now now;
     /** Called when waiting verdicts should check for a proof. */
-    private final Runnable looked;
+    private final Runnable checkWaiting;
 
     private final long period;
     /**
@@ -73,8 +73,8 @@ final class LeasePolls {
             NodeStates states,
             RandomGenerator random,
             Now now,
-            Runnable looked) {
-        this.looked = looked;
+            Runnable checkWaiting) {
+        this.checkWaiting = checkWaiting;
         this.client = client;
         this.guard = guard;
         this.canary = canary;
@@ -180,7 +180,7 @@ final class LeasePolls {
         // Watch events that arrived meanwhile are newer.
         others.forEach(lease -> states.saw(lease, Heartbeats.Source.LATE));
         canary.settle();
-        looked.run();
+        checkWaiting.run();
     }
 
     private boolean isHalfRenewing(List<Lease> leases) {

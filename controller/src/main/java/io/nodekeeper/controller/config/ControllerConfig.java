@@ -106,7 +106,7 @@ public record ControllerConfig(
             DetectorConfig grace,
             FlapDampingConfig damping,
             FeatureGates open,
-            boolean looksOnly,
+            boolean readsOnly,
             int finishedPods) {
         return new ControllerConfig(
                 nodeMonitorPeriod,
@@ -116,7 +116,7 @@ public record ControllerConfig(
                 grace,
                 damping,
                 open,
-                looksOnly,
+                readsOnly,
                 finishedPods);
     }
 

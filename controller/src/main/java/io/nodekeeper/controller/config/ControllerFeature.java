@@ -9,7 +9,7 @@ import java.util.List;
  */
 public enum ControllerFeature {
     /**
-     * No verdict without proof that the controller sees: a canary lease, and a live look. Off: the cache is trusted.
+     * No verdict without proof that the controller sees: a canary lease, and a live read. Off: the cache is trusted.
      */
     OBSERVER_GUARD("ObserverGuard", "no node becomes Unknown while the controller itself has no sight"),
     /** Each node has its own deadline. Off: a pass over all nodes each monitor period. */

@@ -41,11 +41,11 @@ public final class DebugAddress {
     private DebugAddress() {}
 
     /** Publishes the address of this controller's pages, or that it has none; retries for some minutes. On the loop. */
-    public static void tell(KubeClient client, Optional<URI> url) {
-        tell(client, url, 1);
+    public static void publish(KubeClient client, Optional<URI> url) {
+        publish(client, url, 1);
     }
 
-    private static void tell(KubeClient client, Optional<URI> url, int number) {
+    private static void publish(KubeClient client, Optional<URI> url, int number) {
         JsonValue value =
                 url.<JsonValue>map(address -> new JsonString(address.toString())).orElse(JsonNull.NULL);
         JsonObject metadata = JsonObject.EMPTY.with("annotations", JsonObject.EMPTY.with(ANNOTATION, value));
@@ -70,7 +70,7 @@ public final class DebugAddress {
                                 what,
                                 Failures.text(error),
                                 RETRY);
-                        client.loop().schedule(RETRY, () -> tell(client, url, number + 1));
+                        client.loop().schedule(RETRY, () -> publish(client, url, number + 1));
                     } else {
                         log.warn("Publishing {} in the API failed: {}", what, Failures.text(error));
                     }

@@ -18,7 +18,7 @@ import java.util.function.BiConsumer;
  * process had no sight. Confined to the loop.
  */
 public final class EarlyWarning {
-    private final Duration lookAgain;
+    private final Duration recheckAfter;
     private final Heartbeats heartbeats;
     private final ObserverGuard guard;
     private final Sight sight;
@@ -39,7 +39,7 @@ public final class EarlyWarning {
             ControllerMetrics metrics,
             Now now) {
         this.now = now;
-        this.lookAgain = config.canaryTolerance();
+        this.recheckAfter = config.canaryTolerance();
         this.heartbeats = heartbeats;
         this.guard = guard;
         this.sight = sight;
@@ -94,7 +94,7 @@ public final class EarlyWarning {
             return;
         }
         if (health.isSuspect()) {
-            wheel.set(health.warningDeadline, now + lookAgain.toNanos());
+            wheel.set(health.warningDeadline, now + recheckAfter.toNanos());
             return;
         }
         if (now <= guard.whenNodeTime(at)) {
@@ -106,7 +106,7 @@ public final class EarlyWarning {
     }
 
     /** More may be proven than before. */
-    public void look() {
+    public void checkWaiting() {
         waiting.sweep();
     }
 
@@ -126,7 +126,7 @@ public final class EarlyWarning {
         if (!health.isSuspect()) {
             suspect(health, at);
         }
-        wheel.set(health.warningDeadline, guard.whenNodeTime(at) + lookAgain.toNanos());
+        wheel.set(health.warningDeadline, guard.whenNodeTime(at) + recheckAfter.toNanos());
         return true;
     }
 

@@ -16,7 +16,7 @@ public final class ProofQueue<T> {
     /** An entry that waits. */
     public interface Waiter {
         /** Checks again; true if it no longer waits. An exception is logged, and the next check comes as usual. */
-        boolean look();
+        boolean check();
     }
 
     private static final Logger log = LoggerFactory.getLogger(ProofQueue.class);
@@ -44,17 +44,17 @@ public final class ProofQueue<T> {
         // Logged once per sweep, because the same fault may affect every node.
         boolean logged = false;
         for (T node : List.copyOf(waiting.keySet())) {
-            logged |= !look(node, !logged);
+            logged |= !check(node, !logged);
         }
     }
 
     /** Checks the entry of that node. */
     public void sweep(T node) {
-        look(node, true);
+        check(node, true);
     }
 
     /** False if the check failed. */
-    private boolean look(T node, boolean mayLog) {
+    private boolean check(T node, boolean mayLog) {
         // Removed first, because the check may add the same node again.
         Waiter waiter = waiting.remove(node);
         if (waiter == null) {
@@ -62,7 +62,7 @@ public final class ProofQueue<T> {
         }
         boolean done = false;
         try {
-            done = waiter.look();
+            done = waiter.check();
         } catch (RuntimeException e) {
             if (mayLog) {
                 log.error("node {} waits for a proof of sight, and checking it failed", node, e);

@@ -39,7 +39,7 @@ final class Evictor {
      * If the API and the watch disagree about a node, the watch is late, and its next state is reviewed. If it sends
      * none, the node is read again after this time, which bounds reads to one per node in 5 s.
      */
-    private static final long LOOK_AGAIN = Duration.ofSeconds(5).toNanos();
+    private static final long READ_AGAIN = Duration.ofSeconds(5).toNanos();
 
     private static final long AT_ONCE = Long.MIN_VALUE;
     private static final long NEVER = Long.MAX_VALUE;
@@ -50,7 +50,7 @@ final class Evictor {
     private final PriorityWorkQueue workQueue;
     private final PodCache cache;
     private final PodWrites writes;
-    private final NodeLooks looks;
+    private final NodeLooks reads;
     private final PodReport report;
     private final ControllerMetrics metrics;
     private final PodTimers timers;
@@ -64,7 +64,7 @@ final class Evictor {
             PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
-            NodeLooks looks,
+            NodeLooks reads,
             PodReport report,
             ControllerMetrics metrics) {
         this.config = config;
@@ -73,7 +73,7 @@ final class Evictor {
         this.workQueue = workQueue;
         this.cache = cache;
         this.writes = writes;
-        this.looks = looks;
+        this.reads = reads;
         this.report = report;
         this.metrics = metrics;
         this.timers = new PodTimers(loop, this::expired);
@@ -207,7 +207,7 @@ final class Evictor {
             }
             newsBefore = pod.node.news;
             CompletableFuture<Long> askedFor =
-                    config.observerGuard() ? looks.at(pod.node).thenApply(this::dueOn) : completed(AT_ONCE);
+                    config.observerGuard() ? reads.at(pod.node).thenApply(this::dueOn) : completed(AT_ONCE);
             return askedFor.thenCompose(at -> at <= timers.now() ? evict() : completed(postponed(at)))
                     .exceptionally(this::failed);
         }
@@ -283,7 +283,7 @@ final class Evictor {
                 return new KeyedJobs.Next.Again(Duration.ZERO);
             }
             log.info("Pod {} stays for now: it or node {} has changed", pod, pod.node);
-            timers.set(pod, Math.min(at, timers.now() + LOOK_AGAIN));
+            timers.set(pod, Math.min(at, timers.now() + READ_AGAIN));
             return new KeyedJobs.Next.Done();
         }
 

@@ -49,9 +49,9 @@ final class HostNode {
 
     /** The last live read that began after {@link #news}, and when it began. */
     @Nullable
-    CompletableFuture<Optional<Node>> look;
+    CompletableFuture<Optional<Node>> liveRead;
 
-    long lookedAt;
+    long liveReadAt;
     /**
      * Counts the changes that were seen. A live read that began before the last change may return the state before it.
      */
@@ -121,7 +121,7 @@ final class HostNode {
     private void changed() {
         news++;
         disputed = false;
-        look = null;
+        liveRead = null;
     }
 
     /** Whether {@code node} has the known UID. */

@@ -30,26 +30,26 @@ final class LeaseCollector {
     /** An hour: longer than a reboot, so that a node that is only late has returned. */
     private static final long QUARANTINE = Duration.ofHours(1).toNanos();
     /** Longer than the 40 s for which a kubelet's lease is valid (Kubernetes default). */
-    private static final long BETWEEN_LOOKS = Duration.ofSeconds(60).toNanos();
+    private static final long BETWEEN_READS = Duration.ofSeconds(60).toNanos();
 
     /** A lease without a node: the time of its last event or read, and its version at that read. */
     private record Suspect(long since, String version) {
         boolean isDue(long now) {
-            return now - since >= (version.isEmpty() ? QUARANTINE : BETWEEN_LOOKS);
+            return now - since >= (version.isEmpty() ? QUARANTINE : BETWEEN_READS);
         }
     }
 
     private final KubeClient client;
-    private final NodeLooks looks;
+    private final NodeLooks reads;
     private final PodReport report;
     /** Leases without a node, by name; at most as many as there are leases. */
     private final Map<String, Suspect> suspects = new LinkedHashMap<>();
     /** At most one job for each lease. */
-    private final KeyedJobs<String, Look> jobs;
+    private final KeyedJobs<String, Check> jobs;
 
-    LeaseCollector(KubeClient client, PriorityWorkQueue workQueue, NodeLooks looks, PodReport report) {
+    LeaseCollector(KubeClient client, PriorityWorkQueue workQueue, NodeLooks reads, PodReport report) {
         this.client = client;
-        this.looks = looks;
+        this.reads = reads;
         this.report = report;
         this.jobs =
                 new KeyedJobs<>("Check of the lease", workQueue, PriorityWorkQueue.Priority.COLLECTION, client.loop());
@@ -74,23 +74,23 @@ final class LeaseCollector {
     void run(long now) {
         for (Map.Entry<String, Suspect> entry : List.copyOf(suspects.entrySet())) {
             if (entry.getValue().isDue(now)) {
-                jobs.submit(entry.getKey(), new Look(entry.getKey(), entry.getValue(), now));
+                jobs.submit(entry.getKey(), new Check(entry.getKey(), entry.getValue(), now));
             }
         }
     }
 
     /** The number of leases without a node, and of their checks that wait or run. */
     Map<String, Integer> sizes() {
-        return Map.of("suspects", suspects.size(), "looks", jobs.size());
+        return Map.of("suspects", suspects.size(), "lease checks", jobs.size());
     }
 
     /** The check of one lease: reads the lease and its node live. */
-    private final class Look implements KeyedJobs.Job {
+    private final class Check implements KeyedJobs.Job {
         private final String name;
         private final Suspect suspect;
         private final long now;
 
-        private Look(String name, Suspect suspect, long now) {
+        private Check(String name, Suspect suspect, long now) {
             this.name = name;
             this.suspect = suspect;
             this.now = now;
@@ -102,16 +102,16 @@ final class LeaseCollector {
                 return KeyedJobs.Next.done();
             }
             CompletableFuture<JsonObject> lease = client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name);
-            return looks.fresh(name)
+            return reads.fresh(name)
                     .thenCombine(
                             lease,
                             (node, json) -> node.isPresent() ? Optional.<Lease>empty() : Optional.of(new Lease(json)))
-                    .handle(this::looked)
+                    .handle(this::checked)
                     .thenCompose(next -> next)
                     .thenApply(over -> new KeyedJobs.Next.Done());
         }
 
-        private CompletableFuture<Void> looked(@Nullable Optional<Lease> orphan, @Nullable Throwable error) {
+        private CompletableFuture<Void> checked(@Nullable Optional<Lease> orphan, @Nullable Throwable error) {
             if (suspects.get(name) != suspect) {
                 // There was an event in the meantime.
                 return CompletableFuture.completedFuture(null);

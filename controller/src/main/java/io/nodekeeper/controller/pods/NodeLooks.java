@@ -26,20 +26,20 @@ final class NodeLooks {
     /** The node in the API, read at most a second ago and after its last known change; absent if it does not exist. */
     CompletableFuture<Optional<Node>> at(HostNode node) {
         long now = client.loop().clock().nanoTime();
-        CompletableFuture<Optional<Node>> last = node.look;
-        if (last != null && !last.isCompletedExceptionally() && now - node.lookedAt <= GOOD_FOR) {
+        CompletableFuture<Optional<Node>> last = node.liveRead;
+        if (last != null && !last.isCompletedExceptionally() && now - node.liveReadAt <= GOOD_FOR) {
             return last;
         }
-        CompletableFuture<Optional<Node>> look = fresh(node.name);
-        node.look = look;
-        node.lookedAt = now;
-        look.whenComplete((seen, error) -> client.loop().schedule(Duration.ofNanos(GOOD_FOR), () -> {
+        CompletableFuture<Optional<Node>> read = fresh(node.name);
+        node.liveRead = read;
+        node.liveReadAt = now;
+        read.whenComplete((seen, error) -> client.loop().schedule(Duration.ofNanos(GOOD_FOR), () -> {
             // Not kept, because it holds the whole node.
-            if (node.look == look) {
-                node.look = null;
+            if (node.liveRead == read) {
+                node.liveRead = null;
             }
         }));
-        return look;
+        return read;
     }
 
     /** Reads the node from the API now; absent if it does not exist. */

@@ -49,7 +49,7 @@ final class PodCollector {
     private final WorkloadConfig config;
     private final PodCache cache;
     private final PodWrites writes;
-    private final NodeLooks looks;
+    private final NodeLooks reads;
     private final PodReport report;
     private final ControllerMetrics metrics;
     /** At most one check for each node. */
@@ -63,13 +63,13 @@ final class PodCollector {
             PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
-            NodeLooks looks,
+            NodeLooks reads,
             PodReport report,
             ControllerMetrics metrics) {
         this.config = config;
         this.cache = cache;
         this.writes = writes;
-        this.looks = looks;
+        this.reads = reads;
         this.report = report;
         this.metrics = metrics;
         this.nodeJobs = new KeyedJobs<>(
@@ -123,7 +123,7 @@ final class PodCollector {
 
     private CompletionStage<KeyedJobs.Next> outOfService(HostNode node) {
         CompletableFuture<Boolean> confirmed = config.observerGuard()
-                ? looks.at(node).thenApply(live -> live.isPresent() && isOut(live.get()))
+                ? reads.at(node).thenApply(live -> live.isPresent() && isOut(live.get()))
                 : CompletableFuture.completedFuture(true);
         return confirmed.handle((out, error) -> {
             if (error != null || !out) {
@@ -147,7 +147,7 @@ final class PodCollector {
     }
 
     private CompletionStage<KeyedJobs.Next> orphaned(HostNode node, long now) {
-        return looks.fresh(node.name).handle((live, error) -> {
+        return reads.fresh(node.name).handle((live, error) -> {
             if (error != null) {
                 log.info("Reading node {} of {} pods failed: {}", node, cache.pods(node).size(), Failures.text(error));
             } else if (live.isPresent()) {
@@ -211,9 +211,9 @@ final class PodCollector {
         CompletableFuture<Boolean> node = switch (reason) {
             case TERMINATED, UNSCHEDULED -> CompletableFuture.completedFuture(true);
             case OUT_OF_SERVICE ->
-                looks.at(pod.node)
+                reads.at(pod.node)
                         .thenApply(live -> live.filter(PodCollector::isOut).isPresent());
-            case ORPHANED -> looks.at(pod.node).thenApply(Optional::isEmpty);
+            case ORPHANED -> reads.at(pod.node).thenApply(Optional::isEmpty);
         };
         return node.thenCompose(due -> due ? writes.live(pod) : CompletableFuture.completedFuture(NOT_DUE))
                 .thenApply(live -> live.filter(json -> holds(pod, reason) && isSeen(json, pod, reason)));

@@ -34,7 +34,7 @@ final class PodMarker {
     private final PriorityWorkQueue workQueue;
     private final PodCache cache;
     private final PodWrites writes;
-    private final NodeLooks looks;
+    private final NodeLooks reads;
     private final PodReport report;
     /** At most one mark for each pod. */
     private final KeyedJobs<TrackedPod, Mark> jobs;
@@ -45,14 +45,14 @@ final class PodMarker {
             PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
-            NodeLooks looks,
+            NodeLooks reads,
             PodReport report) {
         this.config = config;
         this.loop = loop;
         this.workQueue = workQueue;
         this.cache = cache;
         this.writes = writes;
-        this.looks = looks;
+        this.reads = reads;
         this.report = report;
         this.jobs = new KeyedJobs<>(
                 "Mark of the pod", workQueue, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
@@ -139,7 +139,7 @@ final class PodMarker {
             int newsBefore = node.news;
             long episode = node.readySince;
             CompletableFuture<Boolean> nodeAsks = config.observerGuard()
-                    ? looks.at(node).thenApply(this::isDueOn)
+                    ? reads.at(node).thenApply(this::isDueOn)
                     : CompletableFuture.completedFuture(true);
             return nodeAsks.thenCompose(asks -> asks
                             ? writes.markNotReady(pod).thenApply(json -> marked(json, version, episode))

@@ -71,16 +71,16 @@ public final class Workload {
         // Lists of all pods may take longer than single calls: they keep the caller's deadline.
         KubeClient calls = client.withTimeout(ControllerConfig.CALL_TIMEOUT);
         PodWrites writes = new PodWrites(calls);
-        NodeLooks looks = new NodeLooks(calls);
+        NodeLooks reads = new NodeLooks(calls);
         this.config = config;
         this.loop = client.loop();
         this.random = random;
         PodReport report = new PodReport(recorders, history, loop.clock());
-        evictor = new Evictor(config, loop, random, workQueue, cache, writes, looks, report, metrics);
-        marker = new PodMarker(config, loop, workQueue, cache, writes, looks, report);
+        evictor = new Evictor(config, loop, random, workQueue, cache, writes, reads, report, metrics);
+        marker = new PodMarker(config, loop, workQueue, cache, writes, reads, report);
         referenceMarker = new ReferenceMarker(config, loop, workQueue, cache, writes, report);
-        collector = new PodCollector(config, loop, workQueue, cache, writes, looks, report, metrics);
-        leases = new LeaseCollector(calls, workQueue, looks, report);
+        collector = new PodCollector(config, loop, workQueue, cache, writes, reads, report, metrics);
+        leases = new LeaseCollector(calls, workQueue, reads, report);
         pods = new Reflector(client, Selection.all(ResourceType.PODS), random, new Pods());
     }
 

@@ -15,7 +15,7 @@ import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.observer.Ages;
-import io.nodekeeper.controller.reference.ReferenceHealth.Look;
+import io.nodekeeper.controller.reference.ReferenceHealth.Evaluation;
 import io.nodekeeper.controller.reference.ReferenceHealth.Saved;
 import io.nodekeeper.controller.reference.ReferenceHealth.SeenLease;
 import io.nodekeeper.controller.verdicts.Verdict;
@@ -230,32 +230,32 @@ public final class MonitorPass {
                 return nothing();
             }
             Optional<SeenLease> lease = leases.find(name);
-            Look look = rules.look(
+            Evaluation evaluation = rules.evaluate(
                     Optional.ofNullable(records.get(key)),
                     node,
                     lease,
                     now(),
                     loop.clock().wallTime());
-            records.put(key, look.saved());
+            records.put(key, evaluation.saved());
             Verdict verdict =
-                    Verdict.of(node, look.deadline(), now(), loop.clock().wallTime());
+                    Verdict.of(node, evaluation.deadline(), now(), loop.clock().wallTime());
             return switch (verdict) {
-                case Verdict.Alive() -> follow(look);
-                case Verdict.AlreadyUnknown() -> follow(look);
-                case Verdict.MarkUnknown mark -> guarded ? lookLive(look, lease, mark) : write(look, lease, mark);
+                case Verdict.Alive() -> follow(evaluation);
+                case Verdict.AlreadyUnknown() -> follow(evaluation);
+                case Verdict.MarkUnknown mark -> guarded ? readLive(evaluation, lease, mark) : write(evaluation, lease, mark);
             };
         }
 
-        private CompletionStage<?> lookLive(Look look, Optional<SeenLease> cached, Verdict.MarkUnknown mark) {
+        private CompletionStage<?> readLive(Evaluation evaluation, Optional<SeenLease> cached, Verdict.MarkUnknown mark) {
             return client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
                     .handle((read, error) -> {
                         if (error != null) {
-                            return Failures.isCode(error, 404) ? write(look, cached, mark) : tryAgain(error);
+                            return Failures.isCode(error, 404) ? write(evaluation, cached, mark) : tryAgain(error);
                         }
                         SeenLease live = SeenLease.of(new Lease(read));
-                        Optional<Look> saved = rules.lookLive(look, node, live, now());
+                        Optional<Evaluation> saved = rules.evaluateLive(evaluation, node, live, now());
                         if (saved.isEmpty()) {
-                            return write(look, cached, mark);
+                            return write(evaluation, cached, mark);
                         }
                         log.info(
                                 "Node {} is late only in the cache: its lease was renewed at {}",
@@ -267,7 +267,7 @@ public final class MonitorPass {
                     .thenCompose(next -> next);
         }
 
-        private CompletionStage<?> write(Look look, Optional<SeenLease> lease, Verdict.MarkUnknown mark) {
+        private CompletionStage<?> write(Evaluation evaluation, Optional<SeenLease> lease, Verdict.MarkUnknown mark) {
             if (workers.isClosed()) {
                 return nothing();
             }
@@ -277,21 +277,21 @@ public final class MonitorPass {
                             return tryAgain(error);
                         }
                         node = new Node(written);
-                        records.put(key, rules.written(look, mark.node(), lease, now()));
-                        report(look);
-                        return follow(look);
+                        records.put(key, rules.written(evaluation, mark.node(), lease, now()));
+                        report(evaluation);
+                        return follow(evaluation);
                     })
                     .thenCompose(next -> next);
         }
 
-        private void report(Look look) {
-            String silence = Ages.text(now() - look.saved().probe());
+        private void report(Evaluation evaluation) {
+            String silence = Ages.text(now() - evaluation.saved().probe());
             log.info(
                     "Node {} is now Unknown: not updated for {}, deadline missed by {}; Ready was {}",
                     name,
                     silence,
-                    Ages.text(now() - look.deadline()),
-                    look.observedReady());
+                    Ages.text(now() - evaluation.deadline()),
+                    evaluation.observedReady());
             history.add(new Decision(
                     loop.clock().wallTime(),
                     name,
@@ -299,9 +299,9 @@ public final class MonitorPass {
                     "Unknown",
                     "No heartbeat was seen for " + silence + "; found by a monitor pass.",
                     JsonObject.builder()
-                            .put("observedReady", look.observedReady())
-                            .put("silentMillis", (now() - look.saved().probe()) / 1_000_000)
-                            .put("lateMillis", (now() - look.deadline()) / 1_000_000)
+                            .put("observedReady", evaluation.observedReady())
+                            .put("silentMillis", (now() - evaluation.saved().probe()) / 1_000_000)
+                            .put("lateMillis", (now() - evaluation.deadline()) / 1_000_000)
                             .put("resourceVersion", node.resourceVersion())
                             .build()));
         }
@@ -337,10 +337,10 @@ public final class MonitorPass {
             return nothing();
         }
 
-        private CompletionStage<?> follow(Look look) {
+        private CompletionStage<?> follow(Evaluation evaluation) {
             String current = node.ready().map(Condition::status).orElse("");
-            boolean wasReady = look.observedReady().equals(Condition.TRUE);
-            follower.judged(node, look.observedReady(), current);
+            boolean wasReady = evaluation.observedReady().equals(Condition.TRUE);
+            follower.judged(node, evaluation.observedReady(), current);
             boolean silenced = wasReady && !current.equals(Condition.TRUE);
             if (silenced) {
                 events.notReady(name, uid);

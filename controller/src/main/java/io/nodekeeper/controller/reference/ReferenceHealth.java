@@ -69,7 +69,7 @@ final class ReferenceHealth {
      * @param observedReady the status of its Ready condition; {@code Unknown} if it has none
      * @param deadline the last moment of its grace
      */
-    record Look(Saved saved, String observedReady, long deadline) {}
+    record Evaluation(Saved saved, String observedReady, long deadline) {}
 
     private final long grace;
     private final long startupGrace;
@@ -82,7 +82,7 @@ final class ReferenceHealth {
     }
 
     /** Compares a node and its lease in the cache with the saved state. */
-    Look look(Optional<Saved> before, Node node, Optional<SeenLease> cached, long now, Instant wallTime) {
+    Evaluation evaluate(Optional<Saved> before, Node node, Optional<SeenLease> cached, long now, Instant wallTime) {
         Optional<Condition> current = node.ready();
         Saved saved = current.map(ready -> reported(before, ready, now))
                 .orElseGet(() -> neverReported(before, creation(node, now, wallTime)));
@@ -91,17 +91,17 @@ final class ReferenceHealth {
         Saved afterLease = cached.filter(lease -> isRenewal(known, lease))
                 .map(lease -> saved.credited(lease, now))
                 .orElse(saved);
-        return new Look(
+        return new Evaluation(
                 afterLease, current.map(Condition::status).orElse(Condition.UNKNOWN), deadline(afterLease, current));
     }
 
     /** Processes a lease that was read live; empty if it has nothing new. */
-    Optional<Look> lookLive(Look look, Node node, SeenLease live, long now) {
-        if (!isRenewal(look.saved().lease(), live)) {
+    Optional<Evaluation> evaluateLive(Evaluation evaluation, Node node, SeenLease live, long now) {
+        if (!isRenewal(evaluation.saved().lease(), live)) {
             return Optional.empty();
         }
-        Saved saved = look.saved().credited(live, now);
-        return Optional.of(new Look(saved, look.observedReady(), deadline(saved, node.ready())));
+        Saved saved = evaluation.saved().credited(live, now);
+        return Optional.of(new Evaluation(saved, evaluation.observedReady(), deadline(saved, node.ready())));
     }
 
     /**
@@ -110,8 +110,8 @@ final class ReferenceHealth {
      * @param written the node as it was written
      * @param lease its newest lease
      */
-    Saved written(Look look, Node written, Optional<SeenLease> lease, long now) {
-        return new Saved(written.ready(), look.saved().probe(), now, lease);
+    Saved written(Evaluation evaluation, Node written, Optional<SeenLease> lease, long now) {
+        return new Saved(written.ready(), evaluation.saved().probe(), now, lease);
     }
 
     private Saved reported(Optional<Saved> before, Condition ready, long now) {

@@ -40,10 +40,10 @@ public final class Judgement {
          * @param node the node, empty if there is none
          * @param sentAt when the reads were sent, monotonic nanoseconds
          */
-        record Looked(JsonObject lease, JsonObject node, long sentAt) implements Input {}
+        record ObjectsRead(JsonObject lease, JsonObject node, long sentAt) implements Input {}
 
         /** The answer to {@link Command.Read} if it failed. */
-        record LookFailed(Throwable error) implements Input {}
+        record ReadFailed(Throwable error) implements Input {}
 
         /** {@link Command.TakeIn} was executed: the situation includes what was read. */
         record TakenIn() implements Input {}
@@ -210,8 +210,8 @@ public final class Judgement {
             case Input.Check() -> check(situation);
             case Input.ProofChecked(boolean proven) ->
                 step == Try.PROVING ? write(proven, situation) : proven ? read(situation) : List.of(new Command.Wait());
-            case Input.Looked looked -> looked(looked, situation);
-            case Input.LookFailed(Throwable error) -> retry(error);
+            case Input.ObjectsRead objectsRead -> objectsRead(objectsRead, situation);
+            case Input.ReadFailed(Throwable error) -> retry(error);
             case Input.TakenIn() -> judge(situation);
             case Input.WriteAnswered(JsonObject written) -> written(new Node(written), situation);
             case Input.WriteFailed(Throwable error) -> writeFailed(error, situation);
@@ -239,16 +239,16 @@ public final class Judgement {
         return List.of(new Command.Read());
     }
 
-    private List<Command> looked(Input.Looked looked, Situation situation) {
+    private List<Command> objectsRead(Input.ObjectsRead objectsRead, Situation situation) {
         if (!situation.followed() || situation.stopped()) {
             return close();
         }
-        if (situation.sight().guarded() && situation.now() - looked.sentAt() > freshness) {
+        if (situation.sight().guarded() && situation.now() - objectsRead.sentAt() > freshness) {
             // This process paused between the answers and this step: they may be outdated.
             return pause(Duration.ZERO);
         }
-        node = new Node(looked.node());
-        lease = looked.lease();
+        node = new Node(objectsRead.node());
+        lease = objectsRead.lease();
         if (!node.uid().equals(uid)) {
             // Deleted or recreated; the watch will report it. If it does not, the next attempt reads again.
             return pause(RETRY.cap());

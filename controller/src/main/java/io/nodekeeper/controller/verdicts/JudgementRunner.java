@@ -61,7 +61,7 @@ public final class JudgementRunner {
     private final PriorityWorkQueue workQueue;
     private final Ports ports;
     private final Now now;
-    private final LiveReads looks;
+    private final LiveReads reads;
     private final ProofQueue<NodeHealth> waiting = new ProofQueue<>();
     /** The nodes under judgement: at most one judgement for each node. */
     private final Map<NodeHealth, Judgement> judgements = new IdentityHashMap<>();
@@ -80,7 +80,7 @@ public final class JudgementRunner {
         this.workQueue = workQueue;
         this.ports = ports;
         this.now = now;
-        this.looks = new LiveReads(client);
+        this.reads = new LiveReads(client);
     }
 
     /** The node's deadline has passed, as far as this process knows. */
@@ -94,7 +94,7 @@ public final class JudgementRunner {
     }
 
     /** More may be proven than before, or a canary period has passed. */
-    public void look() {
+    public void checkWaiting() {
         waiting.sweep();
     }
 
@@ -236,14 +236,14 @@ public final class JudgementRunner {
             String name = subject.health.name();
             // The reference trusts its cache of leases; the node is always read, because it is not cached.
             CompletableFuture<JsonObject> lease =
-                    guard.isOn() ? looks.lease(name) : CompletableFuture.completedFuture(JsonObject.EMPTY);
-            CompletableFuture<JsonObject> node = looks.node(name);
+                    guard.isOn() ? reads.lease(name) : CompletableFuture.completedFuture(JsonObject.EMPTY);
+            CompletableFuture<JsonObject> node = reads.node(name);
             CompletableFuture.allOf(lease, node)
                     .whenComplete((both, error) -> resume(
                             subject,
                             error == null
-                                    ? new Input.Looked(lease.join(), node.join(), sentAt)
-                                    : new Input.LookFailed(error)));
+                                    ? new Input.ObjectsRead(lease.join(), node.join(), sentAt)
+                                    : new Input.ReadFailed(error)));
         } catch (RuntimeException e) {
             fail(subject, e);
         }

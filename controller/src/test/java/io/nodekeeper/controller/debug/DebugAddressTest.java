@@ -84,7 +84,7 @@ class DebugAddressTest {
     }
 
     private void tell(Optional<URI> url) {
-        loop.execute(() -> DebugAddress.tell(client, url));
+        loop.execute(() -> DebugAddress.publish(client, url));
         time.advance(Duration.ofMillis(1));
     }
 

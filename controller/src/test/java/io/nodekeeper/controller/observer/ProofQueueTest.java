@@ -12,52 +12,52 @@ class ProofQueueTest {
     private final ProofQueue<String> proofs = new ProofQueue<>();
     private final String one = "one";
     private final String other = "other";
-    private final List<String> looks = new ArrayList<>();
+    private final List<String> checks = new ArrayList<>();
 
     @Test
     void waiterIsCheckedUntilItIsDone() {
         boolean[] done = {false};
         proofs.add(one, () -> {
-            looks.add("one");
+            checks.add("one");
             return done[0];
         });
         proofs.sweep();
         proofs.sweep(one);
-        assertThat(looks).hasSize(2);
+        assertThat(checks).hasSize(2);
         assertThat(proofs.holds(one)).isTrue();
 
         done[0] = true;
         proofs.sweep();
         proofs.sweep();
 
-        assertThat(looks).hasSize(3);
+        assertThat(checks).hasSize(3);
         assertThat(proofs.holds(one)).isFalse();
         assertThat(proofs.size()).isZero();
     }
 
     @Test
     void lookAtOneNodeLeavesTheOthers() {
-        proofs.add(one, () -> looks.add("one"));
-        proofs.add(other, () -> looks.add("other"));
+        proofs.add(one, () -> checks.add("one"));
+        proofs.add(other, () -> checks.add("other"));
 
         proofs.sweep(other);
 
-        assertThat(looks).containsExactly("other");
+        assertThat(checks).containsExactly("other");
         assertThat(proofs.size()).isEqualTo(1);
     }
 
     @Test
     void lookThatAddsItsNodeAgainIsReplaced() {
         proofs.add(one, () -> {
-            proofs.add(one, () -> looks.add("second"));
+            proofs.add(one, () -> checks.add("second"));
             return false;
         });
         proofs.sweep();
-        assertThat(looks).isEmpty();
+        assertThat(checks).isEmpty();
 
         proofs.sweep();
 
-        assertThat(looks).containsExactly("second");
+        assertThat(checks).containsExactly("second");
         assertThat(proofs.size()).isZero();
     }
 
@@ -66,17 +66,17 @@ class ProofQueueTest {
         LogLines log = LogLines.of(ProofQueue.class);
         for (String node : List.of(one, other)) {
             proofs.add(node, () -> {
-                looks.add(node);
+                checks.add(node);
                 throw new IllegalStateException("planted");
             });
         }
 
         proofs.sweep();
-        assertThat(looks).containsExactlyInAnyOrder("one", "other");
+        assertThat(checks).containsExactlyInAnyOrder("one", "other");
         assertThat(log.lines()).hasSize(1);
 
         proofs.sweep();
-        assertThat(looks).hasSize(4);
+        assertThat(checks).hasSize(4);
         assertThat(log.lines()).hasSize(2);
         proofs.sweep(one);
         assertThat(log.lines()).hasSize(3);
@@ -104,7 +104,7 @@ class ProofQueueTest {
 
     @Test
     void nodeThatAnotherLookSettledIsNoFault() {
-        // The order of looks is any: in some of these rounds the one that throws comes last.
+        // The order of checks is any: in some of these rounds the one that throws comes last.
         for (int round = 0; round < 60; round++) {
             ProofQueue<String> proofs = new ProofQueue<>();
             String first = "first";

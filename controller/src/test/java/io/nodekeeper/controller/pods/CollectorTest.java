@@ -391,7 +391,7 @@ class CollectorTest {
 
         world.advance(Duration.ofDays(2));
 
-        assertThat(world.sizes().get("looks")).isLessThanOrEqualTo(20);
+        assertThat(world.sizes().get("lease checks")).isLessThanOrEqualTo(20);
         assertThat(world.sizes().get("suspects")).isEqualTo(20);
     }
 }

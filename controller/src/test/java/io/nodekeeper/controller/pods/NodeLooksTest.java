@@ -25,7 +25,7 @@ class NodeLooksTest {
 
     private final VirtualTime time = new VirtualTime(Instant.parse("2020-01-01T00:00:00Z"));
     private final FakeTransport server = new FakeTransport();
-    private final NodeLooks looks =
+    private final NodeLooks reads =
             new NodeLooks(new KubeClient(server, time.loop("controller"), Duration.ofSeconds(2)));
     private final HostNode node = new HostNode("n1");
     private Reply answer = NODE;
@@ -36,7 +36,7 @@ class NodeLooksTest {
 
     @Test
     void readsTheNodeByItsName() {
-        assertThat(ended(looks.at(node)).join().map(Node::uid)).contains("u1");
+        assertThat(ended(reads.at(node)).join().map(Node::uid)).contains("u1");
 
         assertThat(server.log()).containsExactly("GET /api/v1/nodes/n1");
     }
@@ -45,53 +45,53 @@ class NodeLooksTest {
     void nodeThatDoesNotExistIsAbsent() {
         answer = FakeTransport.reply(404, JsonObject.EMPTY);
 
-        assertThat(ended(looks.fresh("n1")).join()).isEmpty();
+        assertThat(ended(reads.fresh("n1")).join()).isEmpty();
     }
 
     @Test
     void nodeThatCannotBeReadIsNotAbsent() {
         answer = FakeTransport.reply(403, JsonObject.EMPTY);
-        CompletableFuture<Optional<Node>> look = ended(looks.fresh("n1"));
+        CompletableFuture<Optional<Node>> look = ended(reads.fresh("n1"));
 
         assertThatThrownBy(look::join).isInstanceOf(CompletionException.class).hasCauseInstanceOf(ApiException.class);
     }
 
     @Test
     void oneReadServesAllPodsForASecond() {
-        ended(looks.at(node));
+        ended(reads.at(node));
         time.advance(Duration.ofMillis(999));
 
-        ended(looks.at(node));
+        ended(reads.at(node));
 
         assertThat(server.calls()).hasSize(1);
     }
 
     @Test
     void nodeIsReadAgainAfterASecond() {
-        ended(looks.at(node));
+        ended(reads.at(node));
         time.advance(Duration.ofMillis(1_001));
 
-        ended(looks.at(node));
+        ended(reads.at(node));
 
         assertThat(server.calls()).hasSize(2);
     }
 
     @Test
     void readIsValidAtTheEndOfItsSecond() {
-        ended(looks.at(node));
+        ended(reads.at(node));
         CompletableFuture<Optional<Node>> look = node.look;
         time.advance(Duration.ofSeconds(1));
         // Its release is due at this moment, too; here it is not yet done.
         node.look = look;
 
-        ended(looks.at(node));
+        ended(reads.at(node));
 
         assertThat(server.calls()).hasSize(1);
     }
 
     @Test
     void answerIsReleasedAfterASecondAsItHoldsTheWholeNode() {
-        ended(looks.at(node));
+        ended(reads.at(node));
         assertThat(node.look).isNotNull();
 
         time.advance(Duration.ofMillis(1_001));
@@ -102,27 +102,27 @@ class NodeLooksTest {
     @Test
     void endOfAnOlderReadDoesNotReleaseANewerOne() {
         // Given a read at 0 s, a change of the node, and a read at 0.5 s
-        ended(looks.at(node));
+        ended(reads.at(node));
         time.advance(Duration.ofMillis(500));
         node.look = null;
-        ended(looks.at(node));
+        ended(reads.at(node));
 
         // When the second of the first read is over
         time.advance(Duration.ofMillis(600));
 
         // Then the second read is still valid
         assertThat(node.look).isNotNull();
-        ended(looks.at(node));
+        ended(reads.at(node));
         assertThat(server.calls()).hasSize(2);
     }
 
     @Test
     void readThatFailedServesNoOtherPod() {
         answer = FakeTransport.reply(500, JsonObject.EMPTY);
-        ended(looks.at(node));
+        ended(reads.at(node));
         answer = NODE;
 
-        assertThat(ended(looks.at(node)).join()).isPresent();
+        assertThat(ended(reads.at(node)).join()).isPresent();
         assertThat(server.calls()).hasSize(2);
     }
 

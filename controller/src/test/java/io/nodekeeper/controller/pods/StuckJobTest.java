@@ -62,7 +62,7 @@ class StuckJobTest {
                 .containsExactlyInAnyOrder("evicted-uid", "ending-uid", "orphan-uid");
         assertThat(world.podReady("marked")).as("thrown at step %d", at).isEqualTo("False");
         assertThat(world.leases()).as("thrown at step %d", at).isEmpty();
-        for (String jobs : List.of("evictions", "marks", "looks", "collected nodes", "collected pods")) {
+        for (String jobs : List.of("evictions", "marks", "lease checks", "collected nodes", "collected pods")) {
             assertThat(world.sizes()).as("thrown at step %d", at).containsEntry(jobs, 0);
         }
         return thrower;

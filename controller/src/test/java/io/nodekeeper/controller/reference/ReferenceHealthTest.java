@@ -10,7 +10,7 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.TestCluster;
 import io.nodekeeper.controller.config.ControllerConfig;
-import io.nodekeeper.controller.reference.ReferenceHealth.Look;
+import io.nodekeeper.controller.reference.ReferenceHealth.Evaluation;
 import io.nodekeeper.controller.reference.ReferenceHealth.Saved;
 import io.nodekeeper.controller.reference.ReferenceHealth.SeenLease;
 import java.time.Duration;
@@ -35,7 +35,7 @@ class ReferenceHealthTest {
 
     @Test
     void b1FirstSightIsNow() {
-        Look look = rules.look(Optional.empty(), node(ready("True", 0, 0)), NO_LEASE, NOW, B);
+        Evaluation look = rules.evaluate(Optional.empty(), node(ready("True", 0, 0)), NO_LEASE, NOW, B);
 
         assertThat(look.saved()).isEqualTo(saved(Optional.of(ready("True", 0, 0)), NOW, NOW, NO_LEASE));
         assertThat(look.observedReady()).isEqualTo("True");
@@ -44,7 +44,7 @@ class ReferenceHealthTest {
 
     @Test
     void nodeWithoutReadyCountsFromItsCreation() {
-        Look look = rules.look(Optional.empty(), created("2015-01-01T11:59:30Z"), NO_LEASE, NOW, B);
+        Evaluation look = rules.evaluate(Optional.empty(), created("2015-01-01T11:59:30Z"), NO_LEASE, NOW, B);
 
         assertThat(look.saved()).isEqualTo(saved(Optional.empty(), NOW - 30 * SECOND, NOW - 30 * SECOND, NO_LEASE));
         assertThat(look.observedReady()).isEqualTo("Unknown");
@@ -53,14 +53,14 @@ class ReferenceHealthTest {
 
     @Test
     void nodeThatWasCreatedInTheFutureOfThisClockHasMoreTime() {
-        Look look = rules.look(Optional.empty(), created("2015-01-01T12:00:30Z"), NO_LEASE, NOW, B);
+        Evaluation look = rules.evaluate(Optional.empty(), created("2015-01-01T12:00:30Z"), NO_LEASE, NOW, B);
 
         assertThat(look.deadline()).isEqualTo(NOW + 90 * SECOND);
     }
 
     @Test
     void nodeWithoutACreationTimeIsOverdue() {
-        Look look = rules.look(Optional.empty(), created(""), NO_LEASE, NOW, B);
+        Evaluation look = rules.evaluate(Optional.empty(), created(""), NO_LEASE, NOW, B);
 
         assertThat(look.deadline()).isLessThan(NOW);
     }
@@ -69,7 +69,7 @@ class ReferenceHealthTest {
     void b2NodeThatStillReportsNothingKeepsItsTime() {
         Saved before = saved(Optional.empty(), OLD, OLDER, Optional.of(LEASE));
 
-        Look look = rules.look(Optional.of(before), node(), NO_LEASE, NOW, B);
+        Evaluation look = rules.evaluate(Optional.of(before), node(), NO_LEASE, NOW, B);
 
         assertThat(look.saved()).isEqualTo(before);
         assertThat(look.deadline()).isEqualTo(OLD + 60 * SECOND);
@@ -79,7 +79,7 @@ class ReferenceHealthTest {
     void b3FirstReportIsNowAndForgetsTheLease() {
         Saved before = saved(Optional.empty(), OLD, OLDER, Optional.of(LEASE));
 
-        Look look = rules.look(Optional.of(before), node(ready("True", 0, 0)), Optional.of(LEASE), NOW, B);
+        Evaluation look = rules.evaluate(Optional.of(before), node(ready("True", 0, 0)), Optional.of(LEASE), NOW, B);
 
         assertThat(look.saved()).isEqualTo(saved(Optional.of(ready("True", 0, 0)), NOW, NOW, NO_LEASE));
     }
@@ -89,7 +89,7 @@ class ReferenceHealthTest {
     void b4VanishedReadyConditionIsNoChange() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
-        Look look = rules.look(Optional.of(before), node(), NO_LEASE, NOW, B);
+        Evaluation look = rules.evaluate(Optional.of(before), node(), NO_LEASE, NOW, B);
 
         assertThat(look.saved()).isEqualTo(saved(Optional.empty(), OLD, OLDER, Optional.of(LEASE)));
         assertThat(look.observedReady()).isEqualTo("Unknown");
@@ -100,7 +100,7 @@ class ReferenceHealthTest {
     void b5SameHeartbeatTimeIsNothingWhateverElseChanged() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
-        Look look = rules.look(Optional.of(before), node(ready("False", 0, 7)), NO_LEASE, NOW, B);
+        Evaluation look = rules.evaluate(Optional.of(before), node(ready("False", 0, 7)), NO_LEASE, NOW, B);
 
         assertThat(look.saved()).isEqualTo(before);
         assertThat(look.observedReady()).isEqualTo("False");
@@ -110,7 +110,7 @@ class ReferenceHealthTest {
     void b6HeartbeatWithoutTransitionKeepsTheTimeOfTheTransitionAndForgetsTheLease() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
-        Look look = rules.look(Optional.of(before), node(ready("True", 10, 0)), Optional.of(LEASE), NOW, B);
+        Evaluation look = rules.evaluate(Optional.of(before), node(ready("True", 10, 0)), Optional.of(LEASE), NOW, B);
 
         assertThat(look.saved()).isEqualTo(saved(Optional.of(ready("True", 10, 0)), NOW, OLDER, NO_LEASE));
     }
@@ -119,7 +119,7 @@ class ReferenceHealthTest {
     void b7HeartbeatWithTransitionIsBothNow() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
-        Look look = rules.look(Optional.of(before), node(ready("False", -10, 10)), Optional.of(LEASE), NOW, B);
+        Evaluation look = rules.evaluate(Optional.of(before), node(ready("False", -10, 10)), Optional.of(LEASE), NOW, B);
 
         assertThat(look.saved()).isEqualTo(saved(Optional.of(ready("False", -10, 10)), NOW, NOW, NO_LEASE));
     }
@@ -128,7 +128,7 @@ class ReferenceHealthTest {
     void laterRenewalIsAHeartbeat() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
-        Look look = rules.look(Optional.of(before), node(ready("True", 0, 0)), Optional.of(RENEWED), NOW, B);
+        Evaluation look = rules.evaluate(Optional.of(before), node(ready("True", 0, 0)), Optional.of(RENEWED), NOW, B);
 
         assertThat(look.saved()).isEqualTo(saved(Optional.of(ready("True", 0, 0)), NOW, OLDER, Optional.of(RENEWED)));
     }
@@ -138,7 +138,7 @@ class ReferenceHealthTest {
     void leaseThatWasForgottenIsAHeartbeatAgain() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, NO_LEASE);
 
-        Look look = rules.look(Optional.of(before), node(ready("True", 0, 0)), Optional.of(LEASE), NOW, B);
+        Evaluation look = rules.evaluate(Optional.of(before), node(ready("True", 0, 0)), Optional.of(LEASE), NOW, B);
 
         assertThat(look.saved().probe()).isEqualTo(NOW);
         assertThat(look.saved().lease()).contains(LEASE);
@@ -151,10 +151,10 @@ class ReferenceHealthTest {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
         Node node = node(ready("True", 0, 0));
 
-        assertThat(rules.look(Optional.of(before), node, Optional.of(BACKWARDS), NOW, B)
+        assertThat(rules.evaluate(Optional.of(before), node, Optional.of(BACKWARDS), NOW, B)
                         .saved())
                 .isEqualTo(before);
-        assertThat(immune.look(Optional.of(before), node, Optional.of(BACKWARDS), NOW, B)
+        assertThat(immune.evaluate(Optional.of(before), node, Optional.of(BACKWARDS), NOW, B)
                         .saved()
                         .probe())
                 .isEqualTo(NOW);
@@ -164,8 +164,8 @@ class ReferenceHealthTest {
     void leaseWithoutATimeIsNoRenewal() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
-        Look look =
-                rules.look(Optional.of(before), node(ready("True", 0, 0)), Optional.of(new SeenLease("", "9")), NOW, B);
+        Evaluation look =
+                rules.evaluate(Optional.of(before), node(ready("True", 0, 0)), Optional.of(new SeenLease("", "9")), NOW, B);
 
         assertThat(look.saved()).isEqualTo(before);
     }
@@ -176,21 +176,21 @@ class ReferenceHealthTest {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
         Node node = node(ready("True", 0, 0));
         for (ReferenceHealth each : List.of(rules, immune)) {
-            Look late = each.look(Optional.of(before), node, Optional.of(LEASE), NOW, B);
+            Evaluation late = each.evaluate(Optional.of(before), node, Optional.of(LEASE), NOW, B);
 
-            Look live = each.lookLive(late, node, RENEWED, NOW).orElseThrow();
-            Look next = each.look(Optional.of(live.saved()), node, Optional.of(LEASE), NOW + SECOND, B);
+            Evaluation live = each.evaluateLive(late, node, RENEWED, NOW).orElseThrow();
+            Evaluation next = each.evaluate(Optional.of(live.saved()), node, Optional.of(LEASE), NOW + SECOND, B);
 
             assertThat(live.deadline()).isEqualTo(NOW + 50 * SECOND);
             assertThat(next.saved()).isEqualTo(live.saved());
-            assertThat(each.lookLive(next, node, RENEWED, NOW + SECOND)).isEmpty();
+            assertThat(each.evaluateLive(next, node, RENEWED, NOW + SECOND)).isEmpty();
         }
     }
 
     @Test
     void writtenVerdictKeepsTheTimeOfTheHeartbeat() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, NO_LEASE);
-        Look look = rules.look(Optional.of(before), node(ready("True", 0, 0)), NO_LEASE, NOW, B);
+        Evaluation look = rules.evaluate(Optional.of(before), node(ready("True", 0, 0)), NO_LEASE, NOW, B);
 
         Saved after = rules.written(look, node(ready("Unknown", 0, 100)), Optional.of(LEASE), NOW);
 
@@ -203,7 +203,7 @@ class ReferenceHealthTest {
                 new ControllerConfig(Duration.ofSeconds(5), Duration.ofNanos(Long.MAX_VALUE), Duration.ofSeconds(60)),
                 true);
 
-        Look look = patient.look(Optional.empty(), node(ready("True", 0, 0)), NO_LEASE, NOW, B);
+        Evaluation look = patient.evaluate(Optional.empty(), node(ready("True", 0, 0)), NO_LEASE, NOW, B);
 
         assertThat(look.deadline()).isGreaterThan(NOW);
     }

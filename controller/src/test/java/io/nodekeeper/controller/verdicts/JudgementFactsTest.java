@@ -99,7 +99,7 @@ class JudgementFactsTest extends JudgementWorld {
         assertThat(judge.stage(health)).isEqualTo(Judgement.Stage.WAITING);
 
         heartbeats.remove(health);
-        judge.look();
+        judge.checkWaiting();
 
         assertThat(judge.waiting().size()).isZero();
         assertThat(health.grace()).isEqualTo(GraceState.RESTING);

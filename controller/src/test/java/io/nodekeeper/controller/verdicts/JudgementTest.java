@@ -37,7 +37,7 @@ class JudgementTest {
         assertThat(step(new Input.ProofChecked(true))).containsExactly(new Command.Read());
         assertThat(judgement.stage()).isEqualTo(Stage.WORKING);
 
-        assertThat(step(looked("uid-1", "True"))).hasSize(1).first().isInstanceOf(Command.TakeIn.class);
+        assertThat(step(objectsRead("uid-1", "True"))).hasSize(1).first().isInstanceOf(Command.TakeIn.class);
         assertThat(step(new Input.TakenIn())).containsExactly(new Command.Prove());
         List<Command> write = step(new Input.ProofChecked(true));
         assertThat(write).hasSize(2);
@@ -85,7 +85,7 @@ class JudgementTest {
                 .endsWith(new Command.Pause(Duration.ofMillis(20)));
 
         assertThat(step(new Input.Check())).containsExactly(new Command.Read());
-        step(looked("uid-1", "Unknown"));
+        step(objectsRead("uid-1", "Unknown"));
         ready = "Unknown";
         assertThat(step(new Input.TakenIn()))
                 .filteredOn(JudgementTest::isSilenced)
@@ -175,8 +175,8 @@ class JudgementTest {
             case Command.Prove prove -> new Input.ProofChecked(random.nextInt(3) > 0);
             case Command.Read read ->
                 random.nextInt(4) == 0
-                        ? new Input.LookFailed(new TransportException("connection reset", null))
-                        : looked(random.nextInt(8) == 0 ? "uid-2" : "uid-1", ready);
+                        ? new Input.ReadFailed(new TransportException("connection reset", null))
+                        : objectsRead(random.nextInt(8) == 0 ? "uid-2" : "uid-1", ready);
             case Command.TakeIn take -> new Input.TakenIn();
             case Command.WriteStatus write ->
                 random.nextInt(3) == 0
@@ -193,7 +193,7 @@ class JudgementTest {
     private void read() {
         step(new Input.Check());
         step(new Input.ProofChecked(true));
-        step(looked("uid-1", "True"));
+        step(objectsRead("uid-1", "True"));
     }
 
     private void write() {
@@ -219,8 +219,8 @@ class JudgementTest {
                 new VerdictFacts.Sight(true, ProofKind.WATCH, 0));
     }
 
-    private Input.Looked looked(String uid, String status) {
-        return new Input.Looked(JsonObject.EMPTY, node(uid, status), now);
+    private Input.ObjectsRead objectsRead(String uid, String status) {
+        return new Input.ObjectsRead(JsonObject.EMPTY, node(uid, status), now);
     }
 
     private static JsonObject node(String uid, String status) {

@@ -89,7 +89,7 @@ abstract class JudgementWorld {
                 guard.seen(now(), true, ProofKind.WATCH, now());
             }
             wheel.poll(now(), judge::overdue);
-            judge.look();
+            judge.checkWaiting();
             assertThat(health.grace() == GraceState.ARMED)
                     .as("armed")
                     .isEqualTo(health.deadlineAt() != DeadlineWheel.NEVER && !health.isJudged());
@@ -109,7 +109,7 @@ abstract class JudgementWorld {
             time.advance(Duration.ofMillis(100));
             guard.seen(now(), true, ProofKind.WATCH, now());
             wheel.poll(now(), judge::overdue);
-            judge.look();
+            judge.checkWaiting();
         }
     }
 

@@ -29,14 +29,14 @@ class LiveReadsTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2020-01-01T00:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("controller");
     private final FakeTransport server = new FakeTransport();
-    private final LiveReads looks = new LiveReads(new KubeClient(server, loop, Duration.ofSeconds(2)));
+    private final LiveReads reads = new LiveReads(new KubeClient(server, loop, Duration.ofSeconds(2)));
 
     @Test
     void nodeAndLeaseAreReadOneByOne() {
         server.answer(call -> ok(NODE));
 
-        assertThat(ended(looks.node("n1")).join()).isEqualTo(Json.parseObject(NODE));
-        assertThat(ended(looks.lease("n1")).join()).isEqualTo(Json.parseObject(NODE));
+        assertThat(ended(reads.node("n1")).join()).isEqualTo(Json.parseObject(NODE));
+        assertThat(ended(reads.lease("n1")).join()).isEqualTo(Json.parseObject(NODE));
 
         assertThat(server.log()).containsExactly("GET " + NODES + "/n1", "GET " + LEASES + "/n1");
     }
@@ -45,8 +45,8 @@ class LiveReadsTest {
     void whatIsNotThereIsEmpty() {
         server.answer(call -> refusal(404, "NotFound"));
 
-        assertThat(ended(looks.node("n1")).join()).isEqualTo(JsonObject.EMPTY);
-        assertThat(ended(looks.lease("n1")).join()).isEqualTo(JsonObject.EMPTY);
+        assertThat(ended(reads.node("n1")).join()).isEqualTo(JsonObject.EMPTY);
+        assertThat(ended(reads.lease("n1")).join()).isEqualTo(JsonObject.EMPTY);
         assertThat(server.log()).hasSize(2);
     }
 
@@ -54,8 +54,8 @@ class LiveReadsTest {
     void listOfTheNameIsReadWhereSingleReadsAreForbidden() {
         server.answer(call -> isSingle(call) ? refusal(403, "Forbidden") : ok("{\"items\":[" + NODE + "]}"));
 
-        assertThat(ended(looks.node("n1")).join()).isEqualTo(Json.parseObject(NODE));
-        assertThat(ended(looks.lease("n1")).join()).isEqualTo(Json.parseObject(NODE));
+        assertThat(ended(reads.node("n1")).join()).isEqualTo(Json.parseObject(NODE));
+        assertThat(ended(reads.lease("n1")).join()).isEqualTo(Json.parseObject(NODE));
 
         assertThat(server.log())
                 .containsExactly(
@@ -70,7 +70,7 @@ class LiveReadsTest {
     void listWithoutTheNameMeansThatTheObjectDoesNotExist(String list) {
         server.answer(call -> isSingle(call) ? refusal(403, "Forbidden") : ok(list));
 
-        assertThat(ended(looks.node("n1")).join()).isEqualTo(JsonObject.EMPTY);
+        assertThat(ended(reads.node("n1")).join()).isEqualTo(JsonObject.EMPTY);
     }
 
     @Test
@@ -79,7 +79,7 @@ class LiveReadsTest {
                 ? refusal(403, "Forbidden")
                 : ok("{\"items\":[{\"metadata\":{\"name\":\"n0\"}}," + NODE + "]}"));
 
-        assertThat(ended(looks.node("n1")).join()).isEqualTo(Json.parseObject(NODE));
+        assertThat(ended(reads.node("n1")).join()).isEqualTo(Json.parseObject(NODE));
     }
 
     @ParameterizedTest
@@ -87,7 +87,7 @@ class LiveReadsTest {
     void anyOtherRefusalIsAFailure(int code) {
         server.answer(call -> refusal(code, "Refused"));
 
-        assertThatThrownBy(() -> ended(looks.node("n1")).join())
+        assertThatThrownBy(() -> ended(reads.node("n1")).join())
                 .cause()
                 .isInstanceOfSatisfying(
                         ApiException.class,
@@ -99,7 +99,7 @@ class LiveReadsTest {
     void forbiddenListIsAFailureToo() {
         server.answer(call -> refusal(403, "Forbidden"));
 
-        assertThatThrownBy(() -> ended(looks.lease("n1")).join()).hasCauseInstanceOf(ApiException.class);
+        assertThatThrownBy(() -> ended(reads.lease("n1")).join()).hasCauseInstanceOf(ApiException.class);
         assertThat(server.log()).hasSize(2);
     }
 
@@ -109,7 +109,7 @@ class LiveReadsTest {
             throw new TransportException("connection refused", null);
         });
 
-        assertThatThrownBy(() -> ended(looks.node("n1")).join()).hasCauseInstanceOf(TransportException.class);
+        assertThatThrownBy(() -> ended(reads.node("n1")).join()).hasCauseInstanceOf(TransportException.class);
     }
 
     private <T> CompletableFuture<T> ended(CompletableFuture<T> look) {
