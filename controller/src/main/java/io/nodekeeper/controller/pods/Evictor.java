@@ -50,7 +50,7 @@ final class Evictor {
     private final PriorityWorkQueue workQueue;
     private final PodCache cache;
     private final PodWrites writes;
-    private final NodeLooks reads;
+    private final NodeReads reads;
     private final PodReport report;
     private final ControllerMetrics metrics;
     private final PodTimers timers;
@@ -64,7 +64,7 @@ final class Evictor {
             PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
-            NodeLooks reads,
+            NodeReads reads,
             PodReport report,
             ControllerMetrics metrics) {
         this.config = config;

@@ -40,14 +40,14 @@ final class LeaseCollector {
     }
 
     private final KubeClient client;
-    private final NodeLooks reads;
+    private final NodeReads reads;
     private final PodReport report;
     /** Leases without a node, by name; at most as many as there are leases. */
     private final Map<String, Suspect> suspects = new LinkedHashMap<>();
     /** At most one job for each lease. */
     private final KeyedJobs<String, Check> jobs;
 
-    LeaseCollector(KubeClient client, PriorityWorkQueue workQueue, NodeLooks reads, PodReport report) {
+    LeaseCollector(KubeClient client, PriorityWorkQueue workQueue, NodeReads reads, PodReport report) {
         this.client = client;
         this.reads = reads;
         this.report = report;

@@ -49,7 +49,7 @@ final class PodCollector {
     private final WorkloadConfig config;
     private final PodCache cache;
     private final PodWrites writes;
-    private final NodeLooks reads;
+    private final NodeReads reads;
     private final PodReport report;
     private final ControllerMetrics metrics;
     /** At most one check for each node. */
@@ -63,7 +63,7 @@ final class PodCollector {
             PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
-            NodeLooks reads,
+            NodeReads reads,
             PodReport report,
             ControllerMetrics metrics) {
         this.config = config;

@@ -34,7 +34,7 @@ final class PodMarker {
     private final PriorityWorkQueue workQueue;
     private final PodCache cache;
     private final PodWrites writes;
-    private final NodeLooks reads;
+    private final NodeReads reads;
     private final PodReport report;
     /** At most one mark for each pod. */
     private final KeyedJobs<TrackedPod, Mark> jobs;
@@ -45,7 +45,7 @@ final class PodMarker {
             PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
-            NodeLooks reads,
+            NodeReads reads,
             PodReport report) {
         this.config = config;
         this.loop = loop;

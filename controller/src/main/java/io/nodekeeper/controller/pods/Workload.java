@@ -71,7 +71,7 @@ public final class Workload {
         // Lists of all pods may take longer than single calls: they keep the caller's deadline.
         KubeClient calls = client.withTimeout(ControllerConfig.CALL_TIMEOUT);
         PodWrites writes = new PodWrites(calls);
-        NodeLooks reads = new NodeLooks(calls);
+        NodeReads reads = new NodeReads(calls);
         this.config = config;
         this.loop = client.loop();
         this.random = random;

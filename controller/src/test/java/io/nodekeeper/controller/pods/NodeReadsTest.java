@@ -19,18 +19,18 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 
 /** When one live read of a node serves several pods. A read is valid for 1 s. */
-class NodeLooksTest {
+class NodeReadsTest {
     private static final Reply NODE =
             FakeTransport.reply(200, Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"uid\":\"u1\"}}"));
 
     private final VirtualTime time = new VirtualTime(Instant.parse("2020-01-01T00:00:00Z"));
     private final FakeTransport server = new FakeTransport();
-    private final NodeLooks reads =
-            new NodeLooks(new KubeClient(server, time.loop("controller"), Duration.ofSeconds(2)));
+    private final NodeReads reads =
+            new NodeReads(new KubeClient(server, time.loop("controller"), Duration.ofSeconds(2)));
     private final HostNode node = new HostNode("n1");
     private Reply answer = NODE;
 
-    NodeLooksTest() {
+    NodeReadsTest() {
         server.answer(call -> Optional.of(answer));
     }
 

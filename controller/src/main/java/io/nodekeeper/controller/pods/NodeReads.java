@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /** Reads nodes live before irreversible actions on their pods. Confined to the loop. */
-final class NodeLooks {
+final class NodeReads {
     /**
      * How long one read is valid for all pods of a node, unless the node has changed since the read began. All pods of
      * a node leave together, so this keeps reads far below one per pod; it is short compared with any toleration.
@@ -19,7 +19,7 @@ final class NodeLooks {
 
     private final KubeClient client;
 
-    NodeLooks(KubeClient client) {
+    NodeReads(KubeClient client) {
         this.client = client;
     }
 
