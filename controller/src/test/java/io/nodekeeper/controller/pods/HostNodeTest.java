@@ -104,11 +104,11 @@ class HostNodeTest {
     @Test
     void changeEndsTheValidityOfAnEarlierRead() {
         saw("u1", "True", "2020-01-01T00:00:00Z", "");
-        node.look = CompletableFuture.completedFuture(Optional.empty());
+        node.liveRead = CompletableFuture.completedFuture(Optional.empty());
 
         saw("u1", "False", "2020-01-01T00:00:00Z", "");
 
-        assertThat(node.look).isNull();
+        assertThat(node.liveRead).isNull();
     }
 
     @Test

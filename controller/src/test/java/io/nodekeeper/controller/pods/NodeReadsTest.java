@@ -79,10 +79,10 @@ class NodeReadsTest {
     @Test
     void readIsValidAtTheEndOfItsSecond() {
         ended(reads.at(node));
-        CompletableFuture<Optional<Node>> look = node.look;
+        CompletableFuture<Optional<Node>> look = node.liveRead;
         time.advance(Duration.ofSeconds(1));
         // Its release is due at this moment, too; here it is not yet done.
-        node.look = look;
+        node.liveRead = look;
 
         ended(reads.at(node));
 
@@ -92,11 +92,11 @@ class NodeReadsTest {
     @Test
     void answerIsReleasedAfterASecondAsItHoldsTheWholeNode() {
         ended(reads.at(node));
-        assertThat(node.look).isNotNull();
+        assertThat(node.liveRead).isNotNull();
 
         time.advance(Duration.ofMillis(1_001));
 
-        assertThat(node.look).isNull();
+        assertThat(node.liveRead).isNull();
     }
 
     @Test
@@ -104,14 +104,14 @@ class NodeReadsTest {
         // Given a read at 0 s, a change of the node, and a read at 0.5 s
         ended(reads.at(node));
         time.advance(Duration.ofMillis(500));
-        node.look = null;
+        node.liveRead = null;
         ended(reads.at(node));
 
         // When the second of the first read is over
         time.advance(Duration.ofMillis(600));
 
         // Then the second read is still valid
-        assertThat(node.look).isNotNull();
+        assertThat(node.liveRead).isNotNull();
         ended(reads.at(node));
         assertThat(server.calls()).hasSize(2);
     }
