@@ -9,11 +9,14 @@ import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.cri.RuntimeCondition;
+import io.nodekeeper.cri.RuntimeStatus;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -90,9 +93,83 @@ class CheckupTest {
         assertThat(examine(5).processError()).isEqualTo("no /proc");
     }
 
+    @Test
+    void containerThatEndsDuringTheCheckupIsNoFault() {
+        runtime.fail(
+                "ContainerStats:" + ProcessFixtures.WEB_APP,
+                new RuntimeCallException("ContainerStats", RuntimeCallException.Code.NOT_FOUND, "no such task"));
+        loop.schedule(
+                Duration.ofSeconds(2),
+                () -> runtime.container(ProcessFixtures.WEB_APP, "w1", "app", ContainerState.EXITED));
+
+        Findings findings = examine(6);
+
+        assertThat(findings.faults()).isEmpty();
+        assertThat(findings.healthy()).isTrue();
+    }
+
+    @Test
+    void callThatFailsTwiceIsAFaultWithItsError() {
+        runtime.fail(
+                "ContainerStats:" + ProcessFixtures.WEB_APP,
+                new RuntimeCallException("ContainerStats", RuntimeCallException.Code.OTHER, "no space left on device"));
+
+        Findings findings = examine(6);
+
+        assertThat(findings.faults())
+                .containsExactly("ContainerStats of container " + ProcessFixtures.WEB_APP
+                        + " fails: ContainerStats: OTHER: no space left on device");
+        assertThat(findings.healthy()).isFalse();
+        assertThat(runtime.calls("ContainerStats")).isEqualTo(3);
+    }
+
+    @Test
+    void networkThatIsNotReadyIsAFaultWithItsReason() {
+        runtime.status(new RuntimeStatus(
+                List.of(
+                        new RuntimeCondition(RuntimeCondition.RUNTIME_READY, true, "", ""),
+                        new RuntimeCondition(
+                                RuntimeCondition.NETWORK_READY, false, "NetworkPluginNotReady", "no CNI configuration")),
+                List.of(),
+                Optional.empty()));
+
+        Findings findings = examine(5);
+
+        assertThat(findings.culprits()).isEmpty();
+        assertThat(findings.faults())
+                .containsExactly("NetworkReady is false: NetworkPluginNotReady: no CNI configuration");
+        assertThat(findings.healthy()).isFalse();
+    }
+
+    @Test
+    void scanOnceMoreFindsWhatHasChangedInTheProcesses() {
+        scan = CompletableFuture.completedFuture(
+                ProcessFixtures.healthyBut(ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T')));
+        Checkup checkup = checkup();
+        CompletableFuture<Findings> first = checkup.run();
+        time.advance(Duration.ofSeconds(5));
+        assertThat(first.join().culprits().stream().map(Culprit::reason)).containsExactly("ShimStopped");
+
+        scan = CompletableFuture.completedFuture(ProcessFixtures.healthy());
+        CompletableFuture<Findings> second = checkup.rescan();
+        time.advance(Duration.ofMillis(1));
+
+        assertThat(second.join().culprits()).isEmpty();
+    }
+
+    private Checkup checkup() {
+        return new Checkup(
+                runtime,
+                (ids, deep) -> scan,
+                "/run/c.sock",
+                loop,
+                Duration.ofSeconds(3),
+                Checkup.Times.DOCTOR,
+                said -> {});
+    }
+
     private Findings examine(int seconds) {
-        CompletableFuture<Findings> findings =
-                new Checkup(runtime, (ids, deep) -> scan, "/run/c.sock", loop, Duration.ofSeconds(3), Checkup.Times.DOCTOR, said -> {}).run();
+        CompletableFuture<Findings> findings = checkup().run();
         time.advance(Duration.ofSeconds(seconds));
         assertThat(findings).isCompleted();
         return findings.join();
