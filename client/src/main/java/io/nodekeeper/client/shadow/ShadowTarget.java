@@ -55,7 +55,20 @@ record ShadowTarget(String root, String namespace, String plural, String name, S
                 && FieldSelector.parse(parameter("fieldSelector")).matches(field -> valueOf(object, field));
     }
 
-    private String parameter(String name) {
+    /** Whether {@code path}, as {@link #object()} gives it for an object of this resource, is in this collection. */
+    boolean holds(String path) {
+        String collection = namespace.isEmpty() ? root + "/" : root + "/namespaces/" + namespace + "/" + plural + "/";
+        return path.startsWith(collection);
+    }
+
+    /** Whether a selector limits the collection. */
+    boolean isSelective() {
+        return !parameter("labelSelector").isEmpty()
+                || !parameter("fieldSelector").isEmpty();
+    }
+
+    /** The decoded query parameter; empty if it is absent. */
+    String parameter(String name) {
         for (String pair : query.split("&")) {
             if (pair.startsWith(name + "=")) {
                 return URLDecoder.decode(pair.substring(name.length() + 1), StandardCharsets.UTF_8);

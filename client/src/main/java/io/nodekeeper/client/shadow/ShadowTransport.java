@@ -104,6 +104,7 @@ public final class ShadowTransport implements Transport {
 
     private Reply read(ShadowTarget target, Reply reply) {
         boolean list = target.name().isEmpty();
+        missing(target, reply);
         if (reply.status() != 200 || !(list || isCovered(target))) {
             return reply;
         }
@@ -115,6 +116,9 @@ public final class ShadowTransport implements Transport {
         }
         List<JsonObject> items = object.array("items").objects().toList();
         items.forEach(item -> witness.happened("LISTED", target.plural(), item));
+        synchronized (lock) {
+            shadows.listed(target, object);
+        }
         if (!isCovered(target)) {
             return reply;
         }
@@ -123,6 +127,22 @@ public final class ShadowTransport implements Transport {
                 .<JsonValue>map(item -> item)
                 .toList();
         return reply(200, object.with("items", new JsonArray(seen)));
+    }
+
+    /** Forgets the shadow of an object that the server no longer has. */
+    private void missing(ShadowTarget target, Reply reply) {
+        if (reply.status() == 404 && target.subresource().isEmpty()) {
+            synchronized (lock) {
+                shadows.forget(target, target.object());
+            }
+        }
+    }
+
+    /** The number of objects that have a shadow. */
+    public int shadows() {
+        synchronized (lock) {
+            return shadows.size();
+        }
     }
 
     private boolean isCovered(ShadowTarget target) {
@@ -145,6 +165,8 @@ public final class ShadowTransport implements Transport {
 
     private Reply written(Call call, ShadowTarget target, Reply found) {
         if (found.status() != 200) {
+            // The read was of the object, without a subresource.
+            missing(ShadowTarget.of(target.object()), found);
             return found;
         }
         JsonObject object = Json.parseObject(found.body());

@@ -5,10 +5,12 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Computes objects with the withheld writes applied. A write covers one part of its object (its spec, its status, its
@@ -26,14 +28,34 @@ final class Shadows {
         private final String uid;
         private final Map<String, Cover> covers = new HashMap<>();
         private boolean deleted;
+        /** The real object's resourceVersion at the latest write; -1 if it is not a number. */
+        private long version;
 
         private Shadow(String uid) {
             this.uid = uid;
         }
     }
 
+    /**
+     * Lists in pages that are remembered at the same time. A client lists a resource once at a time, and a controller lists
+     * fewer than ten resources.
+     */
+    private static final int LISTS = 16;
+
+    /** Bound: the objects that exist. A watch, a read or a list reports each deletion. */
     private final Map<String, Shadow> byPath = new HashMap<>();
+
     private final Map<String, Set<String>> byPlural = new HashMap<>();
+    /**
+     * The lists that have more pages, by the continue token of the next page: paths of shadows that no page has shown yet. At
+     * most {@link #LISTS}; the oldest one is dropped.
+     */
+    private final Map<String, Set<String>> lists = new LinkedHashMap<>();
+
+    /** The number of objects that have a shadow. */
+    int size() {
+        return byPath.size();
+    }
 
     /** Whether any object of that resource has a shadow. */
     boolean cover(String plural) {
@@ -83,6 +105,44 @@ final class Shadows {
         shadow(target, real).deleted = true;
     }
 
+    /**
+     * A page of a list was received. After the last page of a list without selectors this forgets the shadows of objects that
+     * the list does not contain although they are older than the list. These objects were deleted in reality, and the watch was
+     * cut when that happened.
+     */
+    void listed(ShadowTarget collection, JsonObject page) {
+        if (collection.isSelective()) {
+            return;
+        }
+        String token = collection.parameter("continue");
+        Set<String> missing = token.isEmpty() ? olderThan(collection, page) : lists.remove(token);
+        if (missing == null) {
+            return;
+        }
+        page.array("items").objects().forEach(item -> missing.remove(collection.object(item.object("metadata"))));
+        String next = page.object("metadata").text("continue");
+        if (next.isEmpty()) {
+            missing.forEach(path -> forget(collection, path));
+        } else if (!missing.isEmpty()) {
+            lists.put(next, missing);
+            if (lists.size() > LISTS) {
+                lists.remove(lists.keySet().iterator().next());
+            }
+        }
+    }
+
+    /** The paths of the shadows in the collection whose objects existed before {@code list} was made. */
+    private Set<String> olderThan(ShadowTarget collection, JsonObject list) {
+        long made = version(list);
+        return byPlural.getOrDefault(collection.plural(), Set.of()).stream()
+                .filter(collection::holds)
+                .filter(path -> {
+                    long version = byPath.get(path).version;
+                    return version >= 0 && version <= made;
+                })
+                .collect(Collectors.toCollection(HashSet::new));
+    }
+
     /** The object at {@code path} was deleted in reality. */
     void forget(ShadowTarget target, String path) {
         byPath.remove(path);
@@ -95,7 +155,11 @@ final class Shadows {
     private Shadow shadow(ShadowTarget target, JsonObject real) {
         String path = target.object();
         byPlural.computeIfAbsent(target.plural(), plural -> new HashSet<>()).add(path);
-        return byPath.computeIfAbsent(path, unused -> new Shadow(uid(real)));
+        // The object exists now, whatever a list that began earlier shows.
+        lists.values().forEach(missing -> missing.remove(path));
+        Shadow shadow = byPath.computeIfAbsent(path, unused -> new Shadow(uid(real)));
+        shadow.version = version(real);
+        return shadow;
     }
 
     private static void cover(Shadow shadow, String part, JsonObject real, JsonObject wanted) {
@@ -121,6 +185,12 @@ final class Shadows {
 
     private static JsonObject with(JsonObject object, String name, JsonValue value) {
         return value == JsonNull.NULL ? object.without(name) : object.with(name, value);
+    }
+
+    /** The resourceVersion as a number; -1 if it is none. */
+    private static long version(JsonObject object) {
+        String version = object.object("metadata").text("resourceVersion");
+        return version.matches("[0-9]{1,18}") ? Long.parseLong(version) : -1;
     }
 
     private static String uid(JsonObject object) {

@@ -236,6 +236,8 @@ class BestEffortReadTest {
                 Files.writeString(directory.resolve(name), "damaged");
             }
         }
+        // and a directory that has the name of a newer one
+        Files.createDirectory(directory.resolve("MANIFEST-888888"));
         Files.writeString(directory.resolve("CURRENT"), "MANIFEST-777777\n");
 
         assertThat(manifests).isNotEmpty();

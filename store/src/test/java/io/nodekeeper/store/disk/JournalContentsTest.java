@@ -350,9 +350,13 @@ class JournalContentsTest {
     @Test
     @Tag("W85")
     void windowsThatCannotBeReadAreAnErrorAndNotTheEndOfTheWindows() throws Exception {
+        // given windows in several blocks of a table, the last of which is damaged
         formatWithoutSum();
-        window(NODES, 1);
-        damagedTable("minions/");
+        long first = 0x4142434445460000L;
+        for (int i = 0; i < 999; i++) {
+            window("/registry/r" + (1_000 + i) + "/", first + i);
+        }
+        damagedTable(new String(RowFormat.number(first + 998), StandardCharsets.ISO_8859_1));
 
         assertThatThrownBy(this::read).isInstanceOf(RocksDBException.class).hasMessageContaining("checksum");
     }

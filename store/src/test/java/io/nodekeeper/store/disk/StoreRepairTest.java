@@ -152,6 +152,31 @@ class StoreRepairTest {
     }
 
     @Test
+    void changesAfterADamagedOneInTheLogAreReportedOneByOne() throws Exception {
+        journal(4);
+        Path log;
+        try (Stream<Path> files = Files.list(directory)) {
+            log = files.filter(file -> file.toString().endsWith(".log"))
+                    .filter(file -> file.toFile().length() > 0)
+                    .findFirst()
+                    .orElseThrow();
+        }
+        byte[] content = Files.readAllBytes(log);
+        content[new String(content, StandardCharsets.ISO_8859_1).indexOf("value 3")] = 'X';
+        Files.write(log, content);
+
+        StoreRepair.Report report = StoreRepair.repair(directory);
+
+        assertThat(report.losses())
+                .containsExactly(
+                        "the changes of revisions 3 to 4 are lost (/registry/minions/n3, /registry/minions/n4); all up to"
+                                + " revision 2 can be read; objects: 2",
+                        "revision 3 of /registry/minions/n3",
+                        "revision 4 of /registry/minions/n4");
+        assertThat(objects(4 + RocksJournal.JUMP, ValueTransformer.IDENTITY)).hasSize(2);
+    }
+
+    @Test
     void storeWithoutItsMarkLosesNothingThatIsKnown() throws Exception {
         journal(2);
         Files.delete(directory.resolve(HighWaterMark.FILE));
