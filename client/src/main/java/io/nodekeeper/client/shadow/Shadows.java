@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Computes objects with the withheld writes applied. A write covers one part of its object (its spec, its status, its
@@ -134,13 +133,15 @@ final class Shadows {
     /** The paths of the shadows in the collection whose objects existed before {@code list} was made. */
     private Set<String> olderThan(ShadowTarget collection, JsonObject list) {
         long made = version(list);
-        return byPlural.getOrDefault(collection.plural(), Set.of()).stream()
-                .filter(collection::holds)
-                .filter(path -> {
-                    long version = byPath.get(path).version;
-                    return version >= 0 && version <= made;
-                })
-                .collect(Collectors.toCollection(HashSet::new));
+        Set<String> paths = byPlural.getOrDefault(collection.plural(), Set.of());
+        Set<String> older = new HashSet<>();
+        byPath.forEach((path, shadow) -> {
+            boolean known = shadow.version >= 0 && shadow.version <= made;
+            if (known && paths.contains(path) && collection.holds(path)) {
+                older.add(path);
+            }
+        });
+        return older;
     }
 
     /** The object at {@code path} was deleted in reality. */

@@ -217,6 +217,7 @@ class StoreCheckTest {
         assertThat(check.problem()).isEmpty();
         assertThat(check.revision()).isEqualTo(3);
         assertThat(check.objects()).isEqualTo(3);
+        assertThat(check.contents().orElseThrow().format()).isEqualTo(3);
         assertThat(check.known()).isEqualTo(3);
         assertThat(check.lost()).isEmpty();
         assertThat(check.loss()).isEqualTo("all up to revision 3 can be read; objects: 3");
