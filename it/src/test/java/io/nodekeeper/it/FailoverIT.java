@@ -13,17 +13,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
-import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What one controller began another one finishes. Each test waits for a cluster of its own, so they run side by side. */
+@Isolated("It measures.")
 @Execution(ExecutionMode.CONCURRENT)
 @Tag("long")
-@Order(3)
 class FailoverIT {
     private static final Duration GRACE = Duration.ofSeconds(15);
     /** Kubernetes' lock: 15 s without a renewal, and then a look each 2 s × (1…2.2). */
