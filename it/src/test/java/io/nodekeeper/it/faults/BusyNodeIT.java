@@ -3,6 +3,7 @@ package io.nodekeeper.it.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.it.ConditionLog;
+import io.nodekeeper.it.Eventually;
 import io.nodekeeper.it.LoopDisk;
 import io.nodekeeper.it.Pods;
 import io.nodekeeper.it.RealNode;
@@ -32,6 +33,9 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Tag("long")
 class BusyNodeIT {
     private static final Duration BUSY = Duration.ofSeconds(Integer.getInteger("busy.seconds", 20));
+    /** A busy node is slow, but it gets on. */
+    private static final Duration ENDED = Duration.ofMinutes(2);
+
     private static final int PODS = 3;
     private static final int EXECS = 200;
     /** Pods that start and end at the same time, which is about as many a second as two cores can do. */
@@ -80,7 +84,7 @@ class BusyNodeIT {
             again(() -> node.pods().exec(pod, "/bin/sleep", "0.2").join());
         }
         assertThat(accusations()).isEmpty();
-        assertThat(done).as("commands that ended").hasPositiveValue();
+        Eventually.within(ENDED, () -> done.get() > 0);
     }
 
     @Test
@@ -95,7 +99,7 @@ class BusyNodeIT {
             again(() -> node.pods().remove(node.pods().run("churn-" + number.incrementAndGet())).join());
         }
         assertThat(accusations()).isEmpty();
-        assertThat(done).as("pods that ended").hasPositiveValue();
+        Eventually.within(ENDED, () -> done.get() > 0);
     }
 
     @Test

@@ -57,6 +57,11 @@ class GeneratorTest {
     }
 
     @Test
+    void theSampleIsPartOfTheCatalog() {
+        assertThat(GeneratedFaultsIT.sample()).hasSize(8);
+    }
+
+    @Test
     void aTimelineJoinsEqualSeconds() {
         assertThat(Timeline.of(List.of("a", "a", "b", "a"))).isEqualTo("1-2 s: a; 3 s: b; 4 s: a");
     }

@@ -59,13 +59,18 @@ enum Grip {
     FREEZER_V1("frozen by the freezer of cgroup v1", Way.FREEZER_V1, "froze|freez|thaw") {
         @Override
         Held hold(Scene scene, long pid) throws Exception {
-            return new Frozen(pid, Path.of("/sys/fs/cgroup/freezer"), groupName(scene, pid), "freezer.state", "FROZEN", "THAWED");
+            Frozen frozen = new Frozen(
+                    pid, Path.of("/sys/fs/cgroup/freezer"), groupName(scene, pid), "freezer.state", "FROZEN", "THAWED");
+            scene.closes(frozen::release);
+            return frozen;
         }
     },
     FREEZER_V2("frozen by the freezer of cgroup v2", Way.FREEZER_V2, "froze|freez|thaw") {
         @Override
         Held hold(Scene scene, long pid) throws Exception {
-            return new Frozen(pid, unified(), groupName(scene, pid), "cgroup.freeze", "1", "0");
+            Frozen frozen = new Frozen(pid, unified(), groupName(scene, pid), "cgroup.freeze", "1", "0");
+            scene.closes(frozen::release);
+            return frozen;
         }
     };
 

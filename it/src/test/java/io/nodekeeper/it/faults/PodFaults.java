@@ -56,6 +56,7 @@ final class PodFaults {
                     Path group = group(pid, first);
                     Path file = group.resolve(first ? "freezer.state" : "cgroup.freeze");
                     Files.writeString(file, first ? "FROZEN" : "1");
+                    scene.closes(() -> thaw(file, first));
                     if (exec) {
                         scene.execInVictim();
                     }
@@ -65,11 +66,7 @@ final class PodFaults {
                     return Standing.struck(
                             exec ? frozen : frozen.orSilence(),
                             () -> !Files.readString(file).strip().equals(first ? "THAWED" : "0"),
-                            () -> {
-                                if (Files.exists(file)) {
-                                    Files.writeString(file, first ? "THAWED" : "0");
-                                }
-                            });
+                            () -> thaw(file, first));
                 });
     }
 
@@ -130,6 +127,12 @@ final class PodFaults {
                 .orElseThrow();
         Path base = Path.of("/sys/fs/cgroup");
         return base.resolve(first ? "freezer" : Files.isDirectory(base.resolve("unified")) ? "unified" : "").resolve(path);
+    }
+
+    private static void thaw(Path file, boolean first) throws IOException {
+        if (Files.exists(file)) {
+            Files.writeString(file, first ? "THAWED" : "0");
+        }
     }
 
     private static Set<Long> processes(Path group) {

@@ -10,13 +10,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +32,10 @@ final class Scene implements AutoCloseable {
     private final RealNode node;
     private final String number;
     private final Path directory;
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Deque<AutoCloseable> parts = new ConcurrentLinkedDeque<>();
+    /** If the run is ended from outside, frozen processes, mounts and helpers would outlive it. */
+    private final Thread lastResort = new Thread(this::closeAtLast, "end scene");
+
     private final List<CompletableFuture<?>> begun = new ArrayList<>();
     private Pods.@Nullable RealPod victim;
     private @Nullable Census census;
@@ -41,6 +44,7 @@ final class Scene implements AutoCloseable {
         this.node = node;
         this.number = number;
         directory = Files.createDirectory(node.directory().resolve("scene-" + number));
+        Runtime.getRuntime().addShutdownHook(lastResort);
     }
 
     RealNode node() {
@@ -166,10 +170,23 @@ final class Scene implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
+        Runtime.getRuntime().removeShutdownHook(lastResort);
+        release();
+    }
+
+    private void closeAtLast() {
+        try {
+            release();
+        } catch (Exception | Error e) {
+            System.err.println("scene " + directory + ": " + e);
+        }
+    }
+
+    private void release() throws Exception {
         Exception first = null;
-        while (!parts.isEmpty()) {
+        for (AutoCloseable part = parts.poll(); part != null; part = parts.poll()) {
             try {
-                parts.pop().close();
+                part.close();
             } catch (Exception e) {
                 first = first == null ? e : first;
             }
