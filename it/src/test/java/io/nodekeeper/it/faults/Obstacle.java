@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 /**
  * What keeps a command of the runtime from ending.
@@ -238,8 +239,9 @@ record Obstacle(Way way, String text, Setup setup) {
 
                 @Override
                 public Truth truth(Supplier<Set<Long>> commands) {
-                    return Truth.process("the frozen disk", commands, "disk|file system|froz")
-                            .or(mount.toString());
+                    // It names this mount, or none: another one would be wrong.
+                    return Truth.process(
+                            "the frozen disk", commands, "a file system or disk|at " + Pattern.quote(mount.toString()));
                 }
 
                 @Override
