@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
+import io.nodekeeper.agent.culprit.diagnosis.WaitGraph.Entity;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.GoDuration;

@@ -43,7 +43,7 @@ final class FileLocks {
     }
 
     /** The locks that a process waits for; {@code file} is a file on whose lock one of its threads waits, if known. */
-    List<Wait.ForLock> of(int pid, Optional<OpenFile> file) {
+    List<Wait.ForLock> of(int pid, Optional<ProcFiles.OpenFile> file) {
         Set<Wait.ForLock> waits = new LinkedHashSet<>();
         for (Line line : blocked) {
             boolean own = line.pid == pid
@@ -53,7 +53,7 @@ final class FileLocks {
             Line holder = held.get(line.id);
             if (own && holder != null) {
                 String path = file.filter(open -> open.inode().equals(inode(line)))
-                        .map(OpenFile::path)
+                        .map(ProcFiles.OpenFile::path)
                         .orElseGet(() -> "device and inode " + line.inode);
                 waits.add(new Wait.ForLock(path, line.kind, holders(holder, path, pid)));
             }

@@ -24,7 +24,7 @@ final class FuseServers {
      * The FUSE file system for which a thread of {@code pid} waits: that of {@code file}, or of the working directory,
      * or the only one that the process sees; empty if that is ambiguous.
      */
-    Optional<Wait> of(int pid, Optional<OpenFile> file) {
+    Optional<Wait> of(int pid, Optional<ProcFiles.OpenFile> file) {
         Mounts mounts = new Mounts(files);
         List<Mounts.Line> own = mounts.of(pid);
         Optional<Mounts.Line> mount = file.flatMap(open -> fuse(open.path(), own))

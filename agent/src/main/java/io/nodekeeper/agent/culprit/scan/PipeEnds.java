@@ -29,7 +29,7 @@ final class PipeEnds {
     }
 
     /** The other processes that hold the end opposite to {@code file}. */
-    List<Integer> opposite(int pid, OpenFile file) {
+    List<Integer> opposite(int pid, ProcFiles.OpenFile file) {
         readAll();
         Set<Integer> others = new TreeSet<>();
         for (End end : ends.getOrDefault(file.path(), Set.of())) {
@@ -41,8 +41,8 @@ final class PipeEnds {
     }
 
     /** The anonymous pipes from which a process can read, each once. */
-    List<OpenFile> readable(int pid) {
-        Set<OpenFile> pipes = new HashSet<>();
+    List<ProcFiles.OpenFile> readable(int pid) {
+        Set<ProcFiles.OpenFile> pipes = new HashSet<>();
         for (Path link : files.openFiles(pid)) {
             if (budget.spend() && files.link(link).filter(PipeEnds::isPipe).isPresent()) {
                 files.openFile(pid, Integer.parseInt(link.getFileName().toString()))

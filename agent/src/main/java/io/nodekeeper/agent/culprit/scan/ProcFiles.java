@@ -21,6 +21,16 @@ record ProcFiles(Path root) {
     /** The most open files of one process that are examined: those of a busy runtime with hundreds of pods. */
     private static final int OPEN_FILES = 4_096;
 
+    /**
+     * An open file of a process. Immutable.
+     *
+     * @param path the target of its link: a path, or {@code pipe:[INODE]} and the like
+     * @param inode as text; empty if the kernel does not report it
+     * @param access 0 for reading, 1 for writing, 2 for both, as in open(2)
+     * @param fuseConnection the number of the FUSE connection that it serves; empty for other files
+     */
+    record OpenFile(String path, String inode, int access, String fuseConnection) {}
+
     /** A line of {@code stat}: the cheap facts about a process or thread. */
     record Stat(int pid, String name, char state, int parent, long startTicks) {}
 

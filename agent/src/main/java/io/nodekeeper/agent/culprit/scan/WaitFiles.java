@@ -44,7 +44,7 @@ final class WaitFiles {
             return List.of(held.get());
         }
         Set<Wait> waits = new LinkedHashSet<>();
-        Optional<OpenFile> locked = Optional.empty();
+        Optional<ProcFiles.OpenFile> locked = Optional.empty();
         boolean inContainer = role == ProcessRole.CONTAINER;
         List<Integer> threads = files.threads(pid);
         int most = Math.min(inContainer ? CONTAINER_THREADS : THREADS, threads.size());
@@ -79,7 +79,7 @@ final class WaitFiles {
 
     private List<Wait> output(int pid) {
         List<Wait> waits = new ArrayList<>();
-        for (OpenFile pipe : pipes.readable(pid)) {
+        for (ProcFiles.OpenFile pipe : pipes.readable(pid)) {
             List<Integer> writers = pipes.opposite(pid, pipe);
             if (!writers.isEmpty()) {
                 waits.add(new Wait.ForPipe(pipe.path(), false, writers));
@@ -98,7 +98,7 @@ final class WaitFiles {
     }
 
     /** The file of a thread's system call. Format: its number, then its arguments in hexadecimal; the first is the file. */
-    private Optional<OpenFile> file(int pid, int thread) {
+    private Optional<ProcFiles.OpenFile> file(int pid, int thread) {
         return files.read(files.thread(pid, thread).resolve("syscall"))
                 .map(text -> text.strip().split(" "))
                 .filter(words -> words.length > 2 && words[1].matches("0x[0-9a-f]{1,5}"))
