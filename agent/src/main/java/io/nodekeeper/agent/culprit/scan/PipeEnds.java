@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * Which processes hold which ends of the machine's pipes; read when the first question is asked. A program that waits
@@ -30,7 +31,13 @@ final class PipeEnds {
 
     /** The other processes that hold the end opposite to {@code file}. */
     List<Integer> opposite(int pid, ProcFiles.OpenFile file) {
-        readAll();
+        if (isPipe(file.path())) {
+            readAll();
+        } else if (!ends.containsKey(file.path())) {
+            // A FIFO has a path like any file.
+            ends.put(file.path(), new HashSet<>());
+            search(file.path()::equals);
+        }
         Set<Integer> others = new TreeSet<>();
         for (End end : ends.getOrDefault(file.path(), Set.of())) {
             if (end.pid != pid && (end.access == 2 || end.access != file.access())) {
@@ -62,13 +69,17 @@ final class PipeEnds {
             return;
         }
         read = true;
+        search(PipeEnds::isPipe);
+    }
+
+    private void search(Predicate<String> wanted) {
         for (int pid : pids) {
             for (Path link : files.openFiles(pid)) {
                 if (!budget.spend()) {
                     return;
                 }
                 files.link(link)
-                        .filter(PipeEnds::isPipe)
+                        .filter(wanted)
                         .flatMap(target -> files.openFile(
                                 pid, Integer.parseInt(link.getFileName().toString())))
                         .ifPresent(file -> ends.computeIfAbsent(file.path(), key -> new HashSet<>())
