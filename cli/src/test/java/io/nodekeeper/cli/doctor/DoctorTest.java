@@ -228,12 +228,18 @@ class DoctorTest {
 
     @Test
     void stoppedShimIsFoundByItsSocketAndContinued() throws Exception {
+        // A pod of its own: other tests, which run at the same time, find shims by the ids of their sandboxes.
+        CommandRunner runner = runner(loop -> {
+            FakeRuntime runtime = new FakeRuntime(loop);
+            runtime.pod("stopped", "app");
+            return runtime;
+        });
         Path directory = Files.createTempDirectory("nk");
         Path socket = directory.resolve("c.sock");
         Process named = new ProcessBuilder(
                         "bash",
                         "-c",
-                        "exec -a containerd-shim-runc-v2 sh -c 'while :; do sleep 0.1; done' sh -id s-w1" + " -address "
+                        "exec -a containerd-shim-runc-v2 sh -c 'while :; do sleep 0.1; done' sh -id s-stopped" + " -address "
                                 + socket)
                 .start();
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
@@ -244,7 +250,7 @@ class DoctorTest {
             int sick = runner.run("doctor", "--fix", "--container-runtime-endpoint=unix://" + socket);
             assertThat(out.toString())
                     .contains("  1. ShimStopped (shim), certain\n")
-                    .contains("of pod default/pod-w1 has been stopped (state T)")
+                    .contains("of pod default/pod-stopped has been stopped (state T)")
                     .contains("remedy    kill -CONT " + named.pid() + "   (--fix does it)\n")
                     .contains("Plan:\n  1. kill -CONT " + named.pid() + "   (is applied)\n")
                     .contains("  Nothing of it is applied.\n");
