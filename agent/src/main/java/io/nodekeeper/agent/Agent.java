@@ -14,6 +14,7 @@ import io.nodekeeper.agent.heartbeat.LeaseRenewer;
 import io.nodekeeper.agent.heartbeat.StatusReporter;
 import io.nodekeeper.agent.host.Host;
 import io.nodekeeper.agent.host.HostSnapshots;
+import io.nodekeeper.agent.problems.ProblemView;
 import io.nodekeeper.agent.registration.InitialNode;
 import io.nodekeeper.agent.registration.Registration;
 import io.nodekeeper.agent.runtime.NoRuntime;
@@ -73,6 +74,7 @@ public final class Agent {
     private final StatusReporter reporter;
     private final LeaseRenewer lease;
     private final RuntimeView runtime;
+    private final ProblemView problems;
     private final StartListener listener;
     private final LoopMonitor.Beat statusBeat;
     private final LoopMonitor.Beat pressureBeat;
@@ -98,10 +100,23 @@ public final class Agent {
             RuntimeView runtime,
             LoopMonitor watch,
             StartListener listener) {
+        this(config, ports, host, runtime, ProblemView.NONE, watch, listener);
+    }
+
+    /** The same with the conditions of the node itself. */
+    public Agent(
+            AgentConfig config,
+            AgentPorts ports,
+            Host host,
+            RuntimeView runtime,
+            ProblemView problems,
+            LoopMonitor watch,
+            StartListener listener) {
         this.config = config;
         this.ports = ports;
         this.loop = ports.loop();
         this.runtime = runtime;
+        this.problems = problems;
         this.listener = listener;
         statusBeat = watch.loop("syncloop", config.nodeStatusUpdateFrequency());
         pressureBeat = watch.loop("pressure", PRESSURE_PERIOD);
@@ -188,6 +203,7 @@ public final class Agent {
         reporter.startFastPath();
         ports.nodes().listen(config.nodeName(), this::seen);
         runtime.onNews(this::answer);
+        problems.onNews(this::answer);
     }
 
     /** Reports immediately if the controller has set Ready to Unknown: this agent was frozen or cut off. */
@@ -252,6 +268,7 @@ public final class Agent {
     /** The agent's own conditions. PressureUnknown is reported once there was something to report. */
     private List<ConditionReport> conditions() {
         List<ConditionReport> conditions = new ArrayList<>(runtime.conditions());
+        conditions.addAll(problems.conditions());
         boolean stored = ports.nodes()
                 .node(config.nodeName())
                 .flatMap(node -> node.condition(PressureReport.TYPE))

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent;
 
 import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigException;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.health.LoopMonitor;
@@ -9,9 +10,13 @@ import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.metrics.StartupTracker;
 import io.nodekeeper.agent.pages.AgentPages;
+import io.nodekeeper.agent.problems.OpenFilesCheck;
+import io.nodekeeper.agent.problems.ProblemAssembly;
+import io.nodekeeper.agent.problems.ProblemView;
 import io.nodekeeper.agent.runtime.NoRuntime;
 import io.nodekeeper.agent.runtime.RuntimeAssembly;
 import io.nodekeeper.agent.runtime.RuntimeView;
+import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
@@ -23,6 +28,7 @@ import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.Workers;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -64,6 +70,7 @@ public final class NodeAgent {
     private final HttpTransport transport;
     private final NodeCache nodes;
     private final Optional<RuntimeAssembly> runtime;
+    private final Optional<ProblemAssembly> problems;
     private final Agent agent;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
 
@@ -76,6 +83,12 @@ public final class NodeAgent {
         Optional<Path> socket = config.runtime().socket(Optional.of(CONTAINERD).filter(Files::exists));
         List<String> faults =
                 Thresholds.unmeasurable(config.thresholds(), socket.isPresent(), LinuxHost::podMemoryFault);
+        OpenFilesCheck.limitFault().ifPresent(faults::add);
+        try {
+            OpenFilesCheck.openJars();
+        } catch (IOException e) {
+            faults.add("the agent's jars cannot be opened: " + e.getMessage());
+        }
         if (!faults.isEmpty()) {
             throw new ConfigException(faults);
         }
@@ -107,11 +120,23 @@ public final class NodeAgent {
                 new StartupTracker(LinuxHost.uptime().minus(age), loop.clock().nanoTime() - age.toNanos()),
                 loop.clock());
         runtime = socket.map(path -> new RuntimeAssembly(path, config, loop, events, metrics, loops, random));
+        problems = config.gates().has(AgentFeature.NODE_PROBLEMS)
+                ? Optional.of(new ProblemAssembly(
+                        config.rootDir(),
+                        config.problemRules(),
+                        transport::serverDate,
+                        LinuxHost::ask,
+                        loop,
+                        random,
+                        event -> new NodeEvent(event.type(), event.reason(), event.message())
+                                .record(events, config.nodeName())))
+                : Optional.empty();
         agent = new Agent(
                 config,
                 ports,
                 new LinuxHost(Path.of("/"), config.rootDir(), workers),
                 runtime.<RuntimeView>map(RuntimeAssembly::watch).orElseGet(NoRuntime::new),
+                problems.<ProblemView>map(ProblemAssembly::problems).orElse(ProblemView.NONE),
                 loops,
                 startup);
     }
@@ -120,6 +145,7 @@ public final class NodeAgent {
     public void start() {
         nodes.start();
         runtime.ifPresent(assembly -> assembly.watch().start());
+        problems.ifPresent(assembly -> assembly.problems().start());
         agent.start();
     }
 
@@ -141,6 +167,7 @@ public final class NodeAgent {
     public void stop() {
         pagesTimer.ifPresent(ThreadLoop::close);
         agent.stop();
+        problems.ifPresent(ProblemAssembly::stop);
         runtime.ifPresent(RuntimeAssembly::stop);
         nodes.stop();
         transport.close();

@@ -4,6 +4,7 @@ import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.config.TokenSource;
+import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.SystemClock;
@@ -12,7 +13,10 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -35,12 +39,20 @@ public final class HttpTransport implements Transport {
      */
     static final int CALLS = 64;
 
+    /** The time between two readings of the server's clock, in ns: 10 s, the period of heartbeats. */
+    private static final long DATE_PERIOD = Duration.ofSeconds(10).toNanos();
+    /** The longest round trip of a reading, in ns; also excludes watches, whose end is their response. */
+    private static final long DATE_ROUND_TRIP = Duration.ofSeconds(2).toNanos();
+
+    private final Clock clock = new SystemClock();
     private final InFlightLimiter limiter = new InFlightLimiter(CALLS);
     private final ServerAccess access;
     private final ThreadPool threads;
     private final HttpClient http;
     private final TokenSource token;
     private final String base;
+    private volatile Optional<ServerDate> serverDate = Optional.empty();
+    private volatile long dateAt;
     private final String userAgent = "nodekeeper/" + Version.current();
 
     /**
@@ -69,6 +81,11 @@ public final class HttpTransport implements Transport {
     @Override
     public String toString() {
         return access.toString();
+    }
+
+    /** The newest reading of the server's clock; empty if the server sends no dates. */
+    public Optional<ServerDate> serverDate() {
+        return serverDate;
     }
 
     @Override
@@ -132,11 +149,14 @@ public final class HttpTransport implements Transport {
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(failure(call, e));
         }
+        Instant sentAt = clock.wallTime();
+        long sent = clock.nanoTime();
         CompletableFuture<R> result = new CompletableFuture<>();
         exchange.whenComplete((response, error) -> {
             if (error != null) {
                 result.completeExceptionally(failure(call, error));
             } else {
+                date(response, sentAt, sent);
                 result.complete(read.apply(response));
             }
         });
@@ -147,6 +167,26 @@ public final class HttpTransport implements Transport {
             }
         });
         return result;
+    }
+
+    /** Takes the server's date from a response that was quick enough to say something about the clock. */
+    private void date(HttpResponse<?> response, Instant sentAt, long sent) {
+        long now = clock.nanoTime();
+        if (now - sent > DATE_ROUND_TRIP || serverDate.isPresent() && now - dateAt < DATE_PERIOD) {
+            return;
+        }
+        dateAt = now;
+        response.headers().firstValue("date").ifPresent(text -> {
+            try {
+                serverDate = Optional.of(new ServerDate(
+                        Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(text)),
+                        sentAt,
+                        Duration.ofNanos(now - sent)));
+            } catch (DateTimeException e) {
+                // A server that sends something else has no date.
+                serverDate = Optional.empty();
+            }
+        });
     }
 
     private HttpRequest request(Call call) {

@@ -21,6 +21,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -81,6 +82,26 @@ class HttpTransportTest {
     @AfterEach
     void closeTransports() {
         opened.forEach(HttpTransport::close);
+    }
+
+    @Test
+    void readsTheServersClockFromItsAnswers() throws Exception {
+        // given
+        // The JDK's server sends its own time in the header Date.
+        behaviour = exchange -> answer(exchange, 200, "{}");
+        HttpTransport transport = open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t"));
+        assertThat(transport.serverDate()).isEmpty();
+
+        // when
+        Instant before = Instant.now();
+        get(transport.send(Call.get("/version")));
+        Instant after = Instant.now();
+
+        // then
+        ServerDate reading = transport.serverDate().orElseThrow();
+        assertThat(reading.date()).isBetween(before.minusSeconds(2), after.plusSeconds(1));
+        assertThat(reading.sentAt()).isBetween(before, after);
+        assertThat(reading.sentAt().plus(reading.roundTrip())).isAfterOrEqualTo(reading.sentAt());
     }
 
     @Test

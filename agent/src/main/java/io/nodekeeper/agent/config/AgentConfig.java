@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.config;
 
 import io.nodekeeper.agent.eviction.Threshold;
+import io.nodekeeper.agent.problems.rules.RuleFile;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.Taint;
 import java.net.InetAddress;
@@ -33,6 +34,7 @@ import java.util.Map;
  * @param systemReserved resource → amount kept for the rest of the system
  * @param thresholds eviction thresholds, hard and soft
  * @param evictionPressureTransitionPeriod how long a pressure lasts after it was last seen (5 min)
+ * @param problemRules rules for the kernel's log besides the built-in ones
  * @param runtime options for the container runtime
  * @param serving the address of the pages
  * @param gates which feature gates are on
@@ -57,6 +59,7 @@ public record AgentConfig(
         Map<String, Quantity> systemReserved,
         List<Threshold> thresholds,
         Duration evictionPressureTransitionPeriod,
+        List<RuleFile> problemRules,
         RuntimeConfig runtime,
         ServingConfig serving,
         AgentFeatures gates) {

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.config;
 
 import io.nodekeeper.agent.eviction.Threshold;
 import io.nodekeeper.agent.eviction.Thresholds;
+import io.nodekeeper.agent.problems.rules.RuleFile;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.time.GoDuration;
@@ -61,6 +62,7 @@ public final class AgentConfigBuilder {
     private Map<String, String> evictionSoft = Map.of();
     private Map<String, String> evictionSoftGracePeriod = Map.of();
     private Duration evictionPressureTransitionPeriod = Duration.ofMinutes(5);
+    private List<RuleFile> problemRules = List.of();
     private Optional<String> runtimeEndpoint = Optional.empty();
     private Duration runtimeRequestTimeout = Duration.ofMinutes(2);
     private long nodeStatusMaxImages = 50;
@@ -201,6 +203,12 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** {@code --problem-rules}. */
+    public AgentConfigBuilder problemRules(List<RuleFile> value) {
+        problemRules = List.copyOf(value);
+        return this;
+    }
+
     /** {@code containerRuntimeEndpoint}: {@code unix:///PATH} or {@code none}. */
     public AgentConfigBuilder containerRuntimeEndpoint(String value) {
         runtimeEndpoint = Optional.of(value);
@@ -312,6 +320,7 @@ public final class AgentConfigBuilder {
                 quantities("systemReserved", systemReserved, faults),
                 thresholds,
                 evictionPressureTransitionPeriod,
+                problemRules,
                 runtime(faults),
                 serving(faults),
                 AgentFeatures.of(featureGates));

@@ -17,6 +17,8 @@ public enum AgentFeature {
     /** Inspects a pod when the runtime sends an event about it. Off: at the next relist. */
     EVENTED_PLEG(
             "EventedPLEG", "an event of the runtime triggers an inspection of its pod before the next relist", true),
+    /** Checks the node as node-problem-detector does. Off: no conditions and events about the node itself. */
+    NODE_PROBLEMS("NodeProblems", "problems of kernel, disks, clock and limits are conditions and events", true),
     /**
      * Kubernetes' gate of the same name: registration fails if creating Nodes is forbidden. Off: looks for an
      * existing Node.

@@ -75,6 +75,11 @@ public final class LinuxHost implements Host {
         }
     }
 
+    /** Asks the file system of {@code path} for its size; blocks until it answers. */
+    public static void ask(Path path) throws IOException {
+        Statvfs.of(path);
+    }
+
     @Override
     public CompletableFuture<MachineInfo> machine() {
         return read("machine info", DEADLINE, () -> {

@@ -5,6 +5,7 @@ import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigFile;
 import io.nodekeeper.agent.config.RuntimeConfig;
+import io.nodekeeper.agent.problems.rules.RuleFileReader;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonObject;
@@ -14,7 +15,9 @@ import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.cli.options.HeartbeatOptions;
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.time.GoDuration;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,6 +81,15 @@ public final class AgentOptions implements Checked {
                     + " sandbox; the node condition PodNetworkUnavailable reports the result. At least 10s; 0 for no"
                     + " probes. Default: ${DEFAULT-VALUE}.")
     Duration networkProbeInterval = Duration.ZERO;
+
+    @Option(
+            names = "--problem-rules",
+            split = ",",
+            paramLabel = "FILE",
+            description = "Rules for the kernel's log in node-problem-detector's JSON format (plugin kmsg), besides the"
+                    + " built-in ones. Temporary problems become events, permanent ones conditions. Several files"
+                    + " are separated by commas.")
+    List<Path> problemRules = new ArrayList<>();
 
     @Option(
             names = "--healthz-port",
@@ -149,6 +161,8 @@ public final class AgentOptions implements Checked {
                         + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL) + " or more");
         healthzPort.ifPresent(port -> faults.within("--healthz-port", port, 0, 65_535));
         healthzBindAddress.ifPresent(address -> faults.address("--healthz-bind-address", address));
+        problemRules.forEach(file -> rules(file).faults()
+                .forEach(fault -> faults.require(false, "--problem-rules: " + file + ": " + fault)));
         nodeIp.ifPresent(text -> faults.require(
                 addresses(text).isPresent(),
                 "--node-ip is \"" + text + "\"; expected an IP address, or two separated by a comma"));
@@ -195,9 +209,21 @@ public final class AgentOptions implements Checked {
                     taints.stream().map(text -> taint(text).orElseThrow()).toList());
         }
         builder.networkProbeInterval(networkProbeInterval)
+                .problemRules(problemRules.stream()
+                        .flatMap(file -> rules(file).file().stream())
+                        .toList())
                 .featureGates(gates.switches())
                 .registerNode(registerNode)
                 .rootDir(existing(rootDir));
+    }
+
+    /** The rules in {@code file}, or its faults. */
+    private static RuleFileReader.Result rules(Path file) {
+        try {
+            return RuleFileReader.read(SmallFiles.text(file));
+        } catch (IOException e) {
+            return new RuleFileReader.Result(Optional.empty(), List.of("cannot be read: " + e.getMessage()));
+        }
     }
 
     /** The directory, or its nearest existing parent, which is on the same file system. */

@@ -2,6 +2,7 @@ package io.nodekeeper.cli.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.problems.rules.RuleFile;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.config.AgentFeature;
@@ -67,7 +68,37 @@ class AgentFlagsTest {
                         AgentFeature.PARALLEL_PLEG,
                         AgentFeature.RUNTIME_SNAPSHOTS,
                         AgentFeature.RUNTIME_CULPRITS,
-                        AgentFeature.EVENTED_PLEG);
+                        AgentFeature.EVENTED_PLEG,
+                        AgentFeature.NODE_PROBLEMS);
+        assertThat(config.problemRules()).isEmpty();
+    }
+
+    @Test
+    void ruleFilesReachTheConfiguration() throws Exception {
+        Path disk = Files.writeString(directory.resolve("disk.json"), """
+                {"source": "disk", "rules": [{"type": "temporary", "reason": "DiskSlow", "pattern": "disk is slow"}]}""");
+        Path empty = Files.writeString(directory.resolve("empty.json"), "{}");
+
+        AgentConfig config = configured("", "--problem-rules=" + disk + "," + empty);
+
+        assertThat(config.problemRules()).extracting(RuleFile::source).containsExactly("disk", "kernel-monitor");
+    }
+
+    @Test
+    void everyFaultOfARuleFileIsToldInOneMessage() throws Exception {
+        Path rules = Files.writeString(directory.resolve("bad.json"), """
+                {"plugin": "journald", "rules": [{"type": "temporary", "reason": "R", "pattern": "("}]}""");
+        Path missing = directory.resolve("missing.json");
+
+        assertThat(run("--problem-rules=" + rules, "--problem-rules=" + missing)).isEqualTo(2);
+
+        assertThat(launched).isEmpty();
+        assertThat(err.toString())
+                .startsWith("error: 3 errors:\n")
+                .contains("--problem-rules: " + rules + ": plugin is \"journald\"; expected kmsg, the kernel's log\n")
+                .contains("--problem-rules: " + rules + ": rules[0]: pattern is \"(\"; expected a regular expression in"
+                        + " RE2 syntax: missing closing )\n")
+                .contains("--problem-rules: " + missing + ": cannot be read: ");
     }
 
     @Test
@@ -89,7 +120,8 @@ class AgentFlagsTest {
         assertThat(config.serving().orElseAny()).isFalse();
         assertThat(config.runtime().networkProbeInterval()).isEqualTo(Duration.ofMinutes(1));
         assertThat(config.gates().on())
-                .containsExactlyInAnyOrder(AgentFeature.RUNTIME_SNAPSHOTS, AgentFeature.EVENTED_PLEG);
+                .containsExactlyInAnyOrder(
+                        AgentFeature.RUNTIME_SNAPSHOTS, AgentFeature.EVENTED_PLEG, AgentFeature.NODE_PROBLEMS);
     }
 
     @Test
@@ -165,7 +197,7 @@ class AgentFlagsTest {
                 .contains("--network-probe-interval is 9.999s; expected 0s for none, or 10s or more\n")
                 .contains(
                         "--feature-gates: \"Magic\" is no feature gate; expected one of ParallelPLEG, RuntimeSnapshots,"
-                                + " RuntimeCulprits, EventedPLEG, KubeletRegistrationGetOnExistsOnly\n")
+                                + " RuntimeCulprits, EventedPLEG, NodeProblems, KubeletRegistrationGetOnExistsOnly\n")
                 .contains(
                         "--feature-gates: \"ParallelPLEG=maybe\"; expected ParallelPLEG=true or ParallelPLEG=false\n");
     }

@@ -1,0 +1,48 @@
+package io.nodekeeper.agent.problems;
+
+import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.client.events.EventRecorder;
+import java.util.List;
+
+/**
+ * The result of a check. Immutable.
+ *
+ * @param conditions the present state of conditions; a condition that is left out keeps its last state
+ * @param events temporary problems since the last run
+ */
+public record Finding(List<ConditionReport> conditions, List<Temporary> events) {
+
+    /**
+     * An event on the node.
+     *
+     * @param type Normal or Warning
+     */
+    public record Temporary(String type, String reason, String message) {
+        /** A problem. */
+        static Temporary warning(String reason, String message) {
+            return new Temporary(EventRecorder.WARNING, reason, message);
+        }
+    }
+
+    /** Copies the lists. */
+    public Finding {
+        conditions = List.copyOf(conditions);
+        events = List.copyOf(events);
+    }
+
+    /** One condition and no event. */
+    static Finding of(ConditionReport condition) {
+        return new Finding(List.of(condition), List.of());
+    }
+
+    /** A condition with the problem. */
+    static ConditionReport problem(String type, String reason, String message) {
+        return new ConditionReport(type, Condition.TRUE, reason, message);
+    }
+
+    /** A condition without the problem. */
+    static ConditionReport fine(String type, String reason, String message) {
+        return new ConditionReport(type, Condition.FALSE, reason, message);
+    }
+}

@@ -1,0 +1,93 @@
+package io.nodekeeper.agent.problems;
+
+import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.kernel.KernelFile;
+import io.nodekeeper.agent.problems.kernel.MountTable;
+import io.nodekeeper.agent.problems.kernel.MountTable.Mount;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Finds file systems that became read-only: that of the agent's root directory in any case; each other one after an error
+ * or after a remount. A root file system that is read-only from the start is the design of some distributions and no
+ * problem. Used by one worker at a time.
+ */
+public final class ReadonlyCheck implements ProblemCheck {
+    /** node-problem-detector's name. */
+    static final String TYPE = "ReadonlyFilesystem";
+    /** The most file systems in a message. */
+    private static final int SHOWN = 5;
+
+    private final Path mountinfo;
+    private final Path rootDir;
+    private final Set<String> writable = new HashSet<>();
+
+    /** A check of the mounts in {@code mountinfo}; {@code rootDir} must accept writes. */
+    public ReadonlyCheck(Path mountinfo, Path rootDir) {
+        this.mountinfo = mountinfo;
+        this.rootDir = rootDir.toAbsolutePath().normalize();
+    }
+
+    @Override
+    public String name() {
+        return "mounts";
+    }
+
+    @Override
+    public List<String> conditions() {
+        return List.of(TYPE);
+    }
+
+    @Override
+    public Duration period() {
+        return Duration.ofSeconds(5);
+    }
+
+    @Override
+    public Duration deadline() {
+        return Duration.ofSeconds(2);
+    }
+
+    @Override
+    public Finding run() throws IOException {
+        return Finding.of(look(MountTable.parse(KernelFile.lines(mountinfo))));
+    }
+
+    private ConditionReport look(MountTable table) {
+        Map<String, String> found = new LinkedHashMap<>();
+        table.of(rootDir.toString())
+                .filter(Mount::readOnly)
+                .ifPresent(mount -> found.put(
+                        mount.device(), describe(mount) + ", which contains the agent's directory " + rootDir));
+        Set<String> present = new HashSet<>();
+        for (Mount mount : table.mounts()) {
+            present.add(mount.device());
+            if (!mount.readOnlyFilesystem()) {
+                writable.add(mount.device());
+            } else if (mount.stoppedByError() || writable.contains(mount.device())) {
+                found.putIfAbsent(mount.device(), describe(mount));
+            }
+        }
+        // The set is bounded by the mounts that exist.
+        writable.retainAll(present);
+        if (found.isEmpty()) {
+            return Finding.fine(TYPE, "FilesystemIsNotReadOnly", "no file system became read-only");
+        }
+        String more = found.size() > SHOWN ? ", and " + (found.size() - SHOWN) + " more" : "";
+        return Finding.problem(
+                TYPE,
+                "FilesystemIsReadOnly",
+                String.join("; ", found.values().stream().limit(SHOWN).toList()) + more);
+    }
+
+    private static String describe(Mount mount) {
+        return mount.point() + " (" + mount.type() + " on " + mount.source() + ") is read-only"
+                + (mount.stoppedByError() ? " after an error" : "");
+    }
+}

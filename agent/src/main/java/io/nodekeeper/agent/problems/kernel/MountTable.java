@@ -1,0 +1,99 @@
+package io.nodekeeper.agent.problems.kernel;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The mounts of a process. Immutable.
+ *
+ * @param mounts in the kernel's order, the newest last
+ */
+public record MountTable(List<Mount> mounts) {
+
+    /**
+     * A mount.
+     *
+     * @param device the file system's device, {@code MAJOR:MINOR}
+     * @param point the mount point
+     * @param type the type of the file system, such as ext4
+     * @param source the device or server
+     * @param options the options of this mount
+     * @param superOptions the options of the file system, for all of its mounts
+     */
+    public record Mount(
+            String device, String point, String type, String source, Set<String> options, Set<String> superOptions) {
+
+        /** Whether the file system made itself read-only after an error; kernel 6.12 and newer. */
+        public boolean stoppedByError() {
+            return superOptions.contains("emergency_ro");
+        }
+
+        /** Whether the whole file system accepts no writes, whatever the mount. */
+        public boolean readOnlyFilesystem() {
+            return superOptions.contains("ro") || stoppedByError();
+        }
+
+        /** Whether nothing can be written through this mount. */
+        public boolean readOnly() {
+            return options.contains("ro") || readOnlyFilesystem();
+        }
+
+        /** Whether it is a file system of an NFS server. */
+        public boolean nfs() {
+            return type.equals("nfs") || type.equals("nfs4");
+        }
+    }
+
+    /** Keeps a copy. */
+    public MountTable {
+        mounts = List.copyOf(mounts);
+    }
+
+    /** Reads {@code mountinfo}; lines without its form are left out. */
+    public static MountTable parse(List<String> lines) {
+        List<Mount> mounts = new ArrayList<>();
+        for (String line : lines) {
+            int separator = line.indexOf(" - ");
+            if (separator < 0) {
+                continue;
+            }
+            String[] left = line.substring(0, separator).split(" ");
+            String[] right = line.substring(separator + 3).split(" ");
+            if (left.length > 5 && right.length > 2) {
+                mounts.add(new Mount(
+                        left[2],
+                        unescaped(left[4]),
+                        right[0],
+                        unescaped(right[1]),
+                        Set.copyOf(List.of(left[5].split(",")).stream().distinct().toList()),
+                        Set.copyOf(List.of(right[2].split(",")).stream().distinct().toList())));
+            }
+        }
+        return new MountTable(mounts);
+    }
+
+    /** The mount that contains {@code path}, an absolute path without links: of several the newest and deepest. */
+    public Optional<Mount> of(String path) {
+        return mounts.stream()
+                .filter(mount -> below(path, mount.point()))
+                // Of two mounts at one point, the later one hides the earlier one.
+                .reduce((a, b) -> a.point().length() > b.point().length() ? a : b);
+    }
+
+    private static boolean below(String path, String point) {
+        return point.equals("/") || path.equals(point) || path.startsWith(point + "/");
+    }
+
+    /** The kernel writes blanks, tabs, line feeds and backslashes as three octal digits. */
+    private static String unescaped(String text) {
+        if (text.indexOf('\\') < 0) {
+            return text;
+        }
+        return text.replace("\\040", " ")
+                .replace("\\011", "\t")
+                .replace("\\012", "\n")
+                .replace("\\134", "\\");
+    }
+}
