@@ -121,8 +121,8 @@ public final class Agent {
         statusBeat = watch.loop("syncloop", config.nodeStatusUpdateFrequency());
         pressureBeat = watch.loop("pressure", PRESSURE_PERIOD);
         LoopMonitor.Beat leaseBeat = watch.loop("lease", config.leaseInterval());
-        List<Threshold> thresholds = Thresholds.applicable(
-                config.thresholds(), runtime.facts().present());
+        List<Threshold> thresholds =
+                Thresholds.applicable(config.thresholds(), runtime.facts().present());
         boolean podMemory =
                 thresholds.stream().anyMatch(threshold -> threshold.signal().needsPodCgroup());
         this.snapshots = new HostSnapshots(
@@ -246,8 +246,7 @@ public final class Agent {
         boolean hasRuntime = runtime.facts().present();
         long nanos = loop.clock().nanoTime();
         Set<Pressure> now = pressureRule.observe(EvictionSignal.levels(snapshots.facts(), hasRuntime), nanos);
-        ConditionReport report =
-                PressureReport.of(pressureRule.unmeasured(nanos), snapshots.facts(), hasRuntime);
+        ConditionReport report = PressureReport.of(pressureRule.unmeasured(nanos), snapshots.facts(), hasRuntime);
         boolean news = !now.equals(pressures) || !report.status().equals(pressureUnknown.status());
         if (!now.equals(pressures)) {
             log.info("Node {}: pressures are now {}", config.nodeName(), now);
@@ -258,8 +257,7 @@ public final class Agent {
         // A pressure ends at its time and not with the next round.
         pressureRule
                 .nextEnd()
-                .ifPresent(end -> pressureEnd =
-                        loop.schedule(Duration.ofNanos(end - nanos), this::judgePressures));
+                .ifPresent(end -> pressureEnd = loop.schedule(Duration.ofNanos(end - nanos), this::judgePressures));
         if (news && reporting) {
             answer();
         }

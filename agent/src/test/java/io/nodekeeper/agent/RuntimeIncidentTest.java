@@ -72,8 +72,7 @@ class RuntimeIncidentTest {
                 new RuntimeWatch.Parts(ledger, generator, Optional.of(culprits), Optional.empty(), true, liveVersion),
                 loops,
                 Randoms.seeded(2));
-        Agent agent = new Agent(
-                Fixtures.config(), cluster.ports(), host, watch, loops, StartListener.NONE);
+        Agent agent = new Agent(Fixtures.config(), cluster.ports(), host, watch, loops, StartListener.NONE);
         watch.start();
         agent.start();
         return agent;
@@ -118,8 +117,7 @@ class RuntimeIncidentTest {
 
     @Test
     void theAgentMeasuresTheFileSystemThatTheRuntimeNames() {
-        runtime.filesystems(List.of(
-                new ImageFilesystem("/images", 1, 1), new ImageFilesystem("/others", 1, 1)));
+        runtime.filesystems(List.of(new ImageFilesystem("/images", 1, 1), new ImageFilesystem("/others", 1, 1)));
         start();
 
         cluster.advance(Duration.ofMinutes(1));
@@ -135,7 +133,8 @@ class RuntimeIncidentTest {
 
         cluster.advance(Duration.ofMinutes(1));
 
-        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "PressureUnknown").message())
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "PressureUnknown")
+                        .message())
                 .isEqualTo("imagefs.available, imagefs.inodesFree cannot be measured: the container runtime reported"
                         + " no image file system: its list has no absolute path; DiskPressure keeps its last status");
     }

@@ -42,6 +42,7 @@ final class BlindCluster implements AutoCloseable {
 
     /** Two at a time: while one waits, the other uses the processors; more leave each other none. */
     private static final Semaphore STARTING = new Semaphore(2);
+
     private static final Pattern HOP = Pattern.compile("\\((store|API server|watch|controller)\\)");
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();

@@ -37,8 +37,7 @@ class FilesIT {
     private static String[] unmasked(String... arguments) throws IOException {
         Path dist = Path.of(System.getProperty("nodekeeper.dist"));
         List<String> line = new ArrayList<>(List.of("sh", "-c", "umask 000; exec \"$@\"", "sh"));
-        line.addAll(QuickStart.command(
-                dist, List.of("-Xmx512m", "-XX:TieredStopAtLevel=1"), List.of(arguments)));
+        line.addAll(QuickStart.command(dist, List.of("-Xmx512m", "-XX:TieredStopAtLevel=1"), List.of(arguments)));
         return line.toArray(String[]::new);
     }
 

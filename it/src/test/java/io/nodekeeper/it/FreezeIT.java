@@ -94,8 +94,9 @@ class FreezeIT {
                 .allSatisfy(node -> assertThat(log).contains("Node " + node + " is now Unknown: last signal lease"));
         System.out.println("freeze: Unknown after the last renewal [s]: " + delays);
         System.out.println("freeze: Ready after SIGCONT [s]: " + returns);
-        assertThat(delays).hasSize(AGENTS * TIMES).allSatisfy(delay -> assertThat(delay)
-                .isBetween(4.0, 4.3));
+        assertThat(delays)
+                .hasSize(AGENTS * TIMES)
+                .allSatisfy(delay -> assertThat(delay).isBetween(4.0, 4.3));
         assertThat(returns).allSatisfy(delay -> assertThat(delay).isLessThan(STATUS_PERIOD.toMillis() / 1e3));
     }
 

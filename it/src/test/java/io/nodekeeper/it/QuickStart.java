@@ -66,7 +66,8 @@ final class QuickStart {
     /** The archive of the distribution's classes, made if it is missing or older than a jar. */
     private static synchronized Path archive(Path dist) throws IOException {
         Path archive = dist.resolve("tests.aot");
-        long newest = jars(dist).mapToLong(jar -> jar.toFile().lastModified()).max().orElse(0);
+        long newest =
+                jars(dist).mapToLong(jar -> jar.toFile().lastModified()).max().orElse(0);
         if (archive.toFile().lastModified() > newest) {
             return archive;
         }
@@ -79,7 +80,8 @@ final class QuickStart {
             throw new InterruptedIOException("interrupted while the archive of classes was made");
         } finally {
             try (Stream<Path> files = Files.walk(trial)) {
-                files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+                files.sorted(Comparator.reverseOrder())
+                        .forEach(file -> file.toFile().delete());
             }
         }
     }

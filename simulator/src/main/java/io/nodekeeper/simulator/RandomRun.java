@@ -57,7 +57,8 @@ public final class RandomRun {
      * @param lines receives the trace, line by line
      * @param progress receives each elapsed minute of virtual time
      */
-    public static Report run(RandomRunOptions options, Clock stopwatch, Consumer<String> lines, Consumer<Duration> progress) {
+    public static Report run(
+            RandomRunOptions options, Clock stopwatch, Consumer<String> lines, Consumer<Duration> progress) {
         long began = stopwatch.nanoTime();
         RandomRun run = new RandomRun(options, lines);
         for (Duration left = options.duration(); left.isPositive(); left = left.minus(MINUTE)) {

@@ -168,8 +168,7 @@ public final class Checkup {
                 .thenRun(() -> {
                     ContainerIndex now = ContainerIndex.of(sandboxes, containers);
                     Set<String> running = Set.copyOf(now.running());
-                    answers.removeAll(failed()
-                            .filter(answer -> answer.kind() == CallOutcome.Kind.REFUSED)
+                    answers.removeAll(failed().filter(answer -> answer.kind() == CallOutcome.Kind.REFUSED)
                             .filter(answer -> answer.call() instanceof RuntimeCall.GetContainerStats(String id)
                                     ? !running.contains(id)
                                     : answer.call().containerId().or(answer.call()::sandboxId).stream()

@@ -43,8 +43,7 @@ final class CulpritRegistry {
         boolean shown = held.values().stream()
                 .anyMatch(known -> known.culprit.layer() == Layer.RUNTIME && known.goneSince.isEmpty());
         return held.values().stream()
-                .filter(known ->
-                        !shown || known.culprit.layer() != Layer.RUNTIME || known.goneSince.isEmpty())
+                .filter(known -> !shown || known.culprit.layer() != Layer.RUNTIME || known.goneSince.isEmpty())
                 .map(Held::culprit)
                 .sorted((a, b) -> a.layer().compareTo(b.layer()))
                 .toList();

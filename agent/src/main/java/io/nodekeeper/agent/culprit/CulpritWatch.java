@@ -296,8 +296,8 @@ public final class CulpritWatch {
         probes.stream()
                 .filter(answer -> !down() && answer.kind() != CallOutcome.Kind.REFUSED)
                 .forEach(answers::add);
-        DiagnosisInput facts = DiagnosisInput.of(
-                seen, answers, now, sightings.restarts(), first.listed(), socket, loop.clock());
+        DiagnosisInput facts =
+                DiagnosisInput.of(seen, answers, now, sightings.restarts(), first.listed(), socket, loop.clock());
         update(Diagnosis.of(facts, HangThresholds.AGENT), now);
         alert = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
@@ -321,7 +321,8 @@ public final class CulpritWatch {
     private static boolean suspicious(ObservedProcess process) {
         ProcessInfo info = process.info();
         // A container may stop its own processes, and a busy disk delays all processes for a moment.
-        return (info.state() == 'T' || info.state() == 't') && (info.role() == ProcessRole.RUNTIME || info.role() == ProcessRole.SHIM)
+        return (info.state() == 'T' || info.state() == 't')
+                        && (info.role() == ProcessRole.RUNTIME || info.role() == ProcessRole.SHIM)
                 || !process.stuck().isEmpty()
                 || (info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME)
                         && info.age().compareTo(UNUSUAL) > 0;

@@ -70,7 +70,8 @@ public record Findings(
         if (condition.isEmpty()) {
             return Optional.of("the container runtime does not report " + type);
         }
-        return condition.filter(known -> !known.status())
+        return condition
+                .filter(known -> !known.status())
                 .map(known -> type + " is false"
                         + ((known.reason() + known.message()).isEmpty()
                                 ? ""
@@ -85,7 +86,8 @@ public record Findings(
                         .or(() -> answer.call().sandboxId().map(id -> " of sandbox " + id))
                         .orElse("");
         return answer.kind() == CallOutcome.Kind.LATE
-                ? call + " is not answered within " + GoDuration.format(answer.took().truncatedTo(ChronoUnit.MILLIS))
+                ? call + " is not answered within "
+                        + GoDuration.format(answer.took().truncatedTo(ChronoUnit.MILLIS))
                 : call + " fails: " + answer.error();
     }
 }

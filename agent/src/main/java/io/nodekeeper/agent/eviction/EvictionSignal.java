@@ -85,8 +85,7 @@ public enum EvictionSignal {
                         .value()
                         .flatMap(info -> facts.workingSet()
                                 .current()
-                                .map(used ->
-                                        new Level(Math.max(0, info.memoryBytes() - used), info.memoryBytes())));
+                                .map(used -> new Level(Math.max(0, info.memoryBytes() - used), info.memoryBytes())));
             case ALLOCATABLE_MEMORY_AVAILABLE -> facts.podMemory().current();
             case PID_AVAILABLE -> facts.pids().current();
             default -> filesystem(facts, runtime).current().map(this::part);

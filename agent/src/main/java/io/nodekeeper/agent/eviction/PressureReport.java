@@ -26,8 +26,7 @@ public final class PressureReport {
         }
         Map<String, String> bySignals = new LinkedHashMap<>();
         for (EvictionSignal signal : signals) {
-            bySignals.merge(
-                    signal.error(facts, runtime), signal.toString(), (before, name) -> before + ", " + name);
+            bySignals.merge(signal.error(facts, runtime), signal.toString(), (before, name) -> before + ", " + name);
         }
         StringBuilder message = new StringBuilder();
         bySignals.forEach((error, names) -> message.append(message.isEmpty() ? "" : "; ")

@@ -34,8 +34,8 @@ public final class Thresholds {
         Map<String, String> all = new LinkedHashMap<>(hardSet && !mergeDefaults ? Map.of() : DEFAULTS);
         all.putAll(hard);
         List<Threshold> thresholds = new ArrayList<>();
-        all.forEach((signal, value) ->
-                one(signal, value, Duration.ZERO, !hard.containsKey(signal), faults).ifPresent(thresholds::add));
+        all.forEach((signal, value) -> one(signal, value, Duration.ZERO, !hard.containsKey(signal), faults)
+                .ifPresent(thresholds::add));
         soft.forEach((signal, value) -> {
             Duration grace = grace(signal, softGrace, faults);
             one(signal, value, grace, false, faults).ifPresent(thresholds::add);

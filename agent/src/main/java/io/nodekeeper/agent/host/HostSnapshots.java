@@ -65,8 +65,8 @@ public final class HostSnapshots {
     public CompletableFuture<Void> refresh() {
         List<CompletableFuture<Void>> readings = new ArrayList<>();
         if (facts.machine().value().isEmpty()) {
-            readings.add(read(
-                    "machine info", READ_DEADLINE, host::machine, HostFacts::machine, HostFacts::withMachine));
+            readings.add(
+                    read("machine info", READ_DEADLINE, host::machine, HostFacts::machine, HostFacts::withMachine));
         }
         readings.add(read(
                 "root file system",
@@ -82,8 +82,7 @@ public final class HostSnapshots {
                         () -> imageFilesystem(mount),
                         HostFacts::imageFilesystem,
                         HostFacts::withImageFilesystem)));
-        readings.add(
-                read("memory", READ_DEADLINE, host::workingSet, HostFacts::workingSet, HostFacts::withWorkingSet));
+        readings.add(read("memory", READ_DEADLINE, host::workingSet, HostFacts::workingSet, HostFacts::withWorkingSet));
         if (needs.podMemory()) {
             readings.add(read(
                     "memory of pods", READ_DEADLINE, host::podMemory, HostFacts::podMemory, HostFacts::withPodMemory));

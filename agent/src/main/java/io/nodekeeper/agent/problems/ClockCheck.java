@@ -65,9 +65,7 @@ public final class ClockCheck implements ProblemCheck {
             return skewed(most.negated(), "behind");
         }
         return Finding.of(Finding.fine(
-                TYPE,
-                "ClockInSync",
-                "the clock is within " + GoDuration.format(LIMIT) + " of the API server's"));
+                TYPE, "ClockInSync", "the clock is within " + GoDuration.format(LIMIT) + " of the API server's"));
     }
 
     private static Finding skewed(Duration offset, String direction) {

@@ -113,8 +113,7 @@ public final class NfsCheck implements ProblemCheck {
     }
 
     private void await(List<Question> asked) throws IOException {
-        CompletableFuture<?>[] answers =
-                asked.stream().map(Question::answer).toArray(CompletableFuture[]::new);
+        CompletableFuture<?>[] answers = asked.stream().map(Question::answer).toArray(CompletableFuture[]::new);
         try {
             CompletableFuture.allOf(answers).get(patience.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {

@@ -37,6 +37,7 @@ public final class NodeProblems implements ProblemView {
     private final Consumer<Temporary> events;
     /** By type: what each check reports. Bounded by the conditions of all checks. */
     private final Map<String, Map<ProblemCheck, ConditionReport>> reports = new LinkedHashMap<>();
+
     private final List<Periodic> loops = new ArrayList<>();
     private Runnable onNews = () -> {};
 
@@ -57,8 +58,8 @@ public final class NodeProblems implements ProblemView {
 
     /** Starts all checks. */
     public void start() {
-        loop.execute(() -> checks.forEach(check -> loops.add(
-                Periodic.start(check.name(), loop, check.period(), 0, random, new Runner(check)::run))));
+        loop.execute(() -> checks.forEach(check ->
+                loops.add(Periodic.start(check.name(), loop, check.period(), 0, random, new Runner(check)::run))));
     }
 
     /** Starts no further check. */
@@ -79,7 +80,8 @@ public final class NodeProblems implements ProblemView {
     /** One check; at most one run of it is on a worker, also when its deadline has passed. */
     private final class Runner {
         private final ProblemCheck check;
-        private CompletableFuture<Finding> actual = CompletableFuture.completedFuture(new Finding(List.of(), List.of()));
+        private CompletableFuture<Finding> actual =
+                CompletableFuture.completedFuture(new Finding(List.of(), List.of()));
 
         private Runner(ProblemCheck check) {
             this.check = check;
@@ -124,8 +126,7 @@ public final class NodeProblems implements ProblemView {
     }
 
     private void set(ProblemCheck check, ConditionReport report) {
-        Map<ProblemCheck, ConditionReport> all =
-                reports.computeIfAbsent(report.type(), type -> new LinkedHashMap<>());
+        Map<ProblemCheck, ConditionReport> all = reports.computeIfAbsent(report.type(), type -> new LinkedHashMap<>());
         String before = all.isEmpty() ? Condition.FALSE : worst(all).status();
         all.put(check, report);
         ConditionReport now = worst(all);

@@ -50,8 +50,7 @@ public final class OpenFilesCheck implements ProblemCheck {
      * @throws IOException if a jar cannot be opened
      */
     public static void openJars() throws IOException {
-        Enumeration<URL> manifests =
-                OpenFilesCheck.class.getClassLoader().getResources("META-INF/MANIFEST.MF");
+        Enumeration<URL> manifests = OpenFilesCheck.class.getClassLoader().getResources("META-INF/MANIFEST.MF");
         while (manifests.hasMoreElements()) {
             manifests.nextElement();
         }

@@ -59,7 +59,8 @@ public final class ProblemAssembly {
             RandomGenerator random,
             Consumer<Finding.Temporary> events) {
         Map<Path, List<RuleFile>> byLog = new LinkedHashMap<>();
-        byLog.computeIfAbsent(BuiltInRules.FILE.log(), path -> new ArrayList<>()).add(BuiltInRules.FILE);
+        byLog.computeIfAbsent(BuiltInRules.FILE.log(), path -> new ArrayList<>())
+                .add(BuiltInRules.FILE);
         files.forEach(file ->
                 byLog.computeIfAbsent(file.log(), path -> new ArrayList<>()).add(file));
         workers = new Workers("problems", byLog.size() + CHECKS, loop);
@@ -75,9 +76,7 @@ public final class ProblemAssembly {
         checks.add(new InotifyCheck(InotifyTrial::run));
         checks.add(new ClockCheck(server));
         checks.add(new NfsCheck(
-                MOUNTINFO,
-                NfsCheck.PATIENCE,
-                path -> CompletableFuture.runAsync(() -> ask(statvfs, path), nfs)));
+                MOUNTINFO, NfsCheck.PATIENCE, path -> CompletableFuture.runAsync(() -> ask(statvfs, path), nfs)));
         problems = new NodeProblems(checks, loop, workers, random, events);
     }
 

@@ -202,11 +202,12 @@ public final class RuntimeWatch implements RuntimeView {
     @Override
     public Optional<Fact<Path>> imageMount() {
         Fact<List<ImageFilesystem>> fact = filesystems.fact();
-        Optional<Path> first = fact.value().flatMap(list -> list.stream()
-                .map(ImageFilesystem::mountPoint)
-                .filter(path -> path.startsWith("/"))
-                .map(Path::of)
-                .findFirst());
+        Optional<Path> first = fact.value()
+                .flatMap(list -> list.stream()
+                        .map(ImageFilesystem::mountPoint)
+                        .filter(path -> path.startsWith("/"))
+                        .map(Path::of)
+                        .findFirst());
         String error = fact.error().isEmpty() && first.isEmpty() ? "its list has no absolute path" : fact.error();
         return Optional.of(new Fact<>(first, fact.observedAt(), error));
     }

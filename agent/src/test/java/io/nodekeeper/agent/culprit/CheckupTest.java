@@ -129,7 +129,10 @@ class CheckupTest {
                 List.of(
                         new RuntimeCondition(RuntimeCondition.RUNTIME_READY, true, "", ""),
                         new RuntimeCondition(
-                                RuntimeCondition.NETWORK_READY, false, "NetworkPluginNotReady", "no CNI configuration")),
+                                RuntimeCondition.NETWORK_READY,
+                                false,
+                                "NetworkPluginNotReady",
+                                "no CNI configuration")),
                 List.of(),
                 Optional.empty()));
 

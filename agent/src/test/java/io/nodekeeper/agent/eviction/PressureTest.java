@@ -68,15 +68,14 @@ class PressureTest {
     @Test
     @Tag("A94")
     void everyTransitionPeriodEndsInItsSecond() {
-        for (Duration period : List.of(
-                Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(90), Duration.ofMinutes(5))) {
+        for (Duration period :
+                List.of(Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(90), Duration.ofMinutes(5))) {
             PressureMonitor rule = new PressureMonitor(Fixtures.config().thresholds(), period);
             rule.observe(memory(0), 0);
 
             for (int second = 1; second <= period.toSeconds() + 3; second++) {
                 long now = Duration.ofSeconds(second).toNanos();
-                boolean present =
-                        rule.observe(memory(MIB_100), now).contains(Pressure.MEMORY);
+                boolean present = rule.observe(memory(MIB_100), now).contains(Pressure.MEMORY);
 
                 assertThat(present).as("%s after %d s", period, second).isEqualTo(second < period.toSeconds());
                 assertThat(rule.nextEnd())
@@ -107,12 +106,10 @@ class PressureTest {
                 .containsEntry(EvictionSignal.IMAGEFS_INODES_FREE, new Level(50, 100));
         assertThat(rule(Fixtures.config()).observe(levels, 0)).containsExactly(Pressure.DISK);
         assertThat(rule(Fixtures.config())
-                        .observe(
-                                EvictionSignal.levels(facts.withImageFilesystem(Fact.of(disk(15, 5), 0)), true), 0))
+                        .observe(EvictionSignal.levels(facts.withImageFilesystem(Fact.of(disk(15, 5), 0)), true), 0))
                 .isEmpty();
         assertThat(rule(Fixtures.config())
-                        .observe(
-                                EvictionSignal.levels(facts.withImageFilesystem(Fact.of(disk(15, 4), 0)), true), 0))
+                        .observe(EvictionSignal.levels(facts.withImageFilesystem(Fact.of(disk(15, 4), 0)), true), 0))
                 .containsExactly(Pressure.DISK);
     }
 
@@ -195,7 +192,8 @@ class PressureTest {
                                 + " errno 5; DiskPressure keeps its last status"));
 
         rule.observe(EvictionSignal.levels(facts, true), minutes(1, 10));
-        assertThat(PressureReport.of(rule.unmeasured(minutes(1, 10)), facts, true).status())
+        assertThat(PressureReport.of(rule.unmeasured(minutes(1, 10)), facts, true)
+                        .status())
                 .isEqualTo("False");
     }
 

@@ -95,8 +95,7 @@ class KernelFileTest {
 
         assertThatThrownBy(() -> KernelFile.number(word)).hasMessage(word + ": expected a number, got \"max\"");
         assertThatThrownBy(() -> KernelFile.text(directory)).hasMessageStartingWith(directory.toString());
-        assertThatThrownBy(() -> KernelFile.text(Path.of("/proc/self/mem")))
-                .hasMessageStartingWith("/proc/self/mem: ");
+        assertThatThrownBy(() -> KernelFile.text(Path.of("/proc/self/mem"))).hasMessageStartingWith("/proc/self/mem: ");
     }
 
     private static String text(int size) {

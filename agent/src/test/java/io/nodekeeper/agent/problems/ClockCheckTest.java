@@ -63,10 +63,7 @@ class ClockCheckTest {
             @ForAll @LongRange(min = 0, max = 2_000) long back) {
         long offset = 10_000 + 1_000 + there + back + beyond;
 
-        assertThat(with(
-                                Duration.ofMillis(ahead ? offset : -offset),
-                                Duration.ofMillis(there),
-                                Duration.ofMillis(back))
+        assertThat(with(Duration.ofMillis(ahead ? offset : -offset), Duration.ofMillis(there), Duration.ofMillis(back))
                         .status())
                 .isEqualTo("True");
     }

@@ -74,9 +74,7 @@ class KernelLogCheckTest {
 
         assertThat(check.run().events())
                 .containsExactly(new Finding.Temporary(
-                        "Warning",
-                        "OOMKilling",
-                        "Killed process 7 (java) total-vm:9kB, anon-rss:1kB, file-rss:0kB"));
+                        "Warning", "OOMKilling", "Killed process 7 (java) total-vm:9kB, anon-rss:1kB, file-rss:0kB"));
         assertThat(check.run().events()).isEmpty();
     }
 
@@ -116,10 +114,7 @@ class KernelLogCheckTest {
         write(1_000, "watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [migration/3:24]");
         assertThat(deadlock())
                 .isEqualTo(new ConditionReport(
-                        "KernelDeadlock",
-                        "True",
-                        "SoftLockup",
-                        "soft lockup - CPU#3 stuck for 26s! [migration/3:24]"));
+                        "KernelDeadlock", "True", "SoftLockup", "soft lockup - CPU#3 stuck for 26s! [migration/3:24]"));
 
         uptime(1_179);
         assertThat(deadlock().status()).isEqualTo("True");
@@ -156,15 +151,10 @@ class KernelLogCheckTest {
     @Test
     void aPermanentProblemOfARuleFileIsAConditionThatStays() throws IOException {
         check = new KernelLogCheck(
-                KMSG,
-                log,
-                proc,
-                List.of(RuleFileReader.read("""
+                KMSG, log, proc, List.of(RuleFileReader.read("""
                                 {"conditions": [{"type": "DiskFailed", "reason": "DiskWorks", "message": "works"}],
                                  "rules": [{"type": "permanent", "condition": "DiskFailed", "reason": "DiskDied",
-                                            "pattern": "disk \\\\w+ died"}]}""")
-                        .file()
-                        .orElseThrow()));
+                                            "pattern": "disk \\\\w+ died"}]}""").file().orElseThrow()));
         assertThat(check.conditions()).containsExactly("DiskFailed");
         assertThat(check.run().conditions())
                 .containsExactly(new ConditionReport("DiskFailed", "False", "DiskWorks", "works"));

@@ -57,7 +57,11 @@ class LimitChecksTest {
     void thisProcessHasEnoughDescriptorsAndItsJarsCanBeOpened() throws IOException {
         assertThat(OpenFilesCheck.limitFault()).isEmpty();
         OpenFilesCheck.openJars();
-        assertThat(new OpenFilesCheck(Path.of("/proc")).run().conditions().getFirst().status())
+        assertThat(new OpenFilesCheck(Path.of("/proc"))
+                        .run()
+                        .conditions()
+                        .getFirst()
+                        .status())
                 .isEqualTo("False");
     }
 

@@ -119,9 +119,10 @@ class NodeProblemsTest {
                 }))),
                 check("log", () -> condition("True")));
 
-        assertThat(event()).satisfiesAnyOf(
-                first -> assertThat(first).startsWith("Warning ReasonTrue "),
-                first -> assertThat(first).startsWith("Normal CheckFailed "));
+        assertThat(event())
+                .satisfiesAnyOf(
+                        first -> assertThat(first).startsWith("Warning ReasonTrue "),
+                        first -> assertThat(first).startsWith("Normal CheckFailed "));
         // True of one check outweighs Unknown of the other.
         awaitStatus(problems, "True");
     }

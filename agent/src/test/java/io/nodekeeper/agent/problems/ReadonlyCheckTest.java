@@ -81,7 +81,8 @@ class ReadonlyCheckTest {
     @Test
     void aReadOnlyBindMountOfAWritableFileSystemIsFine() throws IOException {
         assertThat(with(ROOT, DATA).status()).isEqualTo("False");
-        assertThat(with(ROOT, DATA, "90 27 7:3 /x /pods/volume ro - ext4 /dev/loop3 rw").status())
+        assertThat(with(ROOT, DATA, "90 27 7:3 /x /pods/volume ro - ext4 /dev/loop3 rw")
+                        .status())
                 .isEqualTo("False");
     }
 

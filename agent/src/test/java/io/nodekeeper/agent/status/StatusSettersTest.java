@@ -127,8 +127,7 @@ class StatusSettersTest {
     @Tag("A39")
     void namesMissingCapacityInOrder() {
         HostFacts known = Fixtures.facts();
-        HostFacts facts =
-                known.withRootFilesystem(Fact.unknown());
+        HostFacts facts = known.withRootFilesystem(Fact.unknown());
 
         Node withoutDisk = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs(Fixtures.config(), facts))
                 .node();
@@ -225,9 +224,8 @@ class StatusSettersTest {
         InetAddress foreign = InetAddress.ofLiteral("192.0.2.1");
         HostFacts known = Fixtures.facts();
         HostFacts facts = known.withAddresses(Fact.of(
-                        new HostAddresses(
-                                List.of(loopback, foreign), List.of(loopback, Fixtures.IP), List.of(Fixtures.IP)),
-                        0));
+                new HostAddresses(List.of(loopback, foreign), List.of(loopback, Fixtures.IP), List.of(Fixtures.IP)),
+                0));
 
         Node node = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs(Fixtures.config(), facts))
                 .node();

@@ -242,8 +242,7 @@ final class Draft {
     /** The steps of a JSON pointer (RFC 6901) that is not empty. */
     private static List<String> steps(String path) {
         if (path.charAt(0) != '/') {
-            throw refused(
-                    "\"" + shown(path) + "\" is no JSON pointer; expected \"\" or a slash at its beginning");
+            throw refused("\"" + shown(path) + "\" is no JSON pointer; expected \"\" or a slash at its beginning");
         }
         List<String> steps = new ArrayList<>();
         int start = 1;
@@ -266,8 +265,7 @@ final class Draft {
                 i++;
                 char escape = i < end ? path.charAt(i) : ' ';
                 if (escape != '0' && escape != '1') {
-                    throw refused(
-                            "\"" + shown(path) + "\" is no JSON pointer; expected 0 or 1 behind each tilde");
+                    throw refused("\"" + shown(path) + "\" is no JSON pointer; expected 0 or 1 behind each tilde");
                 }
                 c = escape == '0' ? '~' : '/';
             }
@@ -281,7 +279,6 @@ final class Draft {
     }
 
     private static ApiException noContainer(String path, Closed closed) {
-        return refused(
-                "the parent of \"" + shown(path) + "\" is no object or array but " + closed.value.kind());
+        return refused("the parent of \"" + shown(path) + "\" is no object or array but " + closed.value.kind());
     }
 }

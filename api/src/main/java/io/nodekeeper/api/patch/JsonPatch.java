@@ -26,7 +26,6 @@ public final class JsonPatch {
     /** The most bytes that the operations of one patch may copy (Kubernetes' limit). */
     public static final int COPY_BYTES = 3 << 20;
 
-
     /** The kind of an operation. */
     private enum Kind {
         ADD,

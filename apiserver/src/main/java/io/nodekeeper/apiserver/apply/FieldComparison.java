@@ -45,9 +45,7 @@ public record FieldComparison(FieldSet written, FieldSet removed) {
     }
 
     private static FieldComparison children(
-            Map<String, JsonValue> before,
-            Map<String, JsonValue> after,
-            Function<String, Optional<Schema>> schemaOf) {
+            Map<String, JsonValue> before, Map<String, JsonValue> after, Function<String, Optional<Schema>> schemaOf) {
         SortedMap<String, FieldSet> written = new TreeMap<>();
         SortedMap<String, FieldSet> removed = new TreeMap<>();
         for (var part : after.entrySet()) {

@@ -57,6 +57,7 @@ public final class AuditLog {
     private final Out out;
     /** Bounded by {@link #CAPACITY} events and {@link #BYTES} bytes, which {@link #take} enforces. */
     private final ConcurrentLinkedQueue<Waiting> queue = new ConcurrentLinkedQueue<>();
+
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicLong held = new AtomicLong();
     private final AtomicBoolean draining = new AtomicBoolean();

@@ -71,7 +71,8 @@ public final class Authorizer {
                         info.verb(),
                         about.group(),
                         about.qualified(),
-                        // A request for a Namespace counts as one in that namespace, so a role in it can grant reading it.
+                        // A request for a Namespace counts as one in that namespace, so a role in it can grant reading
+                        // it.
                         about.isNamespace() ? about.name() : about.namespace(),
                         about.name().isEmpty() ? selected.getOrDefault("metadata.name", "") : about.name())
                 .selecting(selected);

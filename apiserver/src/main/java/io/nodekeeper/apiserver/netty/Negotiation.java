@@ -126,7 +126,8 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
             log.debug("connection from {}: {}", Peer.address(context.channel()), cause.toString());
-            // Bypasses the codec, which would wait for the streams of a misbehaving client. The delay lets the client read
+            // Bypasses the codec, which would wait for the streams of a misbehaving client. The delay lets the client
+            // read
             // the reason.
             ChannelHandlerContext tls = context.pipeline().context(SslHandler.class);
             context.executor().schedule(() -> tls.close(), FAREWELL_SECONDS, TimeUnit.SECONDS);

@@ -24,8 +24,7 @@ public sealed interface ApiResponse {
     record Full(int status, Map<String, String> headers, byte[] body) implements ApiResponse {}
 
     /** A streaming answer: {@code start} is called once, with the sink to write to, after the headers were sent. */
-    record Streamed(int status, Map<String, String> headers, Consumer<StreamSink> start)
-            implements ApiResponse {}
+    record Streamed(int status, Map<String, String> headers, Consumer<StreamSink> start) implements ApiResponse {}
 
     /** A large answer that is produced while it is read. */
     record Chunked(int status, Map<String, String> headers, ResponseChunks chunks) implements ApiResponse {

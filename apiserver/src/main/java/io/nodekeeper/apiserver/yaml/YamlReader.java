@@ -85,11 +85,13 @@ final class YamlReader {
     public static JsonValue read(byte[] bytes, Consumer<String> repeated) {
         String text = new String(bytes, StandardCharsets.UTF_8);
         LoadSettings settings = LoadSettings.builder()
-                // The parser copies all unread characters of its buffer each time it reads more. With its default of 1,024
+                // The parser copies all unread characters of its buffer each time it reads more. With its default of
+                // 1,024
                 // characters, the cost of a token is quadratic in its length.
                 .setBufferSize(Math.max(1_024, text.length()))
                 .setCodePointLimit(TEXT)
-                // The two marks of each token take more memory than everything else; people do not write large documents.
+                // The two marks of each token take more memory than everything else; people do not write large
+                // documents.
                 .setUseMarks(text.length() < LARGE)
                 .build();
         try {

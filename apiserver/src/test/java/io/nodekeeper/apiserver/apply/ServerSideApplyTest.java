@@ -171,7 +171,8 @@ class ServerSideApplyTest {
 
     @Property(tries = 500)
     @net.jqwik.api.Tag("W39")
-    void applyWithoutFieldsLeavesOnlyFieldsOfOthers(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
+    void applyWithoutFieldsLeavesOnlyFieldsOfOthers(
+            @ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
         ManagedFields before =
                 ManagedFields.NONE.with(new Manager("before", false, "v1", ""), FieldSet.of(live, NODE), NOW);
         Applied applied = ServerSideApply.apply(live, wanted, FieldSet.of(wanted, NODE), before, ONE, true, NODE, NOW);
@@ -179,7 +180,8 @@ class ServerSideApplyTest {
         FieldSet left = FieldSet.of(dropped.object(), NODE);
         FieldSet untouched = applied.owners().of(new Manager("before", false, "v1", ""));
         // Exactly the fields of the other managers are left.
-        assertThat(untouched.minus(left).minus(filled(live, dropped.object())).paths(100)).isEmpty();
+        assertThat(untouched.minus(left).minus(filled(live, dropped.object())).paths(100))
+                .isEmpty();
         assertThat(left.minus(FieldSet.of(live, NODE))
                         .minus(filled(dropped.object(), live))
                         .paths(100))

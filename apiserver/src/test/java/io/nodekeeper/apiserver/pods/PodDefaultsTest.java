@@ -70,7 +70,8 @@ class PodDefaultsTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                // The annotation, the profile of the container and of the pod; then the resulting annotation and profile.
+                // The annotation, the profile of the container and of the pod; then the resulting annotation and
+                // profile.
                 " | {'type':'RuntimeDefault'} | {} | runtime/default | {'type':'RuntimeDefault'}",
                 " | {'type':'Localhost','localhostProfile':'a'} | {} | localhost/a | {'type':'Localhost','localhostProfile':'a'}",
                 " | {} | {'type':'Unconfined'} | unconfined | {}",

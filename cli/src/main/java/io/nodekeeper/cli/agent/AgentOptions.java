@@ -161,7 +161,8 @@ public final class AgentOptions implements Checked {
                         + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL) + " or more");
         healthzPort.ifPresent(port -> faults.within("--healthz-port", port, 0, 65_535));
         healthzBindAddress.ifPresent(address -> faults.address("--healthz-bind-address", address));
-        problemRules.forEach(file -> rules(file).faults()
+        problemRules.forEach(file -> rules(file)
+                .faults()
                 .forEach(fault -> faults.require(false, "--problem-rules: " + file + ": " + fault)));
         nodeIp.ifPresent(text -> faults.require(
                 addresses(text).isPresent(),

@@ -58,8 +58,9 @@ public final class DoctorCommand extends NodekeeperCommand {
 
     @Option(
             names = "--fix",
-            description = "Prints the plan of remedies, asks on a terminal, applies them, and examines the runtime again."
-                    + " Without a terminal it changes nothing, unless --yes is given.")
+            description =
+                    "Prints the plan of remedies, asks on a terminal, applies them, and examines the runtime again."
+                            + " Without a terminal it changes nothing, unless --yes is given.")
     boolean fix;
 
     @Option(names = "--yes", description = "With --fix: applies the plan without a question.")
@@ -67,7 +68,8 @@ public final class DoctorCommand extends NodekeeperCommand {
 
     @Option(
             names = "--force",
-            description = "With --fix: also permits remedies that end processes of a running pod or of another program.")
+            description =
+                    "With --fix: also permits remedies that end processes of a running pod or of another program.")
     boolean force;
 
     @Option(

@@ -168,8 +168,8 @@ public final class DoctorProcess {
         }
         // The answer may have taken minutes.
         Findings now = asked ? onLoop(examiner::examine) : findings;
-        Repair repair = new Repair(
-                plan, examiner, runtime, new LinuxHost(processes), workers, loop, times.recovery, this::say);
+        Repair repair =
+                new Repair(plan, examiner, runtime, new LinuxHost(processes), workers, loop, times.recovery, this::say);
         return Optional.of(onLoop(() -> repair.run(now)));
     }
 

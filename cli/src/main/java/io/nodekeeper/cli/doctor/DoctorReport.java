@@ -59,7 +59,8 @@ final class DoctorReport {
         List<String> lines = new ArrayList<>(List.of("Plan:"));
         int number = 0;
         for (RepairStep step : plan.steps()) {
-            lines.add("  " + ++number + ". " + step.remedy().text() + "   (" + step.decision().text() + ")");
+            lines.add("  " + ++number + ". " + step.remedy().text() + "   ("
+                    + step.decision().text() + ")");
             lines.add("     for       " + step.culprit().summary());
             lines.add("     lost      " + step.remedy().loses());
             if (!step.why().isEmpty()) {

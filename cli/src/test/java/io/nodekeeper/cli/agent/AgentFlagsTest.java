@@ -2,11 +2,11 @@ package io.nodekeeper.cli.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.problems.rules.RuleFile;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigFile;
+import io.nodekeeper.agent.problems.rules.RuleFile;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.controller.ControllerOptions;
 import io.nodekeeper.cli.up.UpCommand;
@@ -90,7 +90,8 @@ class AgentFlagsTest {
                 {"plugin": "journald", "rules": [{"type": "temporary", "reason": "R", "pattern": "("}]}""");
         Path missing = directory.resolve("missing.json");
 
-        assertThat(run("--problem-rules=" + rules, "--problem-rules=" + missing)).isEqualTo(2);
+        assertThat(run("--problem-rules=" + rules, "--problem-rules=" + missing))
+                .isEqualTo(2);
 
         assertThat(launched).isEmpty();
         assertThat(err.toString())

@@ -135,8 +135,8 @@ class DoctorTest {
 
     @Test
     void remediesAreListedInOrderWithWhatIsLost() {
-        Culprit culprit = culprit(
-                STOPPED, Confidence.LIKELY, new Remedy.ContinueProcess(SHIM), new Remedy.RemoveSandbox("s1"));
+        Culprit culprit =
+                culprit(STOPPED, Confidence.LIKELY, new Remedy.ContinueProcess(SHIM), new Remedy.RemoveSandbox("s1"));
 
         assertThat(DoctorReport.of(findings(culprit)).text(NOW))
                 .contains("  1. ShimStopped (shim), likely\n")
@@ -149,8 +149,8 @@ class DoctorTest {
 
     @Test
     void unknownCauseShowsWhatWasExaminedAndWhatToDoNext() {
-        Culprit culprit =
-                culprit(STOPPED, Confidence.UNKNOWN, new Remedy.Advice("read the runtime's log"), Remedy.RESTART_RUNTIME);
+        Culprit culprit = culprit(
+                STOPPED, Confidence.UNKNOWN, new Remedy.Advice("read the runtime's log"), Remedy.RESTART_RUNTIME);
 
         assertThat(DoctorReport.of(findings(culprit)).text(NOW))
                 .contains("  1. ShimStopped (shim), cause unknown\n")
@@ -193,8 +193,10 @@ class DoctorTest {
         RepairPlan plan = RepairPlan.of(findings(STOPPED), false);
         Attempt done = new Attempt(plan.steps().getFirst(), Attempt.Outcome.NO_EFFECT, "still stopped", false);
 
-        JsonObject json =
-                DoctorReport.of(findings(STOPPED)).with(plan).with(List.of(done)).json();
+        JsonObject json = DoctorReport.of(findings(STOPPED))
+                .with(plan)
+                .with(List.of(done))
+                .json();
 
         assertThat(json.bool("healthy")).isFalse();
         JsonObject culprit = json.array("culprits").objects().findFirst().orElseThrow();
@@ -239,8 +241,8 @@ class DoctorTest {
         Process named = new ProcessBuilder(
                         "bash",
                         "-c",
-                        "exec -a containerd-shim-runc-v2 sh -c 'while :; do sleep 0.1; done' sh -id s-stopped" + " -address "
-                                + socket)
+                        "exec -a containerd-shim-runc-v2 sh -c 'while :; do sleep 0.1; done' sh -id s-stopped"
+                                + " -address " + socket)
                 .start();
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             server.bind(UnixDomainSocketAddress.of(socket));
@@ -352,7 +354,8 @@ class DoctorTest {
     @Test
     void helpTeachesByExamples() {
         assertThat(runner.run("doctor", "--help")).isZero();
-        assertThat(out.toString()).contains("nodekeeper doctor --fix --yes")
+        assertThat(out.toString())
+                .contains("nodekeeper doctor --fix --yes")
                 .contains("nodekeeper doctor --fix --force")
                 .contains("Changes nothing without");
     }

@@ -28,8 +28,8 @@ class ShadowTransportTest {
     private final Map<String, JsonObject> pods = new TreeMap<>();
 
     private final FakeTransport server = new FakeTransport();
-    private final ShadowTransport shadow =
-            new ShadowTransport(server, new VirtualTime(Instant.EPOCH).loop("test").clock(), new Unconcerned());
+    private final ShadowTransport shadow = new ShadowTransport(
+            server, new VirtualTime(Instant.EPOCH).loop("test").clock(), new Unconcerned());
     /** The answer to the next lists; by default all pods as of revision 100. */
     private Optional<JsonObject> list = Optional.empty();
 
@@ -76,8 +76,7 @@ class ShadowTransportTest {
 
     /** A page of a list as of {@code version} with these pods; {@code token} is that of the next page. */
     private JsonObject page(long version, String token, List<String> paths) {
-        List<JsonValue> items =
-                paths.stream().<JsonValue>map(pods::get).toList();
+        List<JsonValue> items = paths.stream().<JsonValue>map(pods::get).toList();
         return JsonObject.EMPTY
                 .with(
                         "metadata",
@@ -175,8 +174,9 @@ class ShadowTransportTest {
         get("/api/v1/pods?limit=1&continue=next%2F2");
 
         assertThat(shadow.shadows()).isEqualTo(3);
-        pods.keySet().stream().filter(path -> !path.equals(PODS + "p1")).forEach(path -> assertThat(label(path))
-                .isEqualTo("b"));
+        pods.keySet().stream()
+                .filter(path -> !path.equals(PODS + "p1"))
+                .forEach(path -> assertThat(label(path)).isEqualTo("b"));
     }
 
     @Test

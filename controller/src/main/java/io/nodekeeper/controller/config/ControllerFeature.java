@@ -22,8 +22,7 @@ public enum ControllerFeature {
      * to Unknown.
      */
     LEVEL_POD_MARKING(
-            "LevelPodMarking",
-            "pods of nodes that are not ready are marked, whichever component set the condition"),
+            "LevelPodMarking", "pods of nodes that are not ready are marked, whichever component set the condition"),
     /**
      * Evictions fire at {@code timeAdded} of the taint plus the toleration. Off: counted from when this controller saw
      * the taint.

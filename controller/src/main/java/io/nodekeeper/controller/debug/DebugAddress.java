@@ -46,8 +46,8 @@ public final class DebugAddress {
     }
 
     private static void publish(KubeClient client, Optional<URI> url, int number) {
-        JsonValue value =
-                url.<JsonValue>map(address -> new JsonString(address.toString())).orElse(JsonNull.NULL);
+        JsonValue value = url.<JsonValue>map(address -> new JsonString(address.toString()))
+                .orElse(JsonNull.NULL);
         JsonObject metadata = JsonObject.EMPTY.with("annotations", JsonObject.EMPTY.with(ANNOTATION, value));
         client.patch(
                         ResourceType.LEASES,

@@ -114,8 +114,8 @@ public final class Flaps implements Damping {
 
     /** A node was seen for the first time; perhaps a predecessor damped it. */
     public void added(NodeHealth health, Node node) {
-        Optional<Condition> condition =
-                node.condition(FlapReport.TYPE).filter(flapping -> flapping.status().equals(Condition.TRUE));
+        Optional<Condition> condition = node.condition(FlapReport.TYPE)
+                .filter(flapping -> flapping.status().equals(Condition.TRUE));
         if (condition.isEmpty()) {
             return;
         }

@@ -249,7 +249,8 @@ public final class Heartbeats {
 
     /** The names of all existing leases; other leases were deleted. */
     void leasesListed(Set<String> names) {
-        namesWhere(health -> health.hasLease() && !names.contains(health.name())).forEach(this::leaseGone);
+        namesWhere(health -> health.hasLease() && !names.contains(health.name()))
+                .forEach(this::leaseGone);
     }
 
     /** The names of the leases whose nodes are not known. */

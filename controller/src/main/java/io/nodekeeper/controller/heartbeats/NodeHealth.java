@@ -27,6 +27,7 @@ public final class NodeHealth {
 
     /** When {@link EarlyWarning} checks next whether the node is later than usual. */
     final DeadlineWheel.Deadline<NodeHealth> warningDeadline = new DeadlineWheel.Deadline<>(this);
+
     private boolean suspect;
     private final LagState lag = new LagState();
 

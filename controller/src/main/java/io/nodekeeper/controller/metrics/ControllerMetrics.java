@@ -45,8 +45,7 @@ public final class ControllerMetrics {
             "Duration of a monitor pass over all nodes.",
             Instruments.powers(0.01, 4, 8));
     private final Counter podDeletions = make.counter(
-            "taint_eviction_controller_pod_deletions_total",
-            "Number of pods deleted because of NoExecute taints.");
+            "taint_eviction_controller_pod_deletions_total", "Number of pods deleted because of NoExecute taints.");
     private final Histogram podDeletionDuration = make.histogram(
             "taint_eviction_controller_pod_deletion_duration_seconds",
             "Time from when a pod's eviction was due until the API server accepted its deletion.",
@@ -94,8 +93,7 @@ public final class ControllerMetrics {
     private final Gauge canaryAge =
             make.gauge("nodekeeper_canary_age_seconds", "Age of the controller's last proof of sight.");
     private final Gauge suspects = make.gauge(
-            "nodekeeper_suspect_nodes",
-            "Number of nodes that are later than usual but within their grace period.");
+            "nodekeeper_suspect_nodes", "Number of nodes that are later than usual but within their grace period.");
     private final Counter suspicions =
             make.counter("nodekeeper_suspicions_total", "Number of times that a node became suspect.");
     private final Counter flaps = make.counter(

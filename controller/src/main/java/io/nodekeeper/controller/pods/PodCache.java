@@ -32,6 +32,7 @@ final class PodCache {
 
     /** The pods of each node that has pods. */
     private final Map<HostNode, List<TrackedPod>> byNode = new IdentityHashMap<>();
+
     private final Map<Object, Object> shared = new HashMap<>();
     private int finished;
 

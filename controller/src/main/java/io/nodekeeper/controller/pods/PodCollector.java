@@ -149,7 +149,11 @@ final class PodCollector {
     private CompletionStage<KeyedJobs.Next> orphaned(HostNode node, long now) {
         return reads.fresh(node.name).handle((live, error) -> {
             if (error != null) {
-                log.info("Reading node {} of {} pods failed: {}", node, cache.pods(node).size(), Failures.text(error));
+                log.info(
+                        "Reading node {} of {} pods failed: {}",
+                        node,
+                        cache.pods(node).size(),
+                        Failures.text(error));
             } else if (live.isPresent()) {
                 // The watch is late, or the node is new.
                 node.missingSince = now;

@@ -78,7 +78,8 @@ final class PodWrites {
             return CompletableFuture.completedFuture(true);
         }
         JsonObject status = JsonObject.EMPTY.with("conditions", JsonArray.of(byTaintManager()));
-        return setStatus(pod, JsonObject.EMPTY.with("uid", pod.uid), status, live).thenApply(Optional::isPresent);
+        return setStatus(pod, JsonObject.EMPTY.with("uid", pod.uid), status, live)
+                .thenApply(Optional::isPresent);
     }
 
     /** Deletes the pod with its own grace period. The result is false if it did not exist. */

@@ -85,6 +85,7 @@ public final class MonitorPass {
     private final Map<String, Saved> records = new HashMap<>();
     /** Name to UID of the nodes of the last pass. */
     private final Map<String, String> known = new HashMap<>();
+
     private @Nullable Periodic passes;
     /** UIDs of nodes whose pods could not be marked. */
     private final Set<String> unmarked = new HashSet<>();
@@ -242,11 +243,13 @@ public final class MonitorPass {
             return switch (verdict) {
                 case Verdict.Alive() -> follow(evaluation);
                 case Verdict.AlreadyUnknown() -> follow(evaluation);
-                case Verdict.MarkUnknown mark -> guarded ? readLive(evaluation, lease, mark) : write(evaluation, lease, mark);
+                case Verdict.MarkUnknown mark ->
+                    guarded ? readLive(evaluation, lease, mark) : write(evaluation, lease, mark);
             };
         }
 
-        private CompletionStage<?> readLive(Evaluation evaluation, Optional<SeenLease> cached, Verdict.MarkUnknown mark) {
+        private CompletionStage<?> readLive(
+                Evaluation evaluation, Optional<SeenLease> cached, Verdict.MarkUnknown mark) {
             return client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
                     .handle((read, error) -> {
                         if (error != null) {

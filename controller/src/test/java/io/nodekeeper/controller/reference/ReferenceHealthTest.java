@@ -119,7 +119,8 @@ class ReferenceHealthTest {
     void b7HeartbeatWithTransitionIsBothNow() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
-        Evaluation look = rules.evaluate(Optional.of(before), node(ready("False", -10, 10)), Optional.of(LEASE), NOW, B);
+        Evaluation look =
+                rules.evaluate(Optional.of(before), node(ready("False", -10, 10)), Optional.of(LEASE), NOW, B);
 
         assertThat(look.saved()).isEqualTo(saved(Optional.of(ready("False", -10, 10)), NOW, NOW, NO_LEASE));
     }
@@ -164,8 +165,8 @@ class ReferenceHealthTest {
     void leaseWithoutATimeIsNoRenewal() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
-        Evaluation look =
-                rules.evaluate(Optional.of(before), node(ready("True", 0, 0)), Optional.of(new SeenLease("", "9")), NOW, B);
+        Evaluation look = rules.evaluate(
+                Optional.of(before), node(ready("True", 0, 0)), Optional.of(new SeenLease("", "9")), NOW, B);
 
         assertThat(look.saved()).isEqualTo(before);
     }

@@ -96,7 +96,9 @@ class BusyNodeIT {
                         Map.of(volume.mountPoint(), "/data"));
         AtomicInteger number = new AtomicInteger();
         for (int i = 0; i < CHURN; i++) {
-            again(() -> node.pods().remove(node.pods().run("churn-" + number.incrementAndGet())).join());
+            again(() -> node.pods()
+                    .remove(node.pods().run("churn-" + number.incrementAndGet()))
+                    .join());
         }
         assertThat(accusations()).isEmpty();
         Eventually.within(ENDED, () -> done.get() > 0);
@@ -106,7 +108,9 @@ class BusyNodeIT {
     void aRuntimeWithTooLittleProcessorTimeIsOnlyThrottled() throws Exception {
         node.containerd().slow(FEW_MICROS);
         AtomicInteger number = new AtomicInteger();
-        again(() -> node.pods().remove(node.pods().run("slow-" + number.incrementAndGet())).join());
+        again(() -> node.pods()
+                .remove(node.pods().run("slow-" + number.incrementAndGet()))
+                .join());
         Map<String, Integer> named = accusations();
         node.containerd().fast();
         named.remove("RuntimeThrottled");
@@ -155,7 +159,8 @@ class BusyNodeIT {
             }
             Thread.sleep(500);
         }
-        System.out.println("busy: " + looks + " looks in " + BUSY.toSeconds() + " s, " + done + " ended, named: " + reasons);
+        System.out.println(
+                "busy: " + looks + " looks in " + BUSY.toSeconds() + " s, " + done + " ended, named: " + reasons);
         texts.forEach(text -> System.out.println("busy: " + text));
         assertThat(looks).as("looks at the agent's page").isPositive();
         return reasons;

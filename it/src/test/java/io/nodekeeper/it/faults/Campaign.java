@@ -130,7 +130,8 @@ final class Campaign {
         results.add(result);
         System.out.printf(
                 Locale.ROOT, "faults: %d of %d after %d s: %s", results.size(), count, seconds(), result.row());
-        keep(result.details() + result.restart().map(said -> "  restart: " + said + "\n").orElse(""));
+        keep(result.details()
+                + result.restart().map(said -> "  restart: " + said + "\n").orElse(""));
     }
 
     private synchronized void fail(GeneratedFault fault, Throwable error) {
@@ -148,9 +149,9 @@ final class Campaign {
 
     private void keep(String text) {
         try {
-            Path kept = Files.createDirectories(Path.of("target").toAbsolutePath()).resolve("generated-faults.log");
-            Files.writeString(
-                    kept, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            Path kept =
+                    Files.createDirectories(Path.of("target").toAbsolutePath()).resolve("generated-faults.log");
+            Files.writeString(kept, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (IOException e) {
             System.out.println("faults: " + e);
         }

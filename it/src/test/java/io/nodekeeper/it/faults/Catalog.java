@@ -10,7 +10,8 @@ final class Catalog {
     /** In a fixed order. */
     static List<Primitive> all() {
         List<Primitive> all = new ArrayList<>();
-        List<Grip> grips = List.of(Grip.values()).stream().filter(Grip::possible).toList();
+        List<Grip> grips =
+                List.of(Grip.values()).stream().filter(Grip::possible).toList();
         for (Target target : Target.values()) {
             obstacles(target, grips).forEach(obstacle -> all.add(new Commands(target, obstacle)));
         }
@@ -47,7 +48,8 @@ final class Catalog {
                 "fails: no address left",
                 "echo '{\"cniVersion\": \"0.4.0\", \"code\": 11, \"msg\": \"no address left in the pool\"}'; exit 1",
                 "no address left"));
-        all.add(MachineFaults.pluginFails(Way.GARBAGE, "answers garbage", "echo '<html>'; exit 0", "network|CNI|plugin"));
+        all.add(MachineFaults.pluginFails(
+                Way.GARBAGE, "answers garbage", "echo '<html>'; exit 0", "network|CNI|plugin"));
         all.add(MachineFaults.pluginFails(Way.GONE, "is killed each time", "kill -KILL $$", "network|CNI|plugin"));
         all.add(MachineFaults.runcFails(
                 Way.ERROR,

@@ -60,8 +60,7 @@ record Commands(Target target, Obstacle obstacle) implements Primitive {
         target.trigger(scene);
         Eventually.within(SOON, () -> !numbers(pids).isEmpty());
         inPlace.reached(numbers(pids).iterator().next());
-        Truth truth = inPlace.truth(() -> numbers(pids))
-                .of(target.pod(scene).orElseThrow());
+        Truth truth = inPlace.truth(() -> numbers(pids)).of(target.pod(scene).orElseThrow());
         return new Struck() {
             @Override
             public Truth truth() {
@@ -86,7 +85,10 @@ record Commands(Target target, Obstacle obstacle) implements Primitive {
         Set<Long> numbers = new TreeSet<>();
         try {
             if (Files.exists(file)) {
-                Files.readAllLines(file).stream().filter(line -> !line.isBlank()).map(Long::valueOf).forEach(numbers::add);
+                Files.readAllLines(file).stream()
+                        .filter(line -> !line.isBlank())
+                        .map(Long::valueOf)
+                        .forEach(numbers::add);
             }
             return numbers;
         } catch (IOException e) {

@@ -38,11 +38,16 @@ record FaultResult(
                 brief(fault.text()),
                 brief(truth),
                 effect ? verdict.text() : "no effect",
-                named.isEmpty() ? "–" : brief(named.getFirst().reason() + ": " + named.getFirst().summary()),
-                seconds.map(value -> String.format(Locale.ROOT, "%.1f s", value)).orElse("–"),
+                named.isEmpty()
+                        ? "–"
+                        : brief(named.getFirst().reason() + ": "
+                                + named.getFirst().summary()),
+                seconds.map(value -> String.format(Locale.ROOT, "%.1f s", value))
+                        .orElse("–"),
                 named.isEmpty() ? "–" : named.getFirst().confidence(),
                 named.isEmpty() ? "–" : brief(named.getFirst().remedy()),
-                healed.map(yes -> yes ? "yes" : "no").orElse("–") + (healed.isPresent() ? ", " + fault.healer().text() : ""),
+                healed.map(yes -> yes ? "yes" : "no").orElse("–")
+                        + (healed.isPresent() ? ", " + fault.healer().text() : ""),
                 harm.isEmpty() ? "none" : brief(String.join(", ", harm)));
     }
 
@@ -50,7 +55,9 @@ record FaultResult(
     String details() {
         return fault.number() + ". " + fault.text() + "\n  truth: " + truth + "\n  verdict: " + verdict.text()
                 + (effect ? "" : " (no effect)")
-                + falselyCertain.stream().map(one -> "\n  CERTAIN AND FALSE: " + one).collect(Collectors.joining())
+                + falselyCertain.stream()
+                        .map(one -> "\n  CERTAIN AND FALSE: " + one)
+                        .collect(Collectors.joining())
                 + harsh.stream().map(one -> "\n  HARSH: " + one).collect(Collectors.joining())
                 + harm.stream().map(one -> "\n  HARM: " + one).collect(Collectors.joining())
                 + named.stream()

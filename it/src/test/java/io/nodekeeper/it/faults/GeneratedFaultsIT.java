@@ -68,9 +68,8 @@ class GeneratedFaultsIT {
                 .extracting(FaultResult::details)
                 .as("a remedy that is not the mildest")
                 .isEmpty();
-        assertThat(Score.of(results).right())
-                .as("right of %d", results.size())
-                .isGreaterThanOrEqualTo((int) (0.9 * results.size()));
+        assertThat(Score.of(results).right()).as("right of %d", results.size()).isGreaterThanOrEqualTo((int)
+                (0.9 * results.size()));
     }
 
     private static List<GeneratedFault> faults() {
@@ -111,8 +110,7 @@ class GeneratedFaultsIT {
                                 FaultResult.brief(result.fault().text()),
                                 result.restart().orElseThrow().replace("|", "\\|")))
                 .collect(Collectors.joining());
-        Path document = Path.of(
-                partial ? "target/faults-generated.md" : "../docs/faults-generated.md");
+        Path document = Path.of(partial ? "target/faults-generated.md" : "../docs/faults-generated.md");
         try {
             Files.writeString(
                     document,

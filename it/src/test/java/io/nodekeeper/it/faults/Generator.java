@@ -54,7 +54,8 @@ final class Generator {
                 }
                 parts = List.of(singles.poll());
             }
-            GeneratedFault fault = new GeneratedFault(number, parts, random.nextBoolean(), healer(), number % RESTARTS == 1);
+            GeneratedFault fault =
+                    new GeneratedFault(number, parts, random.nextBoolean(), healer(), number % RESTARTS == 1);
             if (texts.add(fault.text())) {
                 chosen.add(fault);
             }

@@ -32,7 +32,8 @@ class GeneratorTest {
                     .flatMap(fault -> fault.parts().stream())
                     .map(Primitive::way)
                     .collect(Collectors.toSet());
-            assertThat(ways).containsAll(Catalog.all().stream().map(Primitive::way).collect(Collectors.toSet()));
+            assertThat(ways)
+                    .containsAll(Catalog.all().stream().map(Primitive::way).collect(Collectors.toSet()));
             assertThat(faults).filteredOn(fault -> fault.parts().size() == 2).hasSizeBetween(15, 25);
             assertThat(faults).filteredOn(GeneratedFault::bystanders).hasSizeBetween(30, 90);
             assertThat(faults).extracting(GeneratedFault::healer).contains(GeneratedFault.Healer.values());
@@ -53,7 +54,10 @@ class GeneratorTest {
 
     @Test
     void primitivesHaveDistinctTexts() {
-        assertThat(Catalog.all()).extracting(Primitive::text).doesNotHaveDuplicates().hasSizeGreaterThan(120);
+        assertThat(Catalog.all())
+                .extracting(Primitive::text)
+                .doesNotHaveDuplicates()
+                .hasSizeGreaterThan(120);
     }
 
     @Test

@@ -73,9 +73,8 @@ final class Host implements AutoCloseable {
         long runtime = node.containerd().pid();
         Deque<Scene> scenes = new ArrayDeque<>();
         List<Struck> struck = new ArrayList<>();
-        Optional<Bystanders> busy = fault.bystanders()
-                ? Optional.of(new Bystanders(node.pods(), standing))
-                : Optional.empty();
+        Optional<Bystanders> busy =
+                fault.bystanders() ? Optional.of(new Bystanders(node.pods(), standing)) : Optional.empty();
         try {
             long begin = 0;
             for (Primitive part : fault.parts()) {
@@ -84,7 +83,8 @@ final class Host implements AutoCloseable {
                 struck.add(part.strike(scene));
                 begin = System.nanoTime();
             }
-            Judgement judgement = new Judgement(struck.stream().map(Struck::truth).toList());
+            Judgement judgement =
+                    new Judgement(struck.stream().map(Struck::truth).toList());
             boolean effect = observe(fault, judgement, scenes, struck, begin);
             Judgement.Verdict verdict = judgement.verdict();
             List<Named> named = judgement.last();
@@ -161,7 +161,10 @@ final class Host implements AutoCloseable {
     /** The culprits at the agent's page, and after them what its probes of the pod network say. */
     private List<Named> named() {
         List<Named> named = new ArrayList<>();
-        node.page().runtime().ifPresent(page -> page.array("culprits").objects().map(Named::of).forEach(named::add));
+        node.page()
+                .runtime()
+                .ifPresent(
+                        page -> page.array("culprits").objects().map(Named::of).forEach(named::add));
         conditions
                 .now(node.name(), NETWORK)
                 .filter(condition -> condition.status().equals(Condition.TRUE))
@@ -199,7 +202,8 @@ final class Host implements AutoCloseable {
 
     /** Asks the doctor to end it; whether the cause is gone then. */
     private Optional<Boolean> doctor(GeneratedFault fault, List<Struck> struck) throws Exception {
-        if (fault.healer() == GeneratedFault.Healer.GENERATOR || !Boolean.parseBoolean(System.getProperty("faults.doctor", "true"))) {
+        if (fault.healer() == GeneratedFault.Healer.GENERATOR
+                || !Boolean.parseBoolean(System.getProperty("faults.doctor", "true"))) {
             return Optional.empty();
         }
         List<String> command = new ArrayList<>(List.of(
@@ -229,10 +233,11 @@ final class Host implements AutoCloseable {
         Set<String> keep = standing.stream().map(Pods.RealPod::sandbox).collect(Collectors.toSet());
         Eventually.within(CLEAN, () -> {
             var stub = node.pods().stub(Duration.ofSeconds(20));
-            List<PodSandbox> left = stub.listPodSandbox(ListPodSandboxRequest.getDefaultInstance()).getItemsList().stream()
-                    .filter(sandbox -> !keep.contains(sandbox.getId()))
-                    .filter(sandbox -> sandbox.getMetadata().getName().matches("(victim|newcomer)-.*"))
-                    .toList();
+            List<PodSandbox> left =
+                    stub.listPodSandbox(ListPodSandboxRequest.getDefaultInstance()).getItemsList().stream()
+                            .filter(sandbox -> !keep.contains(sandbox.getId()))
+                            .filter(sandbox -> sandbox.getMetadata().getName().matches("(victim|newcomer)-.*"))
+                            .toList();
             for (PodSandbox sandbox : left) {
                 try {
                     stub.stopPodSandbox(StopPodSandboxRequest.newBuilder()

@@ -8,7 +8,8 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class JudgementTest {
-    private static final Truth SHIM = Truth.process("shim", () -> Set.of(7L), "ShimStopped").of("web");
+    private static final Truth SHIM =
+            Truth.process("shim", () -> Set.of(7L), "ShimStopped").of("web");
     private static final Truth LOCK = Truth.process("holder", () -> Set.of(8L), "lock");
 
     @Test
@@ -74,12 +75,6 @@ class JudgementTest {
 
     private static Named named(String reason, String confidence, long pid, String pod) {
         return new Named(
-                reason,
-                reason + " of " + pod,
-                confidence,
-                Optional.of(pid),
-                Optional.of(pod),
-                List.of(),
-                "none");
+                reason, reason + " of " + pod, confidence, Optional.of(pid), Optional.of(pod), List.of(), "none");
     }
 }

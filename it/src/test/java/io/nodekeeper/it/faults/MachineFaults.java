@@ -20,7 +20,10 @@ final class MachineFaults {
             disk.freeze();
             scene.startNewcomer();
             return Standing.struck(
-                    Truth.object("containerd's frozen disk", "disk|file system|froz", disk.mountPoint().toString()),
+                    Truth.object(
+                            "containerd's frozen disk",
+                            "disk|file system|froz",
+                            disk.mountPoint().toString()),
                     disk::isFrozen,
                     disk::thawIfFrozen);
         });
@@ -29,7 +32,10 @@ final class MachineFaults {
     /** The runtime's disk has no space, or no inodes. */
     static Standing diskFull(boolean inodes) {
         return Standing.probed(
-                Layer.DISK, Way.EXHAUSTION, inodes ? "containerd's disk has no inodes left" : "containerd's disk is full", scene -> {
+                Layer.DISK,
+                Way.EXHAUSTION,
+                inodes ? "containerd's disk has no inodes left" : "containerd's disk is full",
+                scene -> {
                     Path root = scene.containerd().disk().mountPoint();
                     Path filler = root.resolve("filler");
                     if (inodes) {
@@ -47,7 +53,9 @@ final class MachineFaults {
                             Truth.object(
                                     "the full disk",
                                     inodes ? "inode|no space" : "no space|full|space left",
-                                    root.toString(), "no space left", "space"),
+                                    root.toString(),
+                                    "no space left",
+                                    "space"),
                             () -> !healed.get(),
                             () -> {
                                 Command.ok("rm", "-rf", filler.toString());
@@ -59,7 +67,13 @@ final class MachineFaults {
     /** The runtime may have no more processes. */
     static Standing outOfPids() {
         return new Standing(
-                Layer.LIMIT, Way.EXHAUSTION, "containerd's control group is at pids.max", Primitive.Scope.RUNTIME, "node", false, true,
+                Layer.LIMIT,
+                Way.EXHAUSTION,
+                "containerd's control group is at pids.max",
+                Primitive.Scope.RUNTIME,
+                "node",
+                false,
+                true,
                 scene -> {
                     long pid = scene.containerd().pid();
                     Path group = Files.createDirectories(
@@ -70,7 +84,12 @@ final class MachineFaults {
                             Files.readString(group.resolve("pids.current")).strip());
                     AtomicBoolean healed = new AtomicBoolean();
                     return Standing.struck(
-                            Truth.object("pids.max", "pids|fork|processes|temporarily unavailable|threads", "pids", "fork", "temporarily unavailable"),
+                            Truth.object(
+                                    "pids.max",
+                                    "pids|fork|processes|temporarily unavailable|threads",
+                                    "pids",
+                                    "fork",
+                                    "temporarily unavailable"),
                             () -> !healed.get(),
                             () -> {
                                 Files.writeString(group.resolve("pids.max"), "max");
@@ -83,7 +102,8 @@ final class MachineFaults {
     static Standing outOfFiles() {
         return Standing.probed(Layer.LIMIT, Way.EXHAUSTION, "containerd is at its limit of open files", scene -> {
             long pid = scene.containerd().pid();
-            int open = Leftovers.children(Path.of("/proc", Long.toString(pid), "fd")).size();
+            int open = Leftovers.children(Path.of("/proc", Long.toString(pid), "fd"))
+                    .size();
             // Only the soft limit: raising the hard one again needs CAP_SYS_RESOURCE.
             String before = Files.readAllLines(Path.of("/proc", Long.toString(pid), "limits")).stream()
                     .filter(line -> line.startsWith("Max open files"))
@@ -93,7 +113,11 @@ final class MachineFaults {
             Command.ok("prlimit", "--pid", Long.toString(pid), "--nofile=" + (open + 1) + ":");
             AtomicBoolean healed = new AtomicBoolean();
             return Standing.struck(
-                    Truth.object("the limit of open files", "open files|file descriptors|nofile", "open files", "descriptors"),
+                    Truth.object(
+                            "the limit of open files",
+                            "open files|file descriptors|nofile",
+                            "open files",
+                            "descriptors"),
                     () -> !healed.get(),
                     () -> {
                         if (ProcessHandle.of(pid).isPresent()) {
@@ -110,9 +134,7 @@ final class MachineFaults {
             scene.containerd().cni().hook("ADD", "", shell);
             AtomicBoolean healed = new AtomicBoolean();
             return Standing.struck(
-                    Truth.object("the plugin", mechanism, "bridge", "network"),
-                    () -> !healed.get(),
-                    () -> {
+                    Truth.object("the plugin", mechanism, "bridge", "network"), () -> !healed.get(), () -> {
                         scene.containerd().cni().unhook("ADD");
                         healed.set(true);
                     });
@@ -124,13 +146,10 @@ final class MachineFaults {
         return Standing.probed(Layer.RUNC, way, "runc create " + text, scene -> {
             scene.containerd().runc().hook("create", "", shell);
             AtomicBoolean healed = new AtomicBoolean();
-            return Standing.struck(
-                    Truth.object("runc", mechanism, "runc", "OCI"),
-                    () -> !healed.get(),
-                    () -> {
-                        scene.containerd().runc().unhook("create");
-                        healed.set(true);
-                    });
+            return Standing.struck(Truth.object("runc", mechanism, "runc", "OCI"), () -> !healed.get(), () -> {
+                scene.containerd().runc().unhook("create");
+                healed.set(true);
+            });
         });
     }
 }

@@ -65,7 +65,8 @@ record Obstacle(Way way, String text, Setup setup) {
 
                 @Override
                 public Truth truth(Supplier<Set<Long>> commands) {
-                    return Truth.process("the command, " + grip.text(), () -> union(commands.get(), held), grip.mechanism())
+                    return Truth.process(
+                                    "the command, " + grip.text(), () -> union(commands.get(), held), grip.mechanism())
                             .mildly(grip.remedy());
                 }
 
@@ -117,7 +118,9 @@ record Obstacle(Way way, String text, Setup setup) {
     /** It reads from a pipe whose other end an outsider holds. */
     static Obstacle pipe(boolean stopped) {
         return new Obstacle(
-                Way.PIPE, "reads a pipe that a " + (stopped ? "stopped " : "") + "process outside holds open", scene -> {
+                Way.PIPE,
+                "reads a pipe that a " + (stopped ? "stopped " : "") + "process outside holds open",
+                scene -> {
                     Path fifo = fifo(scene, "pipe");
                     Path ready = scene.file("opened");
                     long writer = scene.helper(Programs.writer(fifo, ready), ready);
@@ -167,7 +170,10 @@ record Obstacle(Way way, String text, Setup setup) {
             return new Delegate(plain) {
                 @Override
                 public Truth truth(Supplier<Set<Long>> commands) {
-                    return Truth.process("the daemon", () -> union(Set.of(daemon), List.of(held)), "socket|daemon|" + grip.mechanism())
+                    return Truth.process(
+                                    "the daemon",
+                                    () -> union(Set.of(daemon), List.of(held)),
+                                    "socket|daemon|" + grip.mechanism())
                             .mildly(grip.remedy());
                 }
 
@@ -266,7 +272,8 @@ record Obstacle(Way way, String text, Setup setup) {
                 public String shell() {
                     // One step in 20 ms of each 21: a loop that leaves the machine to others.
                     return way == Way.SPIN
-                            ? "while [ ! -e " + go + " ]; do i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done"
+                            ? "while [ ! -e " + go
+                                    + " ]; do i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done"
                             : "while [ ! -e " + go + " ]; do sleep 0.5; done";
                 }
 

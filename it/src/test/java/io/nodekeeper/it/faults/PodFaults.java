@@ -34,14 +34,15 @@ final class PodFaults {
 
     /** A container stopped itself, or was stopped: nothing of the runtime waits. */
     static Standing containerStopped() {
-        return Standing.pod(Layer.CONTAINER, Way.SIGSTOP, "a container's process is stopped with SIGSTOP; nothing waits", scene -> {
-            long pid = init(scene);
-            Command.signal(pid, "STOP");
-            return Standing.struck(
-                    Truth.process("nothing", Set::of, "^$").orSilence(),
-                    () -> ProcessFacts.state(pid) == 'T',
-                    () -> Command.signal(pid, "CONT"));
-        });
+        return Standing.pod(
+                Layer.CONTAINER, Way.SIGSTOP, "a container's process is stopped with SIGSTOP; nothing waits", scene -> {
+                    long pid = init(scene);
+                    Command.signal(pid, "STOP");
+                    return Standing.struck(
+                            Truth.process("nothing", Set::of, "^$").orSilence(),
+                            () -> ProcessFacts.state(pid) == 'T',
+                            () -> Command.signal(pid, "CONT"));
+                });
     }
 
     /** A paused container: nothing waits, or an exec does. */
@@ -50,7 +51,8 @@ final class PodFaults {
         return Standing.pod(
                 Layer.CONTAINER,
                 first ? Way.FREEZER_V1 : Way.FREEZER_V2,
-                "a container is frozen by the freezer of cgroup " + version + (exec ? "; an exec waits" : "; nothing waits"),
+                "a container is frozen by the freezer of cgroup " + version
+                        + (exec ? "; an exec waits" : "; nothing waits"),
                 scene -> {
                     long pid = init(scene);
                     Path group = group(pid, first);
@@ -60,7 +62,8 @@ final class PodFaults {
                     if (exec) {
                         scene.execInVictim();
                     }
-                    Truth frozen = Truth.process("the frozen container", () -> processes(group), "froze|freez|thaw|paused")
+                    Truth frozen = Truth.process(
+                                    "the frozen container", () -> processes(group), "froze|freez|thaw|paused")
                             .or(group.getFileName().toString())
                             .of(scene.victimName());
                     return Standing.struck(
@@ -73,13 +76,20 @@ final class PodFaults {
     /** A container that writes to a frozen disk cannot be stopped. */
     static Standing containerOnFrozenDisk() {
         return new Standing(
-                Layer.CONTAINER, Way.D_STATE, "a container writes to a frozen disk and is stopped", Primitive.Scope.POD, "CONTAINER",
-                true, false, scene -> {
+                Layer.CONTAINER,
+                Way.D_STATE,
+                "a container writes to a frozen disk and is stopped",
+                Primitive.Scope.POD,
+                "CONTAINER",
+                true,
+                false,
+                scene -> {
                     LoopDisk disk = scene.disk();
                     Path mount = scene.file("volume");
                     scene.victim("while :; do echo x >> /data/f; sleep 0.2; done", mount);
                     disk.freeze();
-                    Eventually.within(SOON, () -> containers(scene).stream().anyMatch(pid -> ProcessFacts.state(pid) == 'D'));
+                    Eventually.within(
+                            SOON, () -> containers(scene).stream().anyMatch(pid -> ProcessFacts.state(pid) == 'D'));
                     scene.stopVictim();
                     return Standing.struck(
                             Truth.object("the frozen disk", "disk|file system|froz", mount.toString(), "/data")
@@ -92,14 +102,21 @@ final class PodFaults {
     /** A container that looks at a silent FUSE file system cannot be stopped. */
     static Standing containerOnFuse() {
         return new Standing(
-                Layer.CONTAINER, Way.FUSE, "a container looks at a FUSE file system that does not answer and is stopped",
-                Primitive.Scope.POD, "CONTAINER", true, false, scene -> {
+                Layer.CONTAINER,
+                Way.FUSE,
+                "a container looks at a FUSE file system that does not answer and is stopped",
+                Primitive.Scope.POD,
+                "CONTAINER",
+                true,
+                false,
+                scene -> {
                     Fuse fuse = Fuse.mount(scene);
                     scene.victim("while :; do [ -e /data/x ]; sleep 0.2; done", fuse.mountPoint());
                     fuse.silence();
                     Thread.sleep(1_000);
                     scene.stopVictim();
-                    return Standing.struck(fuse.truth(Set.of()).or("/data").of(scene.victimName()), fuse::lasts, fuse::end);
+                    return Standing.struck(
+                            fuse.truth(Set.of()).or("/data").of(scene.victimName()), fuse::lasts, fuse::end);
                 });
     }
 
@@ -126,7 +143,8 @@ final class PodFaults {
                 .findFirst()
                 .orElseThrow();
         Path base = Path.of("/sys/fs/cgroup");
-        return base.resolve(first ? "freezer" : Files.isDirectory(base.resolve("unified")) ? "unified" : "").resolve(path);
+        return base.resolve(first ? "freezer" : Files.isDirectory(base.resolve("unified")) ? "unified" : "")
+                .resolve(path);
     }
 
     private static void thaw(Path file, boolean first) throws IOException {

@@ -34,8 +34,7 @@ final class Programs {
 
     /** Traces all threads of a process and lets none of them run, as a forgotten debugger does. */
     static List<String> tracer(long pid, Path ready) {
-        return perl(
-                READY + """
+        return perl(READY + """
                         my $call = (POSIX::uname())[4] eq 'aarch64' ? 117 : 101;
                         my %done;
                         for my $round (1 .. 3) {
@@ -47,20 +46,16 @@ final class Programs {
                           }
                         }
                         ready(); sleep 1000 while 1;
-                        """,
-                "-MPOSIX",
-                pid,
-                ready);
+                        """, "-MPOSIX", pid, ready);
     }
 
     /** Listens at a socket of the file system, takes connections and answers none. */
     static List<String> listener(Path socket, String answer, Path ready) {
-        String serve =
-                switch (answer) {
-                    case "silent" -> "push @c, $c;";
-                    case "close" -> "close $c;";
-                    default -> "syswrite $c, \"no HTTP/2 here\\n\" x 5; sysread $c, my $b, 4096; close $c;";
-                };
+        String serve = switch (answer) {
+            case "silent" -> "push @c, $c;";
+            case "close" -> "close $c;";
+            default -> "syswrite $c, \"no HTTP/2 here\\n\" x 5; sysread $c, my $b, 4096; close $c;";
+        };
         return perl(
                 READY + "use Socket; my @c; unlink $ARGV[0]; socket(S, PF_UNIX, SOCK_STREAM, 0) or die $!;"
                         + " bind(S, sockaddr_un($ARGV[0])) or die $!; listen(S, 64); $SIG{PIPE} = 'IGNORE'; ready();"
@@ -85,8 +80,7 @@ final class Programs {
      * answers none.
      */
     static List<String> fuse(Path mountPoint, Path silent, Path ready) {
-        return perl(
-                READY + """
+        return perl(READY + """
                         $^F = 1000; open(my $dev, '+<', '/dev/fuse') or die $!; my $fd = fileno $dev;
                         system('mount', '-i', '-t', 'fuse', '-o', "fd=$fd,rootmode=40000,user_id=0,group_id=0",
                             'nodekeeper-fuse', $ARGV[0]) == 0 or die 'mount';
@@ -107,10 +101,7 @@ final class Programs {
                           syswrite $dev, pack('L l Q', 16 + length $out, $error, $unique) . $out;
                           ready() if !$ok++;
                         }
-                        """,
-                mountPoint,
-                silent,
-                ready);
+                        """, mountPoint, silent, ready);
     }
 
     private static List<String> perl(String program, Object... arguments) {

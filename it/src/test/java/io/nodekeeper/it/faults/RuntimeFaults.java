@@ -18,7 +18,10 @@ final class RuntimeFaults {
             long pid = scene.containerd().pid();
             Grip.Held held = grip.hold(scene, pid);
             return Standing.struck(
-                    Truth.process("containerd, " + grip.text(), () -> Standing.with(pid, held.others()), grip.mechanism())
+                    Truth.process(
+                                    "containerd, " + grip.text(),
+                                    () -> Standing.with(pid, held.others()),
+                                    grip.mechanism())
                             .mildly(grip.remedy()),
                     held::lasts,
                     held::release);
@@ -27,24 +30,31 @@ final class RuntimeFaults {
 
     /** The runtime gets a hundredth of a processor. */
     static Standing runtimeThrottled(int micros) {
-        return Standing.node(Layer.CONTAINERD, Way.SLOW, "containerd has " + micros + " us of processor time in 100 ms", scene -> {
-            scene.containerd().slow(micros);
-            scene.startNewcomer();
-            AtomicBoolean fast = new AtomicBoolean();
-            return Standing.struck(
-                    Truth.process("containerd's quota", () -> Set.of(scene.containerd().pid()), "throttl|quota"),
-                    () -> !fast.get(),
-                    () -> {
-                        scene.containerd().fast();
-                        fast.set(true);
-                    });
-        });
+        return Standing.node(
+                Layer.CONTAINERD, Way.SLOW, "containerd has " + micros + " us of processor time in 100 ms", scene -> {
+                    scene.containerd().slow(micros);
+                    scene.startNewcomer();
+                    AtomicBoolean fast = new AtomicBoolean();
+                    return Standing.struck(
+                            Truth.process(
+                                    "containerd's quota",
+                                    () -> Set.of(scene.containerd().pid()),
+                                    "throttl|quota"),
+                            () -> !fast.get(),
+                            () -> {
+                                scene.containerd().fast();
+                                fast.set(true);
+                            });
+                });
     }
 
     /** No runtime is there: killed, or ended. */
     static Standing runtimeGone(boolean killed) {
         return Standing.runtime(
-                Layer.CONTAINERD, Way.GONE, killed ? "containerd is killed (SIGKILL)" : "containerd is ended (SIGTERM)", scene -> {
+                Layer.CONTAINERD,
+                Way.GONE,
+                killed ? "containerd is killed (SIGKILL)" : "containerd is ended (SIGTERM)",
+                scene -> {
                     if (killed) {
                         scene.containerd().kill();
                     } else {
@@ -52,7 +62,8 @@ final class RuntimeFaults {
                     }
                     return Standing.struck(
                             Truth.object(
-                                    "no containerd", "unreachable|listen|refused|not running|no process",
+                                    "no containerd",
+                                    "unreachable|listen|refused|not running|no process",
                                     scene.containerd().socket().toString()),
                             () -> !scene.containerd().isAlive(),
                             () -> startIfDead(scene.containerd()));
@@ -91,51 +102,57 @@ final class RuntimeFaults {
 
     /** Another program listens at the runtime's socket. */
     static Standing socketTaken(String answer, Way way, String text) {
-        return Standing.runtime(Layer.SOCKET, way, "another program listens at containerd's socket and " + text, scene -> {
-            scene.containerd().terminate();
-            Path ready = scene.file("listening");
-            long pid = scene.helper(Programs.listener(scene.containerd().socket(), answer, ready), ready);
-            return Standing.struck(
-                    Truth.process(
-                                    "the program at the socket",
-                                    () -> Set.of(pid),
-                                    "RuntimeHung|answer|not a|closes|protocol|listen|other|respond|unreachable|accept")
-                            .or(scene.containerd().socket().toString()),
-                    () -> ProcessHandle.of(pid).isPresent(),
-                    () -> {
-                        Scene.end(pid);
-                        Files.deleteIfExists(scene.containerd().socket());
-                        startIfDead(scene.containerd());
-                    });
-        });
+        return Standing.runtime(
+                Layer.SOCKET, way, "another program listens at containerd's socket and " + text, scene -> {
+                    scene.containerd().terminate();
+                    Path ready = scene.file("listening");
+                    long pid = scene.helper(Programs.listener(scene.containerd().socket(), answer, ready), ready);
+                    return Standing.struck(
+                            Truth.process(
+                                            "the program at the socket",
+                                            () -> Set.of(pid),
+                                            "RuntimeHung|answer|not a|closes|protocol|listen|other|respond|unreachable|accept")
+                                    .or(scene.containerd().socket().toString()),
+                            () -> ProcessHandle.of(pid).isPresent(),
+                            () -> {
+                                Scene.end(pid);
+                                Files.deleteIfExists(scene.containerd().socket());
+                                startIfDead(scene.containerd());
+                            });
+                });
     }
 
     /** Another containerd, with a state of its own, listens at the socket; the pods' shims still run. */
     static Standing secondRuntime() {
-        return Standing.runtime(Layer.SOCKET, Way.GARBAGE, "another containerd listens at the socket; the shims are not its own", scene -> {
-            scene.containerd().terminate();
-            Path socket = scene.containerd().socket();
-            Path config = scene.file("config.toml");
-            Path data = scene.containerd().directory().resolve("data");
-            Files.writeString(
-                    config,
-                    Files.readString(scene.containerd().directory().resolve("config.toml"))
-                            .replace(data + "/root", scene.file("root").toString())
-                            .replace(data + "/state", scene.file("state").toString()));
-            long pid = scene.helper(List.of("containerd", "--config", config.toString()), socket);
-            return Standing.struck(
-                    Truth.process(
-                                    "the other containerd",
-                                    () -> Set.of(pid),
-                                    "shim|orphan|other|second|not its|sandbox")
-                            .or(socket.toString()),
-                    () -> ProcessHandle.of(pid).isPresent(),
-                    () -> {
-                        Scene.end(pid);
-                        Files.deleteIfExists(socket);
-                        startIfDead(scene.containerd());
-                    });
-        });
+        return Standing.runtime(
+                Layer.SOCKET,
+                Way.GARBAGE,
+                "another containerd listens at the socket; the shims are not its own",
+                scene -> {
+                    scene.containerd().terminate();
+                    Path socket = scene.containerd().socket();
+                    Path config = scene.file("config.toml");
+                    Path data = scene.containerd().directory().resolve("data");
+                    Files.writeString(
+                            config,
+                            Files.readString(scene.containerd().directory().resolve("config.toml"))
+                                    .replace(data + "/root", scene.file("root").toString())
+                                    .replace(
+                                            data + "/state", scene.file("state").toString()));
+                    long pid = scene.helper(List.of("containerd", "--config", config.toString()), socket);
+                    return Standing.struck(
+                            Truth.process(
+                                            "the other containerd",
+                                            () -> Set.of(pid),
+                                            "shim|orphan|other|second|not its|sandbox")
+                                    .or(socket.toString()),
+                            () -> ProcessHandle.of(pid).isPresent(),
+                            () -> {
+                                Scene.end(pid);
+                                Files.deleteIfExists(socket);
+                                startIfDead(scene.containerd());
+                            });
+                });
     }
 
     private static void startIfDead(Containerd containerd) throws Exception {

@@ -135,7 +135,10 @@ final class Scene implements AutoCloseable {
     /** Starts a program outside of the runtime's tree, and waits until it says that it is in effect. */
     long helper(List<String> command, Path ready) throws Exception {
         List<String> line = new ArrayList<>(List.of(
-                "sh", "-c", "log=$1; shift; setsid \"$@\" >\"$log\" 2>&1 </dev/null & echo $!", "sh",
+                "sh",
+                "-c",
+                "log=$1; shift; setsid \"$@\" >\"$log\" 2>&1 </dev/null & echo $!",
+                "sh",
                 file("helper.log").toString()));
         line.addAll(command);
         long pid = Long.parseLong(Command.ok(line.toArray(String[]::new)).strip());

@@ -4,7 +4,17 @@ import java.util.List;
 import java.util.Locale;
 
 /** The numbers of a run, beside the goals. */
-record Score(int faults, int right, int partly, int wrong, int unknown, int silent, int falselyCertain, int harsh, int harm, int idle) {
+record Score(
+        int faults,
+        int right,
+        int partly,
+        int wrong,
+        int unknown,
+        int silent,
+        int falselyCertain,
+        int harsh,
+        int harm,
+        int idle) {
     /** Counts; faults without effect are only counted as such. */
     static Score of(List<FaultResult> results) {
         List<FaultResult> real = results.stream().filter(FaultResult::effect).toList();
@@ -15,14 +25,21 @@ record Score(int faults, int right, int partly, int wrong, int unknown, int sile
                 count(real, Judgement.Verdict.WRONG),
                 count(real, Judgement.Verdict.UNKNOWN),
                 count(real, Judgement.Verdict.SILENT),
-                (int) results.stream().filter(result -> !result.falselyCertain().isEmpty()).count(),
-                (int) results.stream().filter(result -> !result.harsh().isEmpty()).count(),
-                (int) results.stream().filter(result -> !result.harm().isEmpty()).count(),
+                (int) results.stream()
+                        .filter(result -> !result.falselyCertain().isEmpty())
+                        .count(),
+                (int) results.stream()
+                        .filter(result -> !result.harsh().isEmpty())
+                        .count(),
+                (int) results.stream()
+                        .filter(result -> !result.harm().isEmpty())
+                        .count(),
                 results.size() - real.size());
     }
 
     private static int count(List<FaultResult> results, Judgement.Verdict verdict) {
-        return (int) results.stream().filter(result -> result.verdict() == verdict).count();
+        return (int)
+                results.stream().filter(result -> result.verdict() == verdict).count();
     }
 
     /** A table of Markdown. */
@@ -40,8 +57,21 @@ record Score(int faults, int right, int partly, int wrong, int unknown, int sile
                 | a remedy that is not the mildest | %d | 0 |
                 | harm: something healthy did not survive | %d | 0 |
                 """.formatted(
-                idle, faults, right, share(right), partly, share(partly), wrong, share(wrong), unknown, share(unknown),
-                silent, share(silent), falselyCertain, harsh, harm);
+                        idle,
+                        faults,
+                        right,
+                        share(right),
+                        partly,
+                        share(partly),
+                        wrong,
+                        share(wrong),
+                        unknown,
+                        share(unknown),
+                        silent,
+                        share(silent),
+                        falselyCertain,
+                        harsh,
+                        harm);
     }
 
     private String share(int count) {

@@ -10,7 +10,14 @@ import java.util.TreeSet;
  * @param needsProbes whether it shows only when the agent probes the pod network
  */
 record Standing(
-        Layer layer, Way way, String text, Scope scope, String slot, boolean endsVictim, boolean needsProbes, Strike action)
+        Layer layer,
+        Way way,
+        String text,
+        Scope scope,
+        String slot,
+        boolean endsVictim,
+        boolean needsProbes,
+        Strike action)
         implements Primitive {
     /** Lets it happen. */
     interface Strike {

@@ -127,8 +127,7 @@ public final class SimController extends SimProcess {
                 random,
                 candidate);
         Transport reported = new WriteReporter(way, call -> witness.writes(identity, call.toString()));
-        candidate.started =
-                () -> loop.execute(() -> work(loop, new FencedTransport(reported, elector::leads), random));
+        candidate.started = () -> loop.execute(() -> work(loop, new FencedTransport(reported, elector::leads), random));
         elector.start();
     }
 

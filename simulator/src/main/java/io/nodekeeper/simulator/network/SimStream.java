@@ -29,12 +29,7 @@ final class SimStream implements Transport.Stream, SimExchange, StreamSink {
     private boolean closed;
 
     /** A stream that has not begun; {@code over} receives it when the client's end is closed. */
-    SimStream(
-            SimNetwork network,
-            Cable cable,
-            Transport.StreamHandler handler,
-            Call call,
-            Consumer<SimExchange> over) {
+    SimStream(SimNetwork network, Cable cable, Transport.StreamHandler handler, Call call, Consumer<SimExchange> over) {
         this.network = network;
         this.cable = cable;
         this.handler = handler;

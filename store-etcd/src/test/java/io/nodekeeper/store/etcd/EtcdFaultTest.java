@@ -63,8 +63,7 @@ class EtcdFaultTest {
     }
 
     private static Entry put(Store store, String value, long expected) throws Exception {
-        return store.put(KEY, value.getBytes(StandardCharsets.UTF_8), expected)
-                .get(10, TimeUnit.SECONDS);
+        return store.put(KEY, value.getBytes(StandardCharsets.UTF_8), expected).get(10, TimeUnit.SECONDS);
     }
 
     private static void await(String what, Duration patience, BooleanSupplier condition) throws Exception {

@@ -135,8 +135,7 @@ public final class RocksJournal implements Journal {
         return open(directory, database, transformer, RocksDB::write);
     }
 
-    static RocksJournal open(
-            Path directory, RocksOptions database, ValueTransformer transformer, BatchWriter writer) {
+    static RocksJournal open(Path directory, RocksOptions database, ValueTransformer transformer, BatchWriter writer) {
         RocksDB.loadLibrary();
         StoreFiles.finishRepair(directory);
         // Locks first: a store that another process writes would look damaged.

@@ -63,7 +63,8 @@ public final class AesGcmKey implements EncryptionProvider {
         int start = prefix.length + NONCE;
         if (stored.length < start + TAG) {
             throw new EncryptionException(
-                    storageKey + " is truncated: it has " + stored.length + " bytes; expected " + (start + TAG) + " or more",
+                    storageKey + " is truncated: it has " + stored.length + " bytes; expected " + (start + TAG)
+                            + " or more",
                     null);
         }
         try {

@@ -53,7 +53,8 @@ public final class ResourceTransformer implements ValueTransformer {
                                 ? key + " is encrypted as " + ValueTransformer.prefix(stored)
                                         + "..., and --encryption-provider-config has no such key; it has "
                                         + rule.providers
-                                : key + " is not encrypted, and the providers of --encryption-provider-config do not read"
+                                : key
+                                        + " is not encrypted, and the providers of --encryption-provider-config do not read"
                                         + " such objects; expected \"identity\" at the end of " + rule.providers,
                         null);
             }

@@ -213,8 +213,7 @@ class FailedWriteTest {
         fails(broken, put(Optional.empty(), entry(N2, "b", 2, 2)));
 
         for (int attempt = 0; attempt < 2; attempt++) {
-            assertThatThrownBy(
-                            () -> broken.append(List.of(put(Optional.empty(), entry(N2, "b", 2, 2))), List.of()))
+            assertThatThrownBy(() -> broken.append(List.of(put(Optional.empty(), entry(N2, "b", 2, 2))), List.of()))
                     .isInstanceOf(StoreException.Damaged.class)
                     .hasMessage("the journal in " + directory()
                             + " is neither at revision 1 nor at revision 2 after a failed write; it accepts no more"
@@ -307,7 +306,8 @@ class FailedWriteTest {
                     } else if (step.outcome == Outcome.DURABLE) {
                         undecided = Optional.of(next);
                     }
-                    // A group that is lost leaves the disk as it was, so an earlier group that became durable is still there.
+                    // A group that is lost leaves the disk as it was, so an earlier group that became durable is still
+                    // there.
                 }
                 assertThat(objects(store)).isEqualTo(acknowledged);
                 assertThat(store.revision()).isEqualTo(revision);

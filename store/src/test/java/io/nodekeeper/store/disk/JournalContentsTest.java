@@ -199,8 +199,7 @@ class JournalContentsTest {
         assertThat(contents.recovered().history()).containsExactly(change(Optional.empty(), entry(N2, 1, 6, 6)));
         // then a forgotten deletion needs neither its own row nor that of the version before it
         assertThat(texts(contents.unwanted())).containsExactly(LEASE + "@5", LEASE + "@7");
-        assertThat(contents.recovered().entries())
-                .containsExactlyInAnyOrder(entry(N1, 1, 4, 4), entry(N2, 1, 6, 6));
+        assertThat(contents.recovered().entries()).containsExactlyInAnyOrder(entry(N1, 1, 4, 4), entry(N2, 1, 6, 6));
         assertThat(contents.sum().encode(9)).isEqualTo(sum.encode(9));
     }
 
@@ -219,8 +218,7 @@ class JournalContentsTest {
         write(change(Optional.empty(), entry("/registry/a/limit", RocksValueReader.LARGE, 7, 7)));
         end(7);
 
-        JournalContents contents =
-                JournalContents.read(db, directory, ValueTransformer.RAW, Optional.of(LATER));
+        JournalContents contents = JournalContents.read(db, directory, ValueTransformer.RAW, Optional.of(LATER));
 
         assertThat(contents.recovered().entries())
                 .extracting(entry -> entry.key() + " " + entry.length() + " " + entry.resident())
@@ -231,8 +229,8 @@ class JournalContentsTest {
         Event last = contents.recovered().history().get(4);
         assertThat(last.before().orElseThrow().resident()).isZero();
         assertThat(last.after().orElseThrow())
-                .satisfies(after -> assertThat(after.value())
-                        .isEqualTo("/registry/a/grew@5".getBytes(StandardCharsets.UTF_8)))
+                .satisfies(after ->
+                        assertThat(after.value()).isEqualTo("/registry/a/grew@5".getBytes(StandardCharsets.UTF_8)))
                 .satisfies(after -> assertThat(after.createRevision()).isEqualTo(2))
                 .satisfies(after -> assertThat(after.length()).isEqualTo(2_049));
     }
@@ -272,8 +270,7 @@ class JournalContentsTest {
         db.put(
                 RowFormat.row(2, N2),
                 RowFormat.change(change(Optional.empty(), entry(N2, 1, 2, 2)), ValueTransformer.RAW));
-        assertThatThrownBy(this::read)
-                .hasMessage("its rows do not add up: expected 1 rows as of revision 1, found 2");
+        assertThatThrownBy(this::read).hasMessage("its rows do not add up: expected 1 rows as of revision 1, found 2");
 
         // given as many rows as the sum has, but another one
         db.delete(RowFormat.row(1, N1));
@@ -287,8 +284,7 @@ class JournalContentsTest {
         end(5);
         db.put(RowFormat.SUM, new RowChecksum().encode(5));
 
-        assertThatThrownBy(this::read)
-                .hasMessage("its rows do not add up: expected 0 rows as of revision 5, found 1");
+        assertThatThrownBy(this::read).hasMessage("its rows do not add up: expected 0 rows as of revision 5, found 1");
     }
 
     @Test

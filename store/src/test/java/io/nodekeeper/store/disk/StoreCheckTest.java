@@ -330,7 +330,8 @@ class StoreCheckTest {
             db.flush(flush);
         }
         try (Stream<Path> files = Files.list(directory)) {
-            for (Path table : files.filter(file -> file.toString().endsWith(".sst")).toList()) {
+            for (Path table :
+                    files.filter(file -> file.toString().endsWith(".sst")).toList()) {
                 Files.delete(table);
             }
         }
@@ -352,8 +353,7 @@ class StoreCheckTest {
         StoreCheck check = check();
 
         assertThat(check.state()).isEqualTo(StoreCheck.State.DAMAGED);
-        assertThat(check.problem())
-                .isEqualTo("its rows do not add up: expected 3 rows as of revision 3, found 2");
+        assertThat(check.problem()).isEqualTo("its rows do not add up: expected 3 rows as of revision 3, found 2");
     }
 
     @Test

@@ -80,7 +80,8 @@ class StoreRepairTest {
 
     private static void deleteFiles(Path directory, String ending) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
-            for (Path file : files.filter(each -> each.toString().endsWith(ending)).toList()) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(ending)).toList()) {
                 Files.delete(file);
             }
         }
@@ -144,7 +145,8 @@ class StoreRepairTest {
 
         assertThat(report.objects()).isEqualTo(2);
         assertThat(report.losses())
-                .containsExactly("the changes of revisions 3 to 4 are lost; all up to revision 2 can be read; objects: 2");
+                .containsExactly(
+                        "the changes of revisions 3 to 4 are lost; all up to revision 2 can be read; objects: 2");
         assertThat(report.aside()).contains(parent.resolve("store.damaged-1"));
         assertThat(directories()).containsExactly("store", "store.damaged-1");
         assertThat(objects(4 + RocksJournal.JUMP, ValueTransformer.IDENTITY))
@@ -203,8 +205,9 @@ class StoreRepairTest {
 
         assertThat(report.objects()).isEqualTo(2);
         assertThat(report.losses())
-                .containsExactly("2 changes can be read, up to revision 2; objects whose latest change cannot be read are"
-                        + " missing, or are as they were before it");
+                .containsExactly(
+                        "2 changes can be read, up to revision 2; objects whose latest change cannot be read are"
+                                + " missing, or are as they were before it");
         assertThat(directories()).containsExactly("store", "store.damaged-1");
         assertThat(objects(2 + RocksJournal.JUMP, ValueTransformer.IDENTITY))
                 .containsExactly("n1=value 1@1", "n2=value 2@2");

@@ -107,8 +107,9 @@ class EncryptionTest {
                 .hasMessageContaining("stored for another object");
         // an unencrypted value without the provider identity
         assertThatThrownBy(() -> secrets(old).fromStorage(KEY, KEY, VALUE))
-                .hasMessage(KEY + " is not encrypted, and the providers of --encryption-provider-config do not read such"
-                        + " objects; expected \"identity\" at the end of [aesgcm key old]");
+                .hasMessage(
+                        KEY + " is not encrypted, and the providers of --encryption-provider-config do not read such"
+                                + " objects; expected \"identity\" at the end of [aesgcm key old]");
     }
 
     @Test

@@ -67,8 +67,11 @@ final class CallDiagnosis {
                 pods.computeIfAbsent(subject.key(), key -> new ArrayList<>()).add(answer);
             }
         }
-        List<Culprit> culprits = new ArrayList<>(findings.stream().map(Finding::culprit).toList());
-        if (pods.size() > 1 && pods.values().stream().allMatch(waiting -> neighbours(waiting).isEmpty())) {
+        List<Culprit> culprits =
+                new ArrayList<>(findings.stream().map(Finding::culprit).toList());
+        if (pods.size() > 1
+                && pods.values().stream()
+                        .allMatch(waiting -> neighbours(waiting).isEmpty())) {
             culprits.add(noPodAnswered(pods));
         } else {
             pods.values().forEach(waiting -> culprits.add(alone(waiting)));
@@ -123,7 +126,10 @@ final class CallDiagnosis {
             case SHIM, OCI_RUNTIME, CNI_PLUGIN, HELPER ->
                 !subject.isNode() && index.subject(process).samePod(subject);
             // Only the end of a container depends on its processes.
-            case CONTAINER -> changes(call) && index.subject(process).samePod(subject) && process.held().isPresent();
+            case CONTAINER ->
+                changes(call)
+                        && index.subject(process).samePod(subject)
+                        && process.held().isPresent();
             case OUTSIDER -> false;
         };
     }

@@ -60,9 +60,8 @@ final class Causes {
         if (stuck.isPresent()) {
             return Optional.of(StallCause.of(process, stuck.get(), index, facts));
         }
-        Entity before = chain.steps().isEmpty()
-                ? chain.root()
-                : chain.steps().getLast().from();
+        Entity before =
+                chain.steps().isEmpty() ? chain.root() : chain.steps().getLast().from();
         return switch (before) {
             case Entity.FileLock lock -> Optional.of(holder(process, lock, waiter));
             case Entity.Pipe pipe -> Optional.of(keepsOpen(process, pipe, chain, waiter));
@@ -164,8 +163,7 @@ final class Causes {
                 .sure(Confidence.LIKELY);
     }
 
-    private Culprit keepsOpen(
-            ObservedProcess holder, Entity.Pipe pipe, WaitGraph.Chain chain, ObservedProcess waiter) {
+    private Culprit keepsOpen(ObservedProcess holder, Entity.Pipe pipe, WaitGraph.Chain chain, ObservedProcess waiter) {
         ProcessInfo info = holder.info();
         Instant since = facts.ago(info.age());
         boolean command = HangGraph.isCommand(holder) || info.role() == ProcessRole.HELPER;
@@ -198,9 +196,11 @@ final class Causes {
                                 + " since " + KubeTime.format(since),
                         since,
                         new Remedy.EndProcess(
-                                info.ref(), true, "the file system at " + point.point() + " until its server is started again"),
-                        new Remedy.Advice("start the server of " + point.point() + " again, or umount -f "
-                                + point.point()))
+                                info.ref(),
+                                true,
+                                "the file system at " + point.point() + " until its server is started again"),
+                        new Remedy.Advice(
+                                "start the server of " + point.point() + " again, or umount -f " + point.point()))
                 .by(info.ref())
                 .shownBy(List.of(ProcessIndex.describe(info)))
                 .sure(Confidence.LIKELY);
@@ -259,8 +259,7 @@ final class Causes {
     }
 
     private Instant heldSince(ObservedProcess process) {
-        return facts.ago(
-                process.held().map(ObservedProcess.Waiting::lasted).orElse(Duration.ZERO));
+        return facts.ago(process.held().map(ObservedProcess.Waiting::lasted).orElse(Duration.ZERO));
     }
 
     private Instant waitingSince(ObservedProcess process) {

@@ -45,12 +45,10 @@ public final class Diagnosis {
         LimitDiagnosis.of(facts).forEach(findings::add);
         ShimDiagnosis.of(facts, patience, diagnosis.index).ifPresent(findings::add);
         RefusalDiagnosis.of(facts, patience).forEach(refusal -> merge(findings, refusal));
-        List<Culprit> all =
-                new CallDiagnosis(facts, patience, diagnosis.index, diagnosis.graph, diagnosis.causes, findings)
-                        .culprits();
-        return all.stream()
-                .sorted((a, b) -> a.layer().compareTo(b.layer()))
-                .toList();
+        List<Culprit> all = new CallDiagnosis(
+                        facts, patience, diagnosis.index, diagnosis.graph, diagnosis.causes, findings)
+                .culprits();
+        return all.stream().sorted((a, b) -> a.layer().compareTo(b.layer())).toList();
     }
 
     /** Adds a finding, to that of the same reason if there is one: a full disk shows in a limit and in errors. */
@@ -149,8 +147,7 @@ public final class Diagnosis {
                                             + shim.get().info().ref().pid() + "; its pod is lost then"))
                             .about(subject)
                             .by(shim.get().info().ref())
-                            .shownBy(List.of(
-                                    ProcessIndex.describe(shim.get().info())))
+                            .shownBy(List.of(ProcessIndex.describe(shim.get().info())))
                             .sure(Confidence.LIKELY),
                     subject));
         }

@@ -85,11 +85,13 @@ final class HangGraph {
         if (process.info().state() == 'T' || process.info().state() == 't') {
             return;
         }
-        isStuck(process, patience).flatMap(stuck -> mount(stuck.stall())).ifPresent(mount -> graph.add(
-                pid(process),
-                new Entity.MountPoint(mount.point()),
-                true,
-                index.nameWithPod(process) + " waits for the file system at " + mount.point()));
+        isStuck(process, patience)
+                .flatMap(stuck -> mount(stuck.stall()))
+                .ifPresent(mount -> graph.add(
+                        pid(process),
+                        new Entity.MountPoint(mount.point()),
+                        true,
+                        index.nameWithPod(process) + " waits for the file system at " + mount.point()));
         process.waits().stream().filter(this::lasts).forEach(waiting -> add(process, waiting.on()));
     }
 
@@ -153,7 +155,8 @@ final class HangGraph {
                                     pipe,
                                     blocked,
                                     index.nameWithPod(process)
-                                            + (blocked ? " is blocked on " : " has not seen the end of ") + name);
+                                            + (blocked ? " is blocked on " : " has not seen the end of ")
+                                            + name);
                             graph.add(
                                     pipe,
                                     pid(holder),
@@ -204,8 +207,7 @@ final class HangGraph {
                         pid(command),
                         pid(member),
                         true,
-                        index.name(member.info().ref().pid()) + " is a child of "
-                                + index.nameWithPod(command));
+                        index.name(member.info().ref().pid()) + " is a child of " + index.nameWithPod(command));
             }
         }
         Subject subject = index.subject(command);

@@ -98,8 +98,7 @@ public final class ProcessHistory {
                 starts.addLast(now);
             }
         }
-        while (starts.size() > MOST_STARTS
-                || starts.size() > 1 && now - starts.getFirst() > RESTARTS.toNanos()) {
+        while (starts.size() > MOST_STARTS || starts.size() > 1 && now - starts.getFirst() > RESTARTS.toNanos()) {
             starts.removeFirst();
         }
     }

@@ -90,8 +90,7 @@ final class ProcessIndex {
     List<ProcessRef> lasting(ObservedProcess root, Duration age) {
         return tree(root).stream()
                 .filter(process -> process == root
-                        || process.info().state() != 'Z'
-                                && process.info().age().compareTo(age) >= 0)
+                        || process.info().state() != 'Z' && process.info().age().compareTo(age) >= 0)
                 .map(process -> process.info().ref())
                 .toList();
     }

@@ -143,8 +143,7 @@ enum RefusalCause {
     private final Confidence confidence;
     private final List<String> texts;
 
-    RefusalCause(
-            String reason, Layer layer, String meaning, String advice, Confidence confidence, String... texts) {
+    RefusalCause(String reason, Layer layer, String meaning, String advice, Confidence confidence, String... texts) {
         this.reason = reason;
         this.layer = layer;
         this.meaning = meaning;

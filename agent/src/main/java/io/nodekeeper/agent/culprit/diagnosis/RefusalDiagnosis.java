@@ -50,7 +50,8 @@ final class RefusalDiagnosis {
             boolean ordinary = isOrdinary(answer.error());
             Subject subject = Subject.of(answer.call(), facts.workload());
             if (cause.isEmpty() && (ordinary || !subject.isNode())
-                    || cause.filter(known -> known == RefusalCause.IMAGE_STORE).isPresent() && ordinary
+                    || cause.filter(known -> known == RefusalCause.IMAGE_STORE).isPresent()
+                            && ordinary
                             && !subject.isNode()) {
                 continue;
             }

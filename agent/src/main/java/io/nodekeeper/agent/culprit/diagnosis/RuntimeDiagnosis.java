@@ -61,8 +61,9 @@ final class RuntimeDiagnosis {
                                 "RuntimeRestarting",
                                 "the container runtime at " + facts.socket() + " restarts again and again",
                                 facts.wall(),
-                                new Remedy.Advice("look at the end of the runtime's log, e.g. journalctl -u containerd -n"
-                                        + " 100, and end the cause before the next restart"))
+                                new Remedy.Advice(
+                                        "look at the end of the runtime's log, e.g. journalctl -u containerd -n"
+                                                + " 100, and end the cause before the next restart"))
                         .shownBy(List.of("its process was replaced " + facts.restarts() + " times in ten minutes")));
     }
 
@@ -103,7 +104,8 @@ final class RuntimeDiagnosis {
                             Locale.ROOT,
                             "%.0f %% of its cgroup's periods since the last look were cut short (cpu.stat)",
                             100 * observed.throttled().orElse(0.0)));
-                    version.ifPresent(answer -> evidence.add("Version took " + GoDuration.format(Duration.ofMillis(answer.took().toMillis()))));
+                    version.ifPresent(answer -> evidence.add("Version took "
+                            + GoDuration.format(Duration.ofMillis(answer.took().toMillis()))));
                     return Culprit.of(
                                     Layer.RUNTIME,
                                     "RuntimeThrottled",
@@ -134,8 +136,7 @@ final class RuntimeDiagnosis {
 
     /** Whether any call that was made after that one was answered. */
     private boolean answeredSince(CallOutcome first) {
-        return facts.answers().stream()
-                .anyMatch(answer -> answer.answered() && answer.askedAt() - first.askedAt() > 0);
+        return facts.answers().stream().anyMatch(answer -> answer.answered() && answer.askedAt() - first.askedAt() > 0);
     }
 
     private Instant since(CallOutcome answer) {

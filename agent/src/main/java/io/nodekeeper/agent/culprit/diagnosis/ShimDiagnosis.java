@@ -36,8 +36,7 @@ final class ShimDiagnosis {
         List<ObservedProcess> unlisted = shims.stream()
                 .filter(shim -> !shim.info().ids().isEmpty()
                         && shim.info().ids().stream()
-                                .noneMatch(id ->
-                                        facts.workload().sandbox(id).isPresent()))
+                                .noneMatch(id -> facts.workload().sandbox(id).isPresent()))
                 .toList();
         if (unlisted.isEmpty()) {
             return Optional.empty();

@@ -13,8 +13,7 @@ final class StallCause {
     private StallCause() {}
 
     /** The culprit, with the thread as its evidence. */
-    static Culprit of(
-            ObservedProcess process, ObservedProcess.Stuck stuck, ProcessIndex index, DiagnosisInput facts) {
+    static Culprit of(ObservedProcess process, ObservedProcess.Stuck stuck, ProcessIndex index, DiagnosisInput facts) {
         Stall stall = stuck.stall();
         Instant since = facts.ago(stuck.lasted());
         Optional<Stall.Mount> mount = HangGraph.mount(stall);
@@ -54,7 +53,8 @@ final class StallCause {
     private static List<String> evidence(ProcessInfo info, Stall stall) {
         List<String> lines = new ArrayList<>();
         // The process as a whole may show another state than the thread.
-        lines.add("thread " + stall.thread() + " of pid " + info.ref().pid() + " (" + info.ref().command()
+        lines.add("thread " + stall.thread() + " of pid " + info.ref().pid() + " ("
+                + info.ref().command()
                 + ") is in uninterruptible sleep" + (stall.waitsIn().isEmpty() ? "" : " in " + stall.waitsIn())
                 + " and has not run between the scans");
         stall.file().ifPresent(file -> lines.add("its system call uses " + file));

@@ -62,9 +62,7 @@ final class WaitGraph {
         /** How sure it is: each assumption lowers it by one degree. */
         Confidence confidence() {
             long assumptions = steps.stream().filter(step -> !step.fact()).count();
-            return assumptions == 0
-                    ? Confidence.CERTAIN
-                    : assumptions == 1 ? Confidence.LIKELY : Confidence.UNKNOWN;
+            return assumptions == 0 ? Confidence.CERTAIN : assumptions == 1 ? Confidence.LIKELY : Confidence.UNKNOWN;
         }
 
         /** The steps as sentences. */

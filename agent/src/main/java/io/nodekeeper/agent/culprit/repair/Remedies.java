@@ -61,28 +61,27 @@ final class Remedies {
 
     /** Applies {@code remedy} and waits for its effect. Never fails: a failure is a result, too. */
     CompletableFuture<Applied> apply(Remedy remedy) {
-        CompletableFuture<String> action =
-                switch (remedy) {
-                    case Remedy.KillProcesses(List<ProcessRef> processes) ->
-                        blocking.run(() -> signal(processes, Signals.KILL, "sent SIGKILL to"));
-                    case Remedy.EndProcess end ->
-                        blocking.run(() -> signal(
-                                List.of(end.process()),
-                                end.kill() ? Signals.KILL : Signals.TERM,
-                                end.kill() ? "sent SIGKILL to" : "sent SIGTERM to"));
-                    case Remedy.ContinueProcess(ProcessRef process) ->
-                        blocking.run(() -> signal(List.of(process), Signals.CONT, "sent SIGCONT to"));
-                    case Remedy.ThawCgroup thaw ->
-                        blocking.run(() -> {
-                            host.write(thaw.file(), thaw.value());
-                            return "wrote " + thaw.value();
-                        });
-                    case Remedy.RemoveSandbox(String id) ->
-                        runtime.call(new RuntimeCall.RemoveSandbox(id), REMOVAL)
-                                .thenApply(done -> "the container runtime has removed it");
-                    case Remedy.Advice advice ->
-                        CompletableFuture.failedFuture(new IllegalArgumentException("only an operator can do it"));
-                };
+        CompletableFuture<String> action = switch (remedy) {
+            case Remedy.KillProcesses(List<ProcessRef> processes) ->
+                blocking.run(() -> signal(processes, Signals.KILL, "sent SIGKILL to"));
+            case Remedy.EndProcess end ->
+                blocking.run(() -> signal(
+                        List.of(end.process()),
+                        end.kill() ? Signals.KILL : Signals.TERM,
+                        end.kill() ? "sent SIGKILL to" : "sent SIGTERM to"));
+            case Remedy.ContinueProcess(ProcessRef process) ->
+                blocking.run(() -> signal(List.of(process), Signals.CONT, "sent SIGCONT to"));
+            case Remedy.ThawCgroup thaw ->
+                blocking.run(() -> {
+                    host.write(thaw.file(), thaw.value());
+                    return "wrote " + thaw.value();
+                });
+            case Remedy.RemoveSandbox(String id) ->
+                runtime.call(new RuntimeCall.RemoveSandbox(id), REMOVAL)
+                        .thenApply(done -> "the container runtime has removed it");
+            case Remedy.Advice advice ->
+                CompletableFuture.failedFuture(new IllegalArgumentException("only an operator can do it"));
+        };
         long end = loop.clock().nanoTime() + EFFECT.toNanos();
         return action.thenCompose(done -> effect(remedy, done, end))
                 .exceptionally(error -> new Applied(false, Failures.text(error)));
@@ -144,14 +143,14 @@ final class Remedies {
         }
         Map<ProcessRef, Character> alive = new HashMap<>();
         return blocking.run(() -> {
-                    processes(remedy).forEach(process -> host.state(process)
-                            .ifPresent(state -> alive.put(process, state)));
+                    processes(remedy)
+                            .forEach(process -> host.state(process).ifPresent(state -> alive.put(process, state)));
                     return remedy instanceof Remedy.ThawCgroup thaw
                             ? host.read(Effect.stateFile(thaw.file())).orElse("")
                             : "";
                 })
-                .thenApply(text -> new Effect.After(
-                        alive, Optional.of(text).filter(some -> !some.isEmpty()), Set.of()));
+                .thenApply(
+                        text -> new Effect.After(alive, Optional.of(text).filter(some -> !some.isEmpty()), Set.of()));
     }
 
     private static List<ProcessRef> processes(Remedy remedy) {

@@ -161,8 +161,7 @@ public record RepairPlan(List<RepairStep> steps, boolean force) {
                 .orElseGet(() -> Optional.of(fresh.remedy()));
         return common.filter(part -> fresh.applies())
                 .filter(part -> !fresh.needsForce() || approved.needsForce())
-                .map(part -> new RepairStep(
-                        fresh.culprit(), part, Decision.APPLY, fresh.needsForce(), fresh.why()));
+                .map(part -> new RepairStep(fresh.culprit(), part, Decision.APPLY, fresh.needsForce(), fresh.why()));
     }
 
     /** What is left of a remedy; empty if all of it was tried. */

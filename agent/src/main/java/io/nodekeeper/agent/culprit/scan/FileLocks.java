@@ -66,10 +66,12 @@ final class FileLocks {
         if (lock.pid > 0 && pids.contains(lock.pid) && (!lock.kind.equals("FLOCK") || holds(lock.pid, lock, path))) {
             return List.of(lock.pid);
         }
-        return found.computeIfAbsent(lock.id, id -> pids.stream()
-                .filter(pid -> pid != waiter && holds(pid, lock, path))
-                .sorted()
-                .toList());
+        return found.computeIfAbsent(
+                lock.id,
+                id -> pids.stream()
+                        .filter(pid -> pid != waiter && holds(pid, lock, path))
+                        .sorted()
+                        .toList());
     }
 
     private boolean holds(int pid, Line lock, String path) {
@@ -79,8 +81,7 @@ final class FileLocks {
                 return false;
             }
             if (files.link(link).filter(target -> target.endsWith(name)).isPresent()
-                    && files
-                            .read(files.process(pid)
+                    && files.read(files.process(pid)
                                     .resolve("fdinfo")
                                     .resolve(link.getFileName().toString()))
                             .filter(info -> info.lines()

@@ -34,7 +34,9 @@ record FreezerFiles(ProcFiles files) {
             return Stream.empty();
         }
         Path at = own;
-        for (int depth = 0; depth < DEEPEST && !text(at, "freezer.self_freezing").equals("1"); depth++) {
+        for (int depth = 0;
+                depth < DEEPEST && !text(at, "freezer.self_freezing").equals("1");
+                depth++) {
             Path above = at.getParent();
             if (!text(above, "freezer.state").equals("FROZEN")) {
                 break;

@@ -32,20 +32,25 @@ final class FuseServers {
                 .or(() -> {
                     List<Mounts.Line> all =
                             own.stream().filter(FuseServers::isFuse).toList();
-                    long devices = all.stream().map(Mounts.Line::device).distinct().count();
+                    long devices =
+                            all.stream().map(Mounts.Line::device).distinct().count();
                     return devices == 1 ? Optional.of(all.getFirst()) : Optional.empty();
                 });
         return mount.map(line -> {
             // Inside a container it has another mount point.
             Stall.Mount shown = mounts.ofHost().stream()
-                    .filter(host -> host.device().equals(line.device()) && host.root().equals("/"))
+                    .filter(host ->
+                            host.device().equals(line.device()) && host.root().equals("/"))
                     .map(Mounts.Line::mount)
                     .findFirst()
                     .orElse(line.mount());
             String connection = line.device().substring(line.device().indexOf(':') + 1);
             return new Wait.ForServer(
                     shown,
-                    pids.stream().filter(any -> serves(any, connection)).sorted().toList());
+                    pids.stream()
+                            .filter(any -> serves(any, connection))
+                            .sorted()
+                            .toList());
         });
     }
 

@@ -98,7 +98,8 @@ public final class LinuxProcesses implements ProcessTable {
         Map<String, List<Limit>> newest = limits;
         return processes.stream()
                 .map(info -> {
-                    List<Limit> all = new ArrayList<>(newest.getOrDefault(info.ref().identity(), List.of()));
+                    List<Limit> all =
+                            new ArrayList<>(newest.getOrDefault(info.ref().identity(), List.of()));
                     if (info.role() == ProcessRole.RUNTIME) {
                         all.addAll(space.newest());
                     }

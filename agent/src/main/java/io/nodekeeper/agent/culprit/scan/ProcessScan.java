@@ -200,8 +200,8 @@ final class ProcessScan {
         return role == ProcessRole.CNI_PLUGIN
                 && age(stat, uptime).compareTo(UNUSUAL) >= 0
                 && roles.entrySet().stream()
-                        .anyMatch(known -> known.getValue() == ProcessRole.RUNTIME
-                                && waits.reads(known.getKey(), stat.pid()));
+                        .anyMatch(known ->
+                                known.getValue() == ProcessRole.RUNTIME && waits.reads(known.getKey(), stat.pid()));
     }
 
     private Optional<ProcessInfo> info(ProcFiles.Stat stat, long uptime) {
@@ -211,9 +211,7 @@ final class ProcessScan {
         if (role.isEmpty()) {
             return Optional.empty();
         }
-        boolean own = roles.containsKey(stat.pid())
-                || above.isPresent()
-                || writesToRuntime(stat, role.get(), uptime);
+        boolean own = roles.containsKey(stat.pid()) || above.isPresent() || writesToRuntime(stat, role.get(), uptime);
         boolean threads = stat.state() == 'D' || stat.state() == 'Z' || role.get() == ProcessRole.RUNTIME || deep;
         List<Stall> stuck = threads ? stalls.of(stat.pid()) : List.of();
         boolean limited = limits && (role.get() == ProcessRole.RUNTIME || deep && role.get() == ProcessRole.SHIM);

@@ -86,7 +86,8 @@ record StallFiles(ProcFiles files) {
         Set<Mount> mounts = new LinkedHashSet<>();
         for (String path : paths) {
             Mounts.of(path, own)
-                    .filter(line -> onDevice(line.mount()) && !line.mount().point().equals("/"))
+                    .filter(line ->
+                            onDevice(line.mount()) && !line.mount().point().equals("/"))
                     .ifPresent(line -> mounts.add(onHost(line, host)));
         }
         return mounts.isEmpty() ? onlyVolume(own, host) : List.copyOf(mounts);
@@ -128,7 +129,8 @@ record StallFiles(ProcFiles files) {
     /** The same file system where the host mounts all of it: inside a container it has another mount point. */
     private static Mount onHost(Mounts.Line inside, List<Mounts.Line> host) {
         return host.stream()
-                .filter(line -> line.device().equals(inside.device()) && line.root().equals("/"))
+                .filter(line ->
+                        line.device().equals(inside.device()) && line.root().equals("/"))
                 .map(Mounts.Line::mount)
                 .findFirst()
                 .orElse(inside.mount());

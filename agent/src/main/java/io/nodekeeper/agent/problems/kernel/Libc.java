@@ -119,7 +119,8 @@ final class Libc {
     }
 
     private static int errno(MemorySegment state) {
-        return (int) ERRNO.varHandle(MemoryLayout.PathElement.groupElement("errno")).get(state, 0L);
+        return (int)
+                ERRNO.varHandle(MemoryLayout.PathElement.groupElement("errno")).get(state, 0L);
     }
 
     @SuppressWarnings("restricted")

@@ -67,8 +67,10 @@ public record MountTable(List<Mount> mounts) {
                         unescaped(left[4]),
                         right[0],
                         unescaped(right[1]),
-                        Set.copyOf(List.of(left[5].split(",")).stream().distinct().toList()),
-                        Set.copyOf(List.of(right[2].split(",")).stream().distinct().toList())));
+                        Set.copyOf(
+                                List.of(left[5].split(",")).stream().distinct().toList()),
+                        Set.copyOf(
+                                List.of(right[2].split(",")).stream().distinct().toList())));
             }
         }
         return new MountTable(mounts);

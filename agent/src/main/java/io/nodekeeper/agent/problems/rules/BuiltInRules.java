@@ -26,8 +26,12 @@ public final class BuiltInRules {
                     rule(TASK_HUNG, "task .+:\\d+ blocked (?:in I/O wait )?for more than \\d+ seconds.*"),
                     rule(SOFT_LOCKUP, "soft lockup - CPU#\\d+ stuck for \\d+s!.*"),
                     rule(RCU_STALL, "rcu.*(?:self-detected stall|detected stalls?) on CPU.*"),
-                    rule("KernelOops", "(?:BUG: unable to handle|BUG: kernel NULL pointer|Oops: |general protection).*"),
-                    rule("FilesystemError", "(?:EXT4-fs error|XFS .*[Ss]hutting down filesystem|BTRFS.* forced readonly).*"),
+                    rule(
+                            "KernelOops",
+                            "(?:BUG: unable to handle|BUG: kernel NULL pointer|Oops: |general protection).*"),
+                    rule(
+                            "FilesystemError",
+                            "(?:EXT4-fs error|XFS .*[Ss]hutting down filesystem|BTRFS.* forced readonly).*"),
                     rule("IOError", "(?:Buffer I/O error|I/O error, dev) .*"),
                     rule("NFSServerNotResponding", "nfs: server .+ not responding, .*"),
                     rule("UnregisterNetDevice", "unregister_netdevice: waiting for .+ to become free.*"),

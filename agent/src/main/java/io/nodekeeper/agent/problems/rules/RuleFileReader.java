@@ -248,8 +248,8 @@ public final class RuleFileReader {
         if (value.get() instanceof JsonString string && string.value().length() <= 2 * TEXT) {
             return string.value();
         }
-        faults.add(field + " is a " + value.get().kind() + "; expected a string of " + 2 * TEXT
-                + " characters at most");
+        faults.add(
+                field + " is a " + value.get().kind() + "; expected a string of " + 2 * TEXT + " characters at most");
         return byDefault;
     }
 

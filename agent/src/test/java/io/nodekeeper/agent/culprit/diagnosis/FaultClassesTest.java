@@ -51,7 +51,8 @@ class FaultClassesTest {
                 .isEqualTo("the shim containerd-shim-runc-v2 (pid 200) of pod shop/web has been frozen by the freezer"
                         + " of cgroup /sys/fs/cgroup/freezer/x since 2026-11-21T18:00:05Z");
         assertThat(culprit.pod()).contains(WEB_POD);
-        assertThat(culprit.remedy()).isEqualTo(new Remedy.ThawCgroup("/sys/fs/cgroup/freezer/x/freezer.state", "THAWED"));
+        assertThat(culprit.remedy())
+                .isEqualTo(new Remedy.ThawCgroup("/sys/fs/cgroup/freezer/x/freezer.state", "THAWED"));
         assertThat(culprit.method()).contains("ContainerStats");
     }
 
@@ -196,8 +197,7 @@ class FaultClassesTest {
     @Test
     void processesThatWaitForEachOtherAreToldOnceAndTheSearchEnds() {
         ProcessInfo one = waitingRunc(new Wait.ForLock("/a", "POSIX", List.of(900)));
-        ProcessInfo two =
-                outsider("/usr/bin/other").waitingFor(List.of(new Wait.ForLock("/b", "POSIX", List.of(400))));
+        ProcessInfo two = outsider("/usr/bin/other").waitingFor(List.of(new Wait.ForLock("/b", "POSIX", List.of(400))));
         looks(ProcessFixtures.healthyBut(one, two));
 
         assertThat(only().evidence()).contains("these processes wait for each other in a circle");
@@ -383,8 +383,7 @@ class FaultClassesTest {
 
     private void refused(RuntimeCall<?> call, String error) {
         long lasted = Duration.ofSeconds(5).toNanos();
-        answers.add(new CallOutcome(
-                call, now() - lasted, Duration.ofNanos(lasted), CallOutcome.Kind.REFUSED, error));
+        answers.add(new CallOutcome(call, now() - lasted, Duration.ofNanos(lasted), CallOutcome.Kind.REFUSED, error));
     }
 
     private long now() {

@@ -36,8 +36,7 @@ class WaitGraphTest {
             if (ends.isEmpty()) {
                 assertThat(chains).hasSize(1);
                 assertThat(chains.getFirst().circular()).isTrue();
-                assertThat(chains.getFirst().root())
-                        .matches(root -> reachable.contains(((Entity.Pid) root).pid()));
+                assertThat(chains.getFirst().root()).matches(root -> reachable.contains(((Entity.Pid) root).pid()));
             } else {
                 assertThat(chains).extracting(WaitGraph.Chain::root).containsExactlyInAnyOrderElementsOf(ends);
                 assertThat(chains).noneMatch(WaitGraph.Chain::circular);

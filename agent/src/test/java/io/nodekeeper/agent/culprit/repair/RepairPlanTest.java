@@ -19,8 +19,7 @@ import org.junit.jupiter.api.Test;
 class RepairPlanTest {
     private static final ProcessInfo PLUGIN = ProcessFixtures.cni(500, 100, "ADD", 20, true);
     private static final ProcessInfo SHIM = ProcessFixtures.shim(200, "s1", 'S');
-    private static final ProcessInfo CONTAINER =
-            ProcessFixtures.process(201, 200, 'S', ProcessRole.CONTAINER, "nginx");
+    private static final ProcessInfo CONTAINER = ProcessFixtures.process(201, 200, 'S', ProcessRole.CONTAINER, "nginx");
 
     private final FakeMachine machine = new FakeMachine();
 
@@ -38,8 +37,9 @@ class RepairPlanTest {
         machine.state(500, 'Z');
 
         assertThat(plan(true, culprit(PLUGIN, kill(PLUGIN))))
-                .containsExactly("REFUSED kill -KILL 500: pid 500 (" + PLUGIN.ref().command()
-                        + ") has ended already (state Z); only its parent can remove its entry");
+                .containsExactly(
+                        "REFUSED kill -KILL 500: pid 500 (" + PLUGIN.ref().command()
+                                + ") has ended already (state Z); only its parent can remove its entry");
     }
 
     @Test
@@ -47,8 +47,9 @@ class RepairPlanTest {
         machine.state(500, 'D');
 
         assertThat(plan(true, culprit(PLUGIN, kill(PLUGIN))))
-                .containsExactly("REFUSED kill -KILL 500: pid 500 (" + PLUGIN.ref().command()
-                        + ") is in uninterruptible sleep (state D), in which signals have no effect");
+                .containsExactly(
+                        "REFUSED kill -KILL 500: pid 500 (" + PLUGIN.ref().command()
+                                + ") is in uninterruptible sleep (state D), in which signals have no effect");
     }
 
     @Test
@@ -71,8 +72,8 @@ class RepairPlanTest {
         machine.add(other);
 
         assertThat(plan(true, culprit(PLUGIN, kill(PLUGIN, other))))
-                .containsExactly("APPLY kill -KILL 500: pid 600 (" + other.ref().command()
-                        + ") is not part of what hangs");
+                .containsExactly(
+                        "APPLY kill -KILL 500: pid 600 (" + other.ref().command() + ") is not part of what hangs");
         assertThat(plan(true, culprit(PLUGIN, new Remedy.EndProcess(other.ref(), true, "x"))))
                 .containsExactly("REFUSED kill -KILL 600 (" + other.ref().command() + "): pid 600 ("
                         + other.ref().command() + ") is not the process that Hung names");
@@ -133,14 +134,15 @@ class RepairPlanTest {
     void nothingIsAppliedBehindARemedyThatIsRefused() {
         machine.state(500, 'D');
 
-        assertThat(plan(true, culprit(PLUGIN, kill(PLUGIN), new Remedy.RemoveSandbox("s1"))).get(1))
-                .isEqualTo("REFUSED remove sandbox s1 (crictl rmp -f s1): only after the milder remedy: kill -KILL 500");
+        assertThat(plan(true, culprit(PLUGIN, kill(PLUGIN), new Remedy.RemoveSandbox("s1")))
+                        .get(1))
+                .isEqualTo(
+                        "REFUSED remove sandbox s1 (crictl rmp -f s1): only after the milder remedy: kill -KILL 500");
     }
 
     @Test
     void unknownCauseGetsNoRemedyWithoutForce() {
-        Culprit culprit = RepairTest.culprit(
-                "Hung", Optional.of(PLUGIN.ref()), Confidence.UNKNOWN, kill(PLUGIN));
+        Culprit culprit = RepairTest.culprit("Hung", Optional.of(PLUGIN.ref()), Confidence.UNKNOWN, kill(PLUGIN));
 
         assertThat(plan(false, culprit)).containsExactly("NEEDS_FORCE kill -KILL 500: the cause is not known for sure");
         assertThat(plan(true, culprit)).containsExactly("APPLY kill -KILL 500");
@@ -149,13 +151,14 @@ class RepairPlanTest {
     @Test
     void onlyTheSandboxOfTheCulpritIsRemoved() {
         assertThat(plan(true, culprit(Optional.empty(), "s1", new Remedy.RemoveSandbox("s2"))))
-                .containsExactly("REFUSED remove sandbox s2 (crictl rmp -f s2): sandbox s2 is not the one that Hung names");
+                .containsExactly(
+                        "REFUSED remove sandbox s2 (crictl rmp -f s2): sandbox s2 is not the one that Hung names");
     }
 
     @Test
     void noPodIsHitIfTwoWouldBe() {
-        String refused = ": such remedies would hit 2 pods, which is more than one hung pod;"
-                + " restart the container runtime";
+        String refused =
+                ": such remedies would hit 2 pods, which is more than one hung pod;" + " restart the container runtime";
 
         assertThat(plan(
                         true,
@@ -175,8 +178,8 @@ class RepairPlanTest {
 
     @Test
     void onlyFreezersAreWritten() {
-        for (String file : List.of(
-                "/etc/passwd", "/sys/fs/cgroup/memory/memory.max", "/sys/fs/cgroup/../../etc/cgroup.freeze")) {
+        for (String file :
+                List.of("/etc/passwd", "/sys/fs/cgroup/memory/memory.max", "/sys/fs/cgroup/../../etc/cgroup.freeze")) {
             assertThat(plan(true, culprit(SHIM, new Remedy.ThawCgroup(file, "0"))))
                     .containsExactly("REFUSED echo 0 > " + file + ": " + file + " is not a freezer's control file");
         }

@@ -134,8 +134,9 @@ class RepairPropertiesTest {
             scanned = Map.copyOf(machine.processes);
             RepairPlan plan = RepairPlan.of(machine.findings(), force);
             Remedies remedies = new Remedies(runtime, machine, machine::run, loop);
-            CompletableFuture<Repair.Result> result =
-                    new Repair(plan, machine, remedies, loop, Duration.ofSeconds(2), said -> {}).run(machine.findings());
+            CompletableFuture<Repair.Result> result = new Repair(
+                            plan, machine, remedies, loop, Duration.ofSeconds(2), said -> {})
+                    .run(machine.findings());
             time.advance(Duration.ofMinutes(30));
 
             assertThat(result).isCompleted();
@@ -146,8 +147,8 @@ class RepairPropertiesTest {
 
         /** What must hold for each signal at the time at which it is sent. */
         private void check(int pid, int signal) {
-            ProcessInfo now = Optional.ofNullable(machine.processes.get(pid))
-                    .orElseGet(() -> machine.outsiders.get(pid));
+            ProcessInfo now =
+                    Optional.ofNullable(machine.processes.get(pid)).orElseGet(() -> machine.outsiders.get(pid));
             assertThat(now).as("pid %d lives", pid).isNotNull();
             assertThat(machine.culprits.stream()
                             .flatMap(culprit -> culprit.remedies().stream())
@@ -187,9 +188,9 @@ class RepairPropertiesTest {
                     .map(call -> call.sandboxId().orElseThrow())
                     .toList();
             assertThat(ids).hasSizeLessThanOrEqualTo(force ? 1 : 0);
-            assertThat(ids).allSatisfy(id -> assertThat(machine.culprits.stream()
-                            .map(Culprit::sandboxId))
-                    .contains(Optional.of(id)));
+            assertThat(ids)
+                    .allSatisfy(id -> assertThat(machine.culprits.stream().map(Culprit::sandboxId))
+                            .contains(Optional.of(id)));
             ids.forEach(id -> actions.merge("remove sandbox", 1, Integer::sum));
         }
 
@@ -206,7 +207,9 @@ class RepairPropertiesTest {
                 assertThat(before).noneMatch(Remedy.Advice.class::isInstance);
                 int index = index(culprit, attempt.step().remedy());
                 for (Remedy milder : culprit.remedies().subList(0, index)) {
-                    assertThat(attempts.stream().anyMatch(other -> overlap(milder, other.step().remedy())))
+                    assertThat(attempts.stream()
+                                    .anyMatch(other ->
+                                            overlap(milder, other.step().remedy())))
                             .as("%s before %s", milder, attempt.step().remedy())
                             .isTrue();
                 }
@@ -277,7 +280,8 @@ class RepairPropertiesTest {
                     case 2 ->
                         // The pid is reused.
                         machine.add(ref(info, new ProcessRef(pid, info.ref().startTicks() + 1, "sshd")));
-                    default -> machine.add(ref(info, new ProcessRef(pid, info.ref().startTicks(), "nginx -g")));
+                    default ->
+                        machine.add(ref(info, new ProcessRef(pid, info.ref().startTicks(), "nginx -g")));
                 }
             }
         }
@@ -314,7 +318,9 @@ class RepairPropertiesTest {
         }
 
         private Remedy remedy(ProcessRef root, String sandbox, List<ProcessInfo> all) {
-            ProcessRef named = random.nextInt(3) > 0 ? root : all.get(random.nextInt(all.size())).ref();
+            ProcessRef named = random.nextInt(3) > 0
+                    ? root
+                    : all.get(random.nextInt(all.size())).ref();
             return switch (random.nextInt(10)) {
                 case 0 -> new Remedy.Advice("restart it");
                 case 1, 2 -> new Remedy.ContinueProcess(named);
@@ -329,9 +335,7 @@ class RepairPropertiesTest {
                     for (int i = random.nextInt(4); i > 0; i--) {
                         processes.add(all.get(random.nextInt(all.size())).ref());
                     }
-                    all.stream()
-                            .filter(info -> info.parent() == root.pid())
-                            .forEach(info -> processes.add(info.ref()));
+                    all.stream().filter(info -> info.parent() == root.pid()).forEach(info -> processes.add(info.ref()));
                     yield new Remedy.KillProcesses(List.copyOf(processes));
                 }
             };

@@ -44,15 +44,15 @@ class RepairTest {
     void stoppedShimIsContinuedAndTheCauseIsGone() {
         machine.add(SHIM);
         machine.culprits.add(culprit("ShimStopped", SHIM.ref(), new Remedy.ContinueProcess(SHIM.ref())));
-        machine.beforeScan = () -> machine.culprits.removeIf(
-                known -> machine.state(SHIM.ref()).orElse('X') != 'T');
+        machine.beforeScan = () ->
+                machine.culprits.removeIf(known -> machine.state(SHIM.ref()).orElse('X') != 'T');
 
         Repair.Result result = repair(false);
 
         assertThat(machine.sent).containsExactly(new Sent(200, 18));
         assertThat(texts(result))
-                .containsExactly("kill -CONT 200: worked: sent SIGCONT to pid 200 (" + SHIM.ref().command()
-                        + "); ShimStopped is gone");
+                .containsExactly("kill -CONT 200: worked: sent SIGCONT to pid 200 ("
+                        + SHIM.ref().command() + "); ShimStopped is gone");
         assertThat(result.findings().culprits()).isEmpty();
     }
 
@@ -70,8 +70,7 @@ class RepairTest {
     void remedyWithoutEffectSaysWhyAndTheNextOneFollows() {
         machine.add(SHIM);
         machine.deaf.add(200);
-        machine.culprits.add(
-                culprit("ShimStopped", SHIM.ref(), new Remedy.ContinueProcess(SHIM.ref()), removal()));
+        machine.culprits.add(culprit("ShimStopped", SHIM.ref(), new Remedy.ContinueProcess(SHIM.ref()), removal()));
 
         Repair.Result result = repair(true);
 
@@ -89,8 +88,7 @@ class RepairTest {
     void sandboxIsNotRemovedWithoutForce() {
         machine.add(SHIM);
         machine.deaf.add(200);
-        machine.culprits.add(
-                culprit("ShimStopped", SHIM.ref(), new Remedy.ContinueProcess(SHIM.ref()), removal()));
+        machine.culprits.add(culprit("ShimStopped", SHIM.ref(), new Remedy.ContinueProcess(SHIM.ref()), removal()));
 
         repair(false);
 
@@ -138,8 +136,8 @@ class RepairTest {
         machine.add(PLUGIN);
         machine.culprits.add(culprit("CNIPluginHung", PLUGIN.ref(), kill(PLUGIN)));
         // When the pid is reused after the last scan.
-        machine.beforeAction = () -> machine.add(
-                ProcessFixtures.process(500, 1, 'S', ProcessRole.CONTAINER, "/usr/sbin/mysqld"));
+        machine.beforeAction =
+                () -> machine.add(ProcessFixtures.process(500, 1, 'S', ProcessRole.CONTAINER, "/usr/sbin/mysqld"));
 
         Repair.Result result = repair(false);
 
@@ -178,7 +176,8 @@ class RepairTest {
         machine.culprits = found;
         RepairPlan plan = RepairPlan.of(machine.findings(), true);
         // When only the scans immediately before an action do not find it.
-        machine.beforeScan = () -> machine.culprits = machine.rescans == 1 && machine.examinations == 0 ? List.of() : found;
+        machine.beforeScan =
+                () -> machine.culprits = machine.rescans == 1 && machine.examinations == 0 ? List.of() : found;
 
         Repair.Result result = run(plan);
 

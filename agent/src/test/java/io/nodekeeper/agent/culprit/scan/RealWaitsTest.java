@@ -45,8 +45,8 @@ class RealWaitsTest {
         seen(info -> info.parent() == holder);
         long waiter = start("flock", lock.toString(), "true");
 
-        ProcessInfo blocked = seen(info -> info.ref().pid() == waiter
-                && info.waits().stream().anyMatch(wait -> wait instanceof Wait.ForLock));
+        ProcessInfo blocked = seen(info ->
+                info.ref().pid() == waiter && info.waits().stream().anyMatch(wait -> wait instanceof Wait.ForLock));
 
         assertThat(blocked.waits())
                 .contains(new Wait.ForLock(lock.toRealPath().toString(), "FLOCK", List.of((int) holder)));

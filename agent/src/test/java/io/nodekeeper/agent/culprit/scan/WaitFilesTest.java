@@ -120,8 +120,8 @@ class WaitFilesTest {
         open(30, 7, "/dev/fuse", "flags:\t02100002\nfuse_connection:\t40\n");
 
         assertThat(waits(10, 'S'))
-                .containsExactly(new Wait.ForServer(
-                        new Stall.Mount("/mnt/remote", "host:", "fuse.sshfs"), List.of(20)));
+                .containsExactly(
+                        new Wait.ForServer(new Stall.Mount("/mnt/remote", "host:", "fuse.sshfs"), List.of(20)));
     }
 
     @Test

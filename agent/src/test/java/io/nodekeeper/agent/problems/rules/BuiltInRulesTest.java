@@ -9,9 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Messages of real kernels. */
 class BuiltInRulesTest {
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             OOMKilling | Out of memory: Killed process 1234 (java) total-vm:8123456kB, anon-rss:4012345kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:9000kB oom_score_adj:0
             OOMKilling | Memory cgroup out of memory: Killed process 77 (stress-ng (x)) total-vm:1000kB, anon-rss:900kB, file-rss:4kB, shmem-rss:0kB
             TaskHung | INFO: task kworker/u8:3:4711 blocked for more than 120 seconds.
@@ -40,9 +38,7 @@ class BuiltInRulesTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             veth617b0652: entered promiscuous mode
             EXT4-fs (loop3): mounted filesystem with ordered data mode
             EXT4-fs (loop3): re-mounted r/w.

@@ -47,7 +47,9 @@ class RuleFileReaderTest {
     void aPatternMatchesAtTheEndOfTheBufferedMessages() {
         LogMatcher matcher = new LogMatcher(RuleFileReader.read(DISK).file().orElseThrow());
 
-        assertThat(matcher.next("disk sda is slow")).extracting(LogMatcher.Match::reason).containsExactly("DiskSlow");
+        assertThat(matcher.next("disk sda is slow"))
+                .extracting(LogMatcher.Match::reason)
+                .containsExactly("DiskSlow");
         assertThat(matcher.next("disk sda is slow today")).isEmpty();
         assertThat(matcher.next("disk sda failed")).isEmpty();
         assertThat(matcher.next("driver is giving up"))
@@ -101,9 +103,7 @@ class RuleFileReaderTest {
     @Example
     void aPatternThatBacktracksForEverElsewhereEndsHere() {
         LogMatcher matcher = new LogMatcher(RuleFileReader.read("""
-                        {"rules": [{"type": "temporary", "reason": "R", "pattern": "(a+)+(a|aa)*(.*)*!"}]}""")
-                .file()
-                .orElseThrow());
+                        {"rules": [{"type": "temporary", "reason": "R", "pattern": "(a+)+(a|aa)*(.*)*!"}]}""").file().orElseThrow());
 
         assertThat(matcher.next("a".repeat(16_000))).isEmpty();
         assertThat(matcher.next("a".repeat(16_000) + "!")).hasSize(1);

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
-   * AppArmor profiles. Since 1.30 they are fields of security contexts; before, they were annotations. A new pod gets
-   * both forms, so that older and newer kubelets see the same profile.
+ * AppArmor profiles. Since 1.30 they are fields of security contexts; before, they were annotations. A new pod gets
+ * both forms, so that older and newer kubelets see the same profile.
  */
 public final class AppArmor {
     private static final String PREFIX = "container.apparmor.security.beta.kubernetes.io/";

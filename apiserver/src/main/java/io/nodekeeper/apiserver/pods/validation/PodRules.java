@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
-   * Validates pods and pod templates after type checks and defaulting. Returns all errors at once, in Kubernetes' order
-   * and words. The time is linear in the size of the pod.
+ * Validates pods and pod templates after type checks and defaulting. Returns all errors at once, in Kubernetes' order
+ * and words. The time is linear in the size of the pod.
  */
 public final class PodRules {
     private static final List<String> RESTARTS = List.of("Always", "OnFailure", "Never");

@@ -26,8 +26,7 @@ final class SecurityRules {
         }
         var groups = context.value().array("supplementalGroups").items();
         for (int i = 0; i < groups.size(); i++) {
-            if (groups.get(i) instanceof JsonNumber group
-                    && (group.longValue() < 0 || group.longValue() > MOST_ID)) {
+            if (groups.get(i) instanceof JsonNumber group && (group.longValue() < 0 || group.longValue() > MOST_ID)) {
                 context.invalidNumber(
                         "supplementalGroups[" + i + "]",
                         group.longValue(),
@@ -42,10 +41,7 @@ final class SecurityRules {
         context.oneOfIfSet("supplementalGroupsPolicy", List.of("Merge", "Strict"));
         seccomp(context);
         AppArmor.check(context);
-        if (spec.value()
-                .get("hostUsers")
-                .filter(JsonBool.FALSE::equals)
-                .isPresent()) {
+        if (spec.value().get("hostUsers").filter(JsonBool.FALSE::equals).isPresent()) {
             for (String host : List.of("hostNetwork", "hostPID", "hostIPC")) {
                 if (spec.bool(host)) {
                     spec.forbidden(host, "when `hostUsers` is false");
