@@ -296,8 +296,8 @@ public final class CulpritWatch {
         probes.stream()
                 .filter(answer -> !down() && answer.kind() != CallOutcome.Kind.REFUSED)
                 .forEach(answers::add);
-        DiagnosisInput facts =
-                DiagnosisInput.of(seen, answers, now, sightings.restarts(), first.listed(), socket, loop.clock());
+        DiagnosisInput facts = DiagnosisInput.of(
+                seen, answers, now, sightings.restarts(), first.listed(now.ids()), socket, loop.clock());
         update(Diagnosis.of(facts, HangThresholds.AGENT), now);
         alert = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())

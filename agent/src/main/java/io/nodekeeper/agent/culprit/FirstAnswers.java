@@ -3,6 +3,7 @@ package io.nodekeeper.agent.culprit;
 import io.nodekeeper.agent.culprit.diagnosis.HangThresholds;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.PodSandbox;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.time.Loop;
@@ -31,6 +32,8 @@ final class FirstAnswers {
     private final long startedAt;
     private final Map<RuntimeCall<?>, Boolean> answered = new LinkedHashMap<>();
     private final Set<RuntimeCall<?>> open = new HashSet<>();
+    private final Set<String> sandboxes = new HashSet<>();
+    private boolean current;
     private boolean version;
     private boolean scanned;
     private boolean statistics;
@@ -53,6 +56,13 @@ final class FirstAnswers {
                     if (error == null || isUnimplemented(error)) {
                         answered.put(call, true);
                     }
+                    if (value instanceof List<?> list) {
+                        list.forEach(item -> {
+                            if (item instanceof PodSandbox sandbox) {
+                                sandboxes.add(sandbox.id());
+                            }
+                        });
+                    }
                 });
             }
         });
@@ -73,8 +83,17 @@ final class FirstAnswers {
         statistics |= listed() && known.containsAll(running);
     }
 
+    /**
+     * Whether the sandboxes in {@code known} are those that the runtime lists: all were listed since the start, and
+     * {@code known} had those of the first list at least once.
+     */
+    boolean listed(Set<String> known) {
+        current |= listed() && known.containsAll(sandboxes);
+        return current && missing().isEmpty();
+    }
+
     /** Whether the lists of sandboxes and containers were answered. */
-    boolean listed() {
+    private boolean listed() {
         return answered.entrySet().stream()
                 .allMatch(entry -> entry.getValue() || entry.getKey() instanceof RuntimeCall.GetStatus);
     }

@@ -22,6 +22,8 @@ import java.util.Set;
 public final class ProcessHistory {
     /** The time over which restarts are counted: longer than the pauses of systemd and of a CrashLoopBackOff. */
     private static final Duration RESTARTS = Duration.ofMinutes(10);
+    /** The time after which a runtime counts as stable: six times systemd's pause for containerd (5 s). */
+    private static final Duration STABLE = Duration.ofSeconds(30);
     /** The most starts to remember: a runtime that was restarted this often is known to restart. */
     private static final int MOST_STARTS = 32;
 
@@ -33,6 +35,7 @@ public final class ProcessHistory {
     private Set<String> owned = new HashSet<>();
     private final ArrayDeque<Long> starts = new ArrayDeque<>();
     private String lastRuntime = "";
+    private boolean stable;
 
     /** Adds the scan at {@code now}, monotonic ns, and returns the runtime's own processes with their history. */
     public List<ObservedProcess> look(List<ProcessInfo> processes, Set<String> ids, long now) {
@@ -80,10 +83,11 @@ public final class ProcessHistory {
 
     /**
      * How often another process than before was found to be the runtime, within {@link #RESTARTS}. The first one does
-     * not count, so a runtime that was started once has no restart.
+     * not count, so a runtime that was started once has no restart. A runtime that has stayed for {@link #STABLE} does
+     * not restart any more.
      */
     public int restarts() {
-        return Math.max(0, starts.size() - 1);
+        return stable ? 0 : Math.max(0, starts.size() - 1);
     }
 
     private void restarts(List<ProcessInfo> processes, long now) {
@@ -98,6 +102,7 @@ public final class ProcessHistory {
                 starts.addLast(now);
             }
         }
+        stable = !starts.isEmpty() && now - starts.getLast() >= STABLE.toNanos();
         while (starts.size() > MOST_STARTS || starts.size() > 1 && now - starts.getFirst() > RESTARTS.toNanos()) {
             starts.removeFirst();
         }

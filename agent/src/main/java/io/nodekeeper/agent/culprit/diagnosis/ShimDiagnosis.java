@@ -2,6 +2,7 @@ package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.KubeTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -13,6 +14,11 @@ import java.util.Optional;
 final class ShimDiagnosis {
     /** The namespace that containerd uses for Kubernetes; other namespaces are not listed by CRI. */
     private static final String NAMESPACE = "-namespace k8s.io ";
+    /**
+     * The age from which a shim that is not listed is an orphan: the runtime lists a sandbox only once it is created,
+     * and the kubelet gives up its creation after 4 min.
+     */
+    private static final Duration ORPHANED = Duration.ofMinutes(5);
     /** The most shims to name as evidence. */
     private static final int NAMED = 8;
 
@@ -23,8 +29,9 @@ final class ShimDiagnosis {
         if (!facts.listed()
                 || facts.answers().stream()
                         .anyMatch(answer -> answer.kind() == CallOutcome.Kind.LATE
-                                || answer.kind() == CallOutcome.Kind.UNREACHABLE)) {
-            // The lists may be old.
+                                || answer.kind() == CallOutcome.Kind.UNREACHABLE)
+                || facts.processes().stream().anyMatch(HangGraph::isCommand)) {
+            // The lists may be old, or a sandbox is being created or removed.
             return Optional.empty();
         }
         List<ObservedProcess> shims = facts.processes().stream()
@@ -38,11 +45,16 @@ final class ShimDiagnosis {
                         && shim.info().ids().stream()
                                 .noneMatch(id -> facts.workload().sandbox(id).isPresent()))
                 .toList();
+        boolean all = unlisted.size() == shims.size() && facts.workload().ids().isEmpty();
+        if (!all) {
+            unlisted = unlisted.stream()
+                    .filter(shim -> shim.info().age().compareTo(ORPHANED) >= 0)
+                    .toList();
+        }
         if (unlisted.isEmpty()) {
             return Optional.empty();
         }
         ObservedProcess first = unlisted.getFirst();
-        boolean all = unlisted.size() == shims.size() && facts.workload().ids().isEmpty();
         Instant since = facts.ago(first.info().age());
         List<String> evidence = unlisted.stream()
                 .limit(NAMED)

@@ -33,7 +33,9 @@ final class StallCause {
                         since,
                         new Remedy.Advice(advice(stall, mount)))
                 .by(process.info().ref())
-                .shownBy(evidence(process.info(), stall));
+                .shownBy(evidence(process.info(), stall))
+                // Without the file of the system call, a mount is only one that the process uses.
+                .sure(mount.isPresent() && stall.file().isEmpty() ? Confidence.LIKELY : Confidence.CERTAIN);
     }
 
     private static String advice(Stall stall, Optional<Stall.Mount> mount) {

@@ -14,16 +14,20 @@ final class ScanBudget {
     private static final Duration TIME = Duration.ofMillis(700);
 
     private final Clock clock;
-    private final long startedAt;
+    private long startedAt;
+    private boolean started;
     private int left = READS;
 
     ScanBudget(Clock clock) {
         this.clock = clock;
-        this.startedAt = clock.nanoTime();
     }
 
-    /** Whether one more file may be read; counts it. */
+    /** Whether one more file may be read; counts it. The time runs from the first read. */
     boolean spend() {
+        if (!started) {
+            started = true;
+            startedAt = clock.nanoTime();
+        }
         if (left == 0 || clock.nanoTime() - startedAt > TIME.toNanos()) {
             left = 0;
             return false;

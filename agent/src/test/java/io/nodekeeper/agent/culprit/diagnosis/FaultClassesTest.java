@@ -309,6 +309,54 @@ class FaultClassesTest {
     }
 
     @Test
+    void shimOfASandboxThatIsBeingCreatedIsNoOrphan() {
+        ProcessInfo base = ProcessFixtures.shim(700, "7a".repeat(32), 'S');
+        ProcessInfo young = new ProcessInfo(
+                base.ref(),
+                base.parent(),
+                'S',
+                Duration.ofMinutes(4),
+                ProcessRole.SHIM,
+                true,
+                "",
+                base.ids(),
+                Optional.empty(),
+                List.of(),
+                Optional.empty());
+        looks(ProcessFixtures.healthyBut(young));
+        assertThat(culprits()).isEmpty();
+
+        looks(ProcessFixtures.healthyBut(base, ProcessFixtures.runc(400, "create", "7a".repeat(32), 2)));
+        assertThat(culprits()).isEmpty();
+    }
+
+    @Test
+    void runtimeThatStaysAfterSomeRestartsIsWellAgain() {
+        runtimeThatRestartsAgainAndAgainIsNamedAndAnUpgradeIsNot();
+        List<ProcessInfo> last =
+                seen.stream().map(ObservedProcess::info).toList();
+        for (int look = 0; look < 6; look++) {
+            look(last);
+        }
+
+        assertThat(culprits()).isEmpty();
+    }
+
+    @Test
+    void mountThatAStuckThreadOnlyMayUseIsLikely() {
+        Stall.Mount mount = new Stall.Mount("/mnt/data", "/dev/loop0", "ext4");
+        Stall guessed = ProcessFixtures.stall("percpu_rwsem_wait", mount);
+        looks(ProcessFixtures.healthyBut(ProcessFixtures.stalled(
+                ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/writer"), guessed)));
+        assertThat(only().confidence()).isEqualTo(Confidence.LIKELY);
+
+        Stall known = new Stall(201, 17, "percpu_rwsem_wait", List.of(), Optional.of("/mnt/data/f"), List.of(mount));
+        looks(ProcessFixtures.healthyBut(ProcessFixtures.stalled(
+                ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/writer"), known)));
+        assertThat(only().confidence()).isEqualTo(Confidence.CERTAIN);
+    }
+
+    @Test
     void runtimeThatListsNothingWhileShimsRunIsAnotherOne() {
         workload = ContainerIndex.NONE;
         looks(ProcessFixtures.healthy());
