@@ -135,6 +135,7 @@ record Obstacle(Way way, String text, Setup setup) {
     static Obstacle orphan() {
         return new Obstacle(Way.PIPE, "has left an orphan that holds its output open", scene -> {
             Path pid = scene.file("orphan");
+            scene.closes(() -> numbers(pid).forEach(Scene::end));
             return new InPlace() {
                 @Override
                 public String shell() {
