@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,24 +16,26 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Tag;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.lifecycle.AfterContainer;
-import net.jqwik.api.lifecycle.BeforeContainer;
 
 class KernelFileTest {
-    private static Path directory;
+    private static final Path DIRECTORY = create();
 
-    @BeforeContainer
-    static void create() throws IOException {
-        directory = Files.createTempDirectory("kernel-file");
+    private static Path create() {
+        try {
+            return Files.createTempDirectory("kernel-file");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @AfterContainer
     static void remove() throws IOException {
-        try (var files = Files.list(directory)) {
+        try (var files = Files.list(DIRECTORY)) {
             for (Path file : files.toList()) {
                 Files.delete(file);
             }
         }
-        Files.delete(directory);
+        Files.delete(DIRECTORY);
     }
 
     @Example
@@ -60,7 +63,7 @@ class KernelFileTest {
 
     @Property(tries = 200)
     void readsFilesOfEverySize(@ForAll @IntRange(max = 70_000) int size) throws IOException {
-        Path file = Files.writeString(directory.resolve("sized"), text(size));
+        Path file = Files.writeString(DIRECTORY.resolve("sized"), text(size));
 
         assertThat(KernelFile.text(file)).isEqualTo(text(size));
     }
@@ -69,7 +72,7 @@ class KernelFileTest {
     void readsFilesAroundTheSizesOfItsBuffers() throws IOException {
         for (int border : List.of(0, 4_096, 16_384, 65_536)) {
             for (int size = Math.max(0, border - 1); size <= border + 1; size++) {
-                Path file = Files.writeString(directory.resolve("border"), text(size));
+                Path file = Files.writeString(DIRECTORY.resolve("border"), text(size));
 
                 assertThat(KernelFile.text(file)).isEqualTo(text(size));
                 assertThat(KernelFile.beginning(file, 4_096)).isEqualTo(text(Math.min(size, 4_096)));
@@ -79,8 +82,8 @@ class KernelFileTest {
 
     @Example
     void refusesAFileThatIsLongerThanTheLimit() throws IOException {
-        Path longest = Files.write(directory.resolve("longest"), new byte[KernelFile.LIMIT]);
-        Path longer = Files.write(directory.resolve("longer"), new byte[KernelFile.LIMIT + 1]);
+        Path longest = Files.write(DIRECTORY.resolve("longest"), new byte[KernelFile.LIMIT]);
+        Path longer = Files.write(DIRECTORY.resolve("longer"), new byte[KernelFile.LIMIT + 1]);
 
         assertThat(KernelFile.text(longest)).hasSize(KernelFile.LIMIT);
         assertThatThrownBy(() -> KernelFile.text(longer))
@@ -91,10 +94,10 @@ class KernelFileTest {
 
     @Example
     void errorsNameTheFile() throws IOException {
-        Path word = Files.writeString(directory.resolve("word"), "max\n");
+        Path word = Files.writeString(DIRECTORY.resolve("word"), "max\n");
 
         assertThatThrownBy(() -> KernelFile.number(word)).hasMessage(word + ": expected a number, got \"max\"");
-        assertThatThrownBy(() -> KernelFile.text(directory)).hasMessageStartingWith(directory.toString());
+        assertThatThrownBy(() -> KernelFile.text(DIRECTORY)).hasMessageStartingWith(DIRECTORY.toString());
         assertThatThrownBy(() -> KernelFile.text(Path.of("/proc/self/mem"))).hasMessageStartingWith("/proc/self/mem: ");
     }
 

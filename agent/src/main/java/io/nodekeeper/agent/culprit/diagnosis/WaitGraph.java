@@ -97,7 +97,7 @@ final class WaitGraph {
                 continue;
             }
             for (Edge edge : edges.getOrDefault(at, Set.of())) {
-                int cost = assumptions.get(at) + (edge.fact() ? 0 : 1);
+                int cost = assumptions.getOrDefault(at, 0) + (edge.fact() ? 0 : 1);
                 if (cost < assumptions.getOrDefault(edge.to(), Integer.MAX_VALUE)) {
                     assumptions.put(edge.to(), cost);
                     reachedBy.put(edge.to(), edge);

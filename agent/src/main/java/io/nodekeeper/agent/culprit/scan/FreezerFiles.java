@@ -37,7 +37,7 @@ record FreezerFiles(ProcFiles files) {
         for (int depth = 0;
                 depth < DEEPEST && !text(at, "freezer.self_freezing").equals("1");
                 depth++) {
-            Path above = at.getParent();
+            Path above = above(at);
             if (!text(above, "freezer.state").equals("FROZEN")) {
                 break;
             }
@@ -53,9 +53,15 @@ record FreezerFiles(ProcFiles files) {
         }
         Path at = own;
         for (int depth = 0; depth < DEEPEST && !text(at, "cgroup.freeze").equals("1"); depth++) {
-            at = at.getParent();
+            at = above(at);
         }
         return Stream.of(new Wait.Frozen(shown(at), 2, !at.equals(own)));
+    }
+
+    /** The parent directory; the directory itself at the top. */
+    private static Path above(Path directory) {
+        Path parent = directory.getParent();
+        return parent == null ? directory : parent;
     }
 
     private String shown(Path directory) {

@@ -130,7 +130,7 @@ final class ProcessScan {
                 continue;
             }
             List<Wait> waiting = waits.of(stat, info.role()).stream()
-                    .flatMap(wait -> relevant(info, wait, known).stream())
+                    .flatMap(wait -> relevant(wait, known).stream())
                     .toList();
             known.put(stat.pid(), info.waitingFor(waiting));
             for (Wait wait : waiting) {
@@ -151,7 +151,7 @@ final class ProcessScan {
      * A wait without those holders that are expected: the output of a container goes to its shim through pipes, and a
      * shim's messages go to the runtime.
      */
-    private Optional<Wait> relevant(ProcessInfo info, Wait wait, Map<Integer, ProcessInfo> known) {
+    private Optional<Wait> relevant(Wait wait, Map<Integer, ProcessInfo> known) {
         if (!(wait instanceof Wait.ForPipe(String pipe, boolean blocked, List<Integer> holders)) || blocked) {
             return Optional.of(wait);
         }
