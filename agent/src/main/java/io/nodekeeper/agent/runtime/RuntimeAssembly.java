@@ -58,7 +58,7 @@ public final class RuntimeAssembly {
                         calls,
                         () -> ContainerIndex.of(
                                 pleg.inventory().sandboxes(), pleg.inventory().containers()),
-                        new LinuxProcesses(Path.of("/"), socket, workers),
+                        new LinuxProcesses(Path.of("/"), socket, workers, loop.clock()),
                         socket.toString(),
                         loop,
                         random,

@@ -59,7 +59,7 @@ public final class DoctorProcess {
         this.runtime = runtime;
         this.loop = loop;
         this.workers = workers;
-        this.processes = new LinuxProcesses(Path.of("/"), command.socket(), workers);
+        this.processes = new LinuxProcesses(Path.of("/"), command.socket(), workers, loop.clock());
         this.times = times;
         this.confirmation = confirmation;
         this.err = err;

@@ -38,7 +38,6 @@ final class Causes {
             case Entity.Pid pid -> index.of(pid.pid()).flatMap(process -> process(process, chain, waiter));
             case Entity.Pipe pipe -> Optional.empty();
             case Entity.Call call -> Optional.empty();
-            case Entity.Quota quota -> Optional.empty();
         };
         Confidence way = chain.confidence();
         return found.map(culprit -> {

@@ -39,9 +39,6 @@ final class WaitGraph {
 
         /** A mounted file system. */
         record MountPoint(String point) implements Entity {}
-
-        /** The processor quota of a process's cgroup. */
-        record Quota(int pid) implements Entity {}
     }
 
     /**

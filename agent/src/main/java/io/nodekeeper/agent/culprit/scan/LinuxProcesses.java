@@ -2,6 +2,7 @@ package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.DeadlineExceededException;
+import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -32,6 +33,7 @@ public final class LinuxProcesses implements ProcessTable {
     private final ProcFiles files;
     private final String socket;
     private final Workers workers;
+    private final Clock clock;
     private final ConcurrentHashMap<Integer, ProcessScan.Program> programs = new ConcurrentHashMap<>();
     private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
     private final AtomicInteger underWay = new AtomicInteger();
@@ -45,11 +47,13 @@ public final class LinuxProcesses implements ProcessTable {
      *
      * @param root {@code /}, except in tests
      * @param socket the path that the runtime and its shims use
+     * @param clock for the bounds in time of a scan
      */
-    public LinuxProcesses(Path root, Path socket, Workers workers) {
+    public LinuxProcesses(Path root, Path socket, Workers workers, Clock clock) {
         this.files = new ProcFiles(root);
         this.socket = socket.toString();
         this.workers = workers;
+        this.clock = clock;
         this.owners = new SocketOwners(files);
         this.space = new RuntimeSpace(files, workers);
     }
@@ -58,7 +62,7 @@ public final class LinuxProcesses implements ProcessTable {
     public CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {
         boolean readLimits = deep || scans.getAndIncrement() % LIMITS_EVERY == 0;
         ProcessScan scan =
-                new ProcessScan(files, owners, programs, unreadable, socket, Set.copyOf(ids), deep, readLimits);
+                new ProcessScan(files, owners, programs, unreadable, socket, Set.copyOf(ids), deep, readLimits, clock);
         if (underWay.get() >= MOST_HUNG) {
             return CompletableFuture.failedFuture(
                     new IOException(MOST_HUNG + " earlier scans of /proc have not returned yet"));

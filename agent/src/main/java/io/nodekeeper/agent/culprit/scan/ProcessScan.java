@@ -4,7 +4,6 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.time.Clock;
-import io.nodekeeper.time.SystemClock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -26,7 +25,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * thread.
  */
 final class ProcessScan {
-    private static final Clock CLOCK = new SystemClock();
     /** The most processes outside of the runtime that are followed in one scan: a bound on its cost. */
     private static final int OUTSIDERS = 32;
     /** Ordinary CNI plugins end within a second. */
@@ -46,6 +44,7 @@ final class ProcessScan {
     private final boolean limits;
     private final Map<Integer, ProcFiles.Stat> stats = new HashMap<>();
     private final Map<Integer, ProcessRole> roles = new HashMap<>();
+    private final Clock clock;
     private WaitFiles waits;
     private volatile String reading = "";
 
@@ -57,10 +56,10 @@ final class ProcessScan {
             String socket,
             Set<String> ids,
             boolean deep,
-            boolean limits) {
+            boolean limits,
+            Clock clock) {
         this.files = files;
         this.stalls = new StallFiles(files);
-        this.waits = new WaitFiles(files, Set.of(), new ScanBudget(CLOCK));
         this.owners = owners;
         this.programs = programs;
         this.unreadable = unreadable;
@@ -68,6 +67,8 @@ final class ProcessScan {
         this.ids = ids;
         this.deep = deep;
         this.limits = limits;
+        this.clock = clock;
+        this.waits = searches();
     }
 
     /** The process whose memory is being read, as {@link ProcessRef#identity}: if the scan hangs, it hangs there. */
@@ -104,14 +105,19 @@ final class ProcessScan {
                         stat.pid(), CommandLines.isShimCommand(arguments) ? ProcessRole.OCI_RUNTIME : ProcessRole.SHIM);
             }
         }
-        waits = new WaitFiles(files, stats.keySet(), new ScanBudget(CLOCK));
+        waits = searches();
         List<ProcessInfo> found = new ArrayList<>();
         for (ProcFiles.Stat stat : all) {
             info(stat, uptime).ifPresent(found::add);
         }
         // The time of the searches starts here: on a busy machine the first look at each program is slow.
-        waits = new WaitFiles(files, stats.keySet(), new ScanBudget(CLOCK));
+        waits = searches();
         return withWaits(found, uptime);
+    }
+
+    /** Searches among the processes that are known by now, with a budget of their own. */
+    private WaitFiles searches() {
+        return new WaitFiles(files, stats.keySet(), new ScanBudget(clock));
     }
 
     /** The processes with what they wait for, and those outside for which they wait. */

@@ -92,7 +92,7 @@ class LinuxProcessesTest {
 
     @Test
     void shimsOfKnownSandboxesLeadToTheRuntimeBehindARelay() throws Exception {
-        LinuxProcesses relay = new LinuxProcesses(root, Path.of("/run/x/relay.sock"), workers);
+        LinuxProcesses relay = new LinuxProcesses(root, Path.of("/run/x/relay.sock"), workers, loop.clock());
 
         assertThat(relay.scan(Set.of(ID), false).get(5, TimeUnit.SECONDS).stream()
                         .map(info -> info.ref().pid() + " " + info.role()))
@@ -169,7 +169,7 @@ class LinuxProcessesTest {
 
     @Test
     void processThatRunsAnotherProgramIsNotTheSameAnyMore() throws Exception {
-        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers);
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
         process(202, 200, 'S', 1_100, "runc", "init");
         ProcessRef init = of(scan(false), 202).ref();
         assertThat(processes.lives(init)).isTrue();
@@ -182,7 +182,7 @@ class LinuxProcessesTest {
 
     @Test
     void memoryOfAStuckProcessIsNotReadToTellWhetherItIsTheSame() throws Exception {
-        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers);
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
         process(202, 200, 'S', 1_100, "writer", "/data");
         ProcessRef writer = of(scan(false), 202).ref();
         process(202, 200, 'D', 1_100, "writer", "/data");
@@ -244,7 +244,7 @@ class LinuxProcessesTest {
 
     @Test
     void runtimeIsFoundAgainAfterItsRestart() throws Exception {
-        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers);
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
         assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), 100)
                         .role())
                 .isEqualTo(ProcessRole.RUNTIME);
@@ -267,7 +267,7 @@ class LinuxProcessesTest {
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             // The process that listens is the runtime, and its children belong to it: this test process and its child.
             server.bind(UnixDomainSocketAddress.of(socket));
-            LinuxProcesses processes = new LinuxProcesses(Path.of("/"), socket, workers);
+            LinuxProcesses processes = new LinuxProcesses(Path.of("/"), socket, workers, loop.clock());
             int pid = (int) sleep.pid();
             ProcessRef ref = of(processes.scan(Set.of(), true).get(5, TimeUnit.SECONDS), pid)
                     .ref();
@@ -301,7 +301,7 @@ class LinuxProcessesTest {
     }
 
     private List<ProcessInfo> scan(boolean deep) throws Exception {
-        return new LinuxProcesses(root, Path.of(SOCKET), workers)
+        return new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock())
                 .scan(Set.of(), deep)
                 .get(5, TimeUnit.SECONDS);
     }

@@ -80,7 +80,7 @@ class RealWaitsTest {
         Path socket = Files.createTempDirectory("nk").resolve("c.sock");
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             server.bind(UnixDomainSocketAddress.of(socket));
-            LinuxProcesses processes = new LinuxProcesses(Path.of("/"), socket, workers);
+            LinuxProcesses processes = new LinuxProcesses(Path.of("/"), socket, workers, loop.clock());
             for (int scan = 0; scan < 100; scan++) {
                 for (ProcessInfo info : processes.scan(Set.of(), true).get(10, TimeUnit.SECONDS)) {
                     if (expected.test(info)) {
