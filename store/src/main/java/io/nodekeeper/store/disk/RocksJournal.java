@@ -161,16 +161,20 @@ public final class RocksJournal implements Journal {
             Optional<HighWaterMark> held,
             RocksValueReader values,
             BatchWriter writer) {
-        HighWaterMark mark = held.orElse(null);
         try {
             Files.createDirectories(directory, StoreFiles.OWNER_ONLY);
-            mark = held.orElseGet(() -> HighWaterMark.create(directory));
-            Options options = database.options(WALRecoveryMode.PointInTimeRecovery);
-            RocksDB db = RocksDB.open(options.setCreateIfMissing(true), directory.toString());
+        } catch (IOException e) {
+            throw cannot("create", directory, e);
+        }
+        HighWaterMark mark = held.orElseGet(() -> HighWaterMark.create(directory));
+        Options options = database.options(WALRecoveryMode.PointInTimeRecovery).setCreateIfMissing(true);
+        Optional<RocksDB> db = Optional.empty();
+        try {
+            db = Optional.of(RocksDB.open(options, directory.toString()));
             RocksJournal journal = new RocksJournal(
                     directory,
                     options,
-                    db,
+                    db.get(),
                     mark,
                     transformer,
                     new JournalContents(
@@ -179,11 +183,11 @@ public final class RocksJournal implements Journal {
                     writer);
             journal.begin();
             return journal;
-        } catch (RocksDBException | IOException e) {
-            if (mark != null) {
-                mark.close();
-            }
-            throw cannot("create", directory, e);
+        } catch (RocksDBException | RuntimeException e) {
+            db.ifPresent(RocksDB::close);
+            options.close();
+            mark.close();
+            throw e instanceof RuntimeException known ? known : cannot("create", directory, e);
         }
     }
 

@@ -197,6 +197,26 @@ class BestEffortReadTest {
     }
 
     @Test
+    @Tag("W85")
+    void readableBlockBetweenDamagedOnesIsFoundAtAnyRevision() throws Exception {
+        // given revisions beyond the number that is searched one by one, and damaged blocks on both sides of readable ones
+        long first = 100_000;
+        table(LongStream.range(first, first + CHANGES));
+        for (long revision = first + 1_000; revision < first + 1_600; revision += 10) {
+            if (revision < first + 1_250 || revision > first + 1_450) {
+                damage(revision);
+            }
+        }
+
+        BestEffortRead read = BestEffortRead.of(directory, scratch, OPTIONS);
+
+        // then the changes between them are read
+        assertThat(read.unreadable()).hasSize(2);
+        assertThat(range(read.unreadable().get(0))[1]).isBetween(first + 1_240, first + 1_400);
+        assertThat(range(read.unreadable().get(1))[0]).isBetween(first + 1_300, first + 1_460);
+    }
+
+    @Test
     void deletionsAndUpdatesAreApplied() throws Exception {
         RocksDB.loadLibrary();
         try (Options options =
