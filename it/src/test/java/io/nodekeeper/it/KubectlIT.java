@@ -619,7 +619,7 @@ class KubectlIT {
         assertThat(kubectl.ok("explain", "node.spec"))
                 .contains("taints\t<[]Taint>")
                 .contains("unschedulable\t<boolean>");
-        assertThat(kubectl.ok("explain", "lease.spec.renewTime")).contains("When it was last renewed.");
+        assertThat(kubectl.ok("explain", "lease.spec.renewTime")).contains("When the holder last renewed the lease.");
         assertThat(kubectl.ok("explain", "pod.spec.containers.livenessProbe.httpGet.port", "--api-version=v1"))
                 .containsPattern("KIND: +Pod");
         assertThat(kubectl.ok("explain", "daemonset.spec.template.spec")).contains("containers\t<[]Container>");

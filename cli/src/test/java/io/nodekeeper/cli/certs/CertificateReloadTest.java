@@ -36,9 +36,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Looks in virtual time, at real files, by a server that listens. */
 @Timeout(60)
+@Isolated("It collects log lines; a command in another class sets logging up again.")
 class CertificateReloadTest {
     private static final Instant NOW = Instant.parse("2026-11-21T12:00:00Z");
 

@@ -17,6 +17,8 @@ import java.util.Set;
 final class HangGraph {
     /** Process trees are 3 to 10 deep; the bound ends the search in a table that is not a tree. */
     private static final int DEEPEST = 64;
+    /** The process that adopts those whose parent has ended. */
+    private static final int INIT = 1;
 
     private final DiagnosisInput facts;
     private final HangThresholds patience;
@@ -169,8 +171,9 @@ final class HangGraph {
 
     /**
      * Whether {@code holder} should have closed its end. Members of one command write to each other while they run, so
-     * only one that hangs counts. The runtime and shims read from the programs that they started, so for them only a
-     * program counts that one of those left behind.
+     * only one that hangs counts. The runtime and shims always read from something: the programs that they started, their
+     * supervisor, a log. So for them only a program counts that one of those programs left behind: a command of the
+     * runtime, or one that started after the reader and has lost its parent.
      */
     private boolean keepsOpen(ObservedProcess holder, ObservedProcess reader) {
         ProcessInfo info = holder.info();
@@ -183,7 +186,10 @@ final class HangGraph {
         }
         boolean adopted = reader.info().role() == ProcessRole.SHIM
                 && info.parent() == reader.info().ref().pid();
-        return adopted && !isCommand(holder) || index.tree(reader).stream().noneMatch(holder::equals);
+        boolean left = isCommand(holder)
+                || info.parent() == INIT && info.age().compareTo(reader.info().age()) < 0;
+        return adopted && !isCommand(holder)
+                || left && index.tree(reader).stream().noneMatch(holder::equals);
     }
 
     /** The oldest process of the command to which a process belongs; the process itself if it belongs to none. */

@@ -132,6 +132,16 @@ class FaultClassesTest {
     }
 
     @Test
+    void supervisorThatHoldsTheInputOfTheRuntimeIsNoFault() {
+        ProcessInfo runtime =
+                ProcessFixtures.runtime('S').waitingFor(List.of(new Wait.ForPipe("pipe:[7]", true, List.of(900))));
+        looks(ProcessFixtures.healthyBut(
+                runtime, ProcessFixtures.process(900, 50, 'S', ProcessRole.OUTSIDER, "/usr/bin/supervise containerd")));
+
+        assertThat(culprits()).isEmpty();
+    }
+
+    @Test
     void helperThatStillWorksForTheRuntimeIsNoFault() {
         ProcessInfo runtime =
                 ProcessFixtures.runtime('S').waitingFor(List.of(new Wait.ForPipe("pipe:[7]", false, List.of(502))));

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.parallel.Isolated;
  */
 @Isolated("It measures.")
 @Tag("long")
-class BusyNodeIT {
+class BusyNodeBench {
     private static final Duration BUSY = Duration.ofSeconds(Integer.getInteger("busy.seconds", 20));
     /** A busy node is slow, but it gets on. */
     private static final Duration ENDED = Duration.ofMinutes(2);
