@@ -54,6 +54,9 @@ public final class Checkup {
      */
     private static final int PARALLEL = 8;
 
+    /** The attempts of each scan: on a busy machine the first one can exceed its deadline. */
+    private static final int SCAN_ATTEMPTS = 3;
+
     private final ContainerRuntime runtime;
     private final ProcessTable processes;
     private final String socket;
@@ -109,6 +112,7 @@ public final class Checkup {
 
     /** Scans the processes once more and diagnoses with the answers of {@link #run}. To be called on the loop, after it. */
     public CompletableFuture<Findings> rescan() {
+        processError = "";
         return look(workload.ids()).thenApply(done -> findings());
     }
 
@@ -224,6 +228,11 @@ public final class Checkup {
     }
 
     private CompletableFuture<Void> look(Set<String> ids) {
+        return look(ids, SCAN_ATTEMPTS);
+    }
+
+    /** Repeats a scan that fails: a stopped process is found only by two scans, so a missing one must not look well. */
+    private CompletableFuture<Void> look(Set<String> ids, int attempts) {
         CompletableFuture<Void> settled = new CompletableFuture<>();
         processes
                 .scan(ids, true)
@@ -231,11 +240,13 @@ public final class Checkup {
                     if (error == null) {
                         last = found;
                         seen = sightings.look(found, ids, loop.clock().nanoTime());
-                        processError = "";
+                        settled.complete(null);
+                    } else if (attempts > 1) {
+                        look(ids, attempts - 1).whenComplete((done, failure) -> settled.complete(null));
                     } else {
                         processError = Failures.text(error);
+                        settled.complete(null);
                     }
-                    settled.complete(null);
                 }));
         return settled;
     }

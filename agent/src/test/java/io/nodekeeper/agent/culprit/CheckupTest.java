@@ -15,8 +15,10 @@ import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -26,6 +28,8 @@ class CheckupTest {
     private final VirtualTime.VirtualLoop loop = time.loop("doctor");
     private final FakeRuntime runtime = new FakeRuntime(loop);
     private CompletableFuture<List<ProcessInfo>> scan = CompletableFuture.completedFuture(ProcessFixtures.healthy());
+
+    private final Queue<IOException> failures = new ArrayDeque<>();
 
     CheckupTest() {
         runtime.sandbox(ProcessFixtures.WEB, "w1", true);
@@ -91,6 +95,25 @@ class CheckupTest {
         scan = CompletableFuture.failedFuture(new IOException("no /proc"));
 
         assertThat(examine(5).processError()).isEqualTo("no /proc");
+    }
+
+    @Test
+    void scanThatFailsIsRepeatedSoThatAStoppedProcessIsStillFound() {
+        runtime.hang("*");
+        scan = CompletableFuture.completedFuture(ProcessFixtures.healthyBut(ProcessFixtures.runtime('T')));
+        failures.addAll(List.of(new IOException("slow"), new IOException("slow")));
+
+        Findings findings = examine(15);
+
+        assertThat(findings.culprits().stream().map(Culprit::reason)).containsExactly("RuntimeFrozen");
+        assertThat(findings.processError()).isEmpty();
+    }
+
+    @Test
+    void missingFirstScanIsAFindingAlthoughTheSecondOneSucceeds() {
+        failures.addAll(List.of(new IOException("slow"), new IOException("slow"), new IOException("too slow")));
+
+        assertThat(examine(5).processError()).isEqualTo("too slow");
     }
 
     @Test
@@ -163,7 +186,7 @@ class CheckupTest {
     private Checkup checkup() {
         return new Checkup(
                 runtime,
-                (ids, deep) -> scan,
+                (ids, deep) -> failures.isEmpty() ? scan : CompletableFuture.failedFuture(failures.poll()),
                 "/run/c.sock",
                 loop,
                 Duration.ofSeconds(3),
