@@ -125,6 +125,23 @@ class PowerCutTest {
     }
 
     @Test
+    @Tag("W85")
+    void lossOfALogWithOneLargeGroupIsDetectedEvenIfEachLogIsLargerThanTheOneBefore() throws Exception {
+        Path store = directory.resolve("store");
+        try (RocksJournal journal = RocksJournal.open(store, SMALL, ValueTransformer.IDENTITY)) {
+            journal.load();
+            // given groups that fill a write buffer each, so that the active memtable grows from log to log
+            for (int bytes = 80_000; bytes < 160_000; bytes += 10_000) {
+                append(journal, 1, bytes);
+
+                assertThat(afterPowerCut(store, journal.marked()))
+                        .as("group of %s bytes, revision %s, mark %s", bytes, revision, journal.marked())
+                        .isEqualTo(StoreCheck.State.DAMAGED);
+            }
+        }
+    }
+
+    @Test
     void markIsSyncedOncePerLog() throws Exception {
         Path store = directory.resolve("store");
         try (RocksJournal journal = RocksJournal.open(store, SMALL, ValueTransformer.IDENTITY)) {

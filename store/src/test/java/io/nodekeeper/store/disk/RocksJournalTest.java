@@ -81,16 +81,19 @@ class RocksJournalTest {
         }
     }
 
-    /** Cuts the last byte of the newest log that has content. */
-    private void tear() throws IOException {
-        Path log;
+    /** The newest log that has content. */
+    private Path log() throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
-            log = files.filter(file -> file.toString().endsWith(".log"))
+            return files.filter(file -> file.toString().endsWith(".log"))
                     .filter(file -> file.toFile().length() > 0)
                     .max(Path::compareTo)
                     .orElseThrow();
         }
-        try (RandomAccessFile bytes = new RandomAccessFile(log.toFile(), "rw")) {
+    }
+
+    /** Cuts the last byte of the newest log that has content. */
+    private void tear() throws IOException {
+        try (RandomAccessFile bytes = new RandomAccessFile(log().toFile(), "rw")) {
             bytes.setLength(bytes.length() - 1);
         }
     }
