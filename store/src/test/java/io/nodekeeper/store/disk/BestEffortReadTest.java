@@ -199,7 +199,8 @@ class BestEffortReadTest {
     @Test
     @Tag("W85")
     void readableBlockBetweenDamagedOnesIsFoundAtAnyRevision() throws Exception {
-        // given revisions beyond the number that is searched one by one, and damaged blocks on both sides of readable ones
+        // given revisions beyond the number that is searched one by one, and damaged blocks on both sides of readable
+        // ones
         long first = 100_000;
         table(LongStream.range(first, first + CHANGES));
         for (long revision = first + 1_000; revision < first + 1_600; revision += 10) {

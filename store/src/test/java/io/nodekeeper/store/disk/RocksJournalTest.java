@@ -176,8 +176,7 @@ class RocksJournalTest {
 
     @Test
     void journalThatIsMadeFromEntriesHasItsMark() {
-        RocksJournal.create(
-                directory, 9, List.of(created(N1, 1, 3).after().orElseThrow()));
+        RocksJournal.create(directory, 9, List.of(created(N1, 1, 3).after().orElseThrow()));
 
         assertThat(HighWaterMark.read(directory)).hasValue(9 + RocksJournal.JUMP);
     }
@@ -253,7 +252,9 @@ class RocksJournalTest {
 
             journal.append(List.of(created(N2, 1, 2)), List.of());
         }
-        assertThat(RocksJournal.read(directory).entries()).extracting(Entry::key).containsExactlyInAnyOrder(N1, N2);
+        assertThat(RocksJournal.read(directory).entries())
+                .extracting(Entry::key)
+                .containsExactlyInAnyOrder(N1, N2);
     }
 
     @Test

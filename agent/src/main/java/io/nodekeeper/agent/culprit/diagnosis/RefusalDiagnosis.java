@@ -60,7 +60,8 @@ final class RefusalDiagnosis {
             causes.put(reason, cause);
         }
         List<Finding> findings = new ArrayList<>();
-        byReason.forEach((reason, answers) -> findings.add(finding(reason, causes.getOrDefault(reason, Optional.empty()), answers, facts)));
+        byReason.forEach((reason, answers) ->
+                findings.add(finding(reason, causes.getOrDefault(reason, Optional.empty()), answers, facts)));
         return findings;
     }
 

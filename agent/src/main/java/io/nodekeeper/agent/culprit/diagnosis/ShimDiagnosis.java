@@ -28,8 +28,8 @@ final class ShimDiagnosis {
     static Optional<Finding> of(DiagnosisInput facts, HangThresholds patience, ProcessIndex index) {
         if (!facts.listed()
                 || facts.answers().stream()
-                        .anyMatch(answer -> answer.kind() == CallOutcome.Kind.LATE
-                                || answer.kind() == CallOutcome.Kind.UNREACHABLE)
+                        .anyMatch(answer ->
+                                answer.kind() == CallOutcome.Kind.LATE || answer.kind() == CallOutcome.Kind.UNREACHABLE)
                 || facts.processes().stream().anyMatch(HangGraph::isCommand)) {
             // The lists may be old, or a sandbox is being created or removed.
             return Optional.empty();

@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.api.Failures;
-import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Path;

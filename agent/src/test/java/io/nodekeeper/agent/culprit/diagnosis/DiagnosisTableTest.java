@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 class DiagnosisTableTest {
     private static final Path MODULE = Files.exists(Path.of("docs")) ? Path.of("agent") : Path.of("");
     private static final Path CODE = MODULE.resolve("src/main/java/io/nodekeeper/agent/culprit/diagnosis");
-    private static final Path TABLE = MODULE.toAbsolutePath().resolveSibling("docs").resolve("diagnosis.md");
+    private static final Path TABLE =
+            MODULE.toAbsolutePath().resolveSibling("docs").resolve("diagnosis.md");
     /** A reason in CamelCase, as it stands in code. */
     private static final Pattern REASON = Pattern.compile("\"((?:[A-Z]+[a-z]+){2,}|CNIPluginHung|OCIRuntimeHung)\"");
 

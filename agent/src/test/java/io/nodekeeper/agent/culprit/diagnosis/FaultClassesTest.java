@@ -343,8 +343,7 @@ class FaultClassesTest {
     @Test
     void runtimeThatStaysAfterSomeRestartsIsWellAgain() {
         runtimeThatRestartsAgainAndAgainIsNamedAndAnUpgradeIsNot();
-        List<ProcessInfo> last =
-                seen.stream().map(ObservedProcess::info).toList();
+        List<ProcessInfo> last = seen.stream().map(ObservedProcess::info).toList();
         for (int look = 0; look < 6; look++) {
             look(last);
         }
