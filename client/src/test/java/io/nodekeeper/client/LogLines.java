@@ -17,7 +17,10 @@ public final class LogLines {
     public static LogLines of(Class<?> type) {
         LogLines lines = new LogLines();
         lines.appender.start();
-        ((Logger) LoggerFactory.getLogger(type)).addAppender(lines.appender);
+        Logger logger = (Logger) LoggerFactory.getLogger(type);
+        // A command that ran before in this process may have turned the logs of Nodekeeper off.
+        logger.setLevel(Level.INFO);
+        logger.addAppender(lines.appender);
         return lines;
     }
 

@@ -27,9 +27,11 @@ import java.util.zip.CRC32;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.slf4j.LoggerFactory;
 
 /** The file {@code acknowledged}: its format, torn writes, and its lock. */
+@Isolated("It collects log lines, which needs logging to be set up.")
 class HighWaterMarkTest {
     @TempDir
     Path directory;
