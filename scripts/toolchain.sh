@@ -15,6 +15,19 @@ find_jdk() {
   return 1
 }
 
+# maven_with_compiler ARGUMENTS...: runs Maven on $JDK so that it compiles in its own process. Starting a cold compiler for
+# each module takes twice the processor time. The options open the compiler's packages to Error Prone.
+maven_with_compiler() {
+  opens=
+  for package in api file main model parser processing tree util; do
+    opens="$opens --add-exports=jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED"
+  done
+  for package in code comp; do
+    opens="$opens --add-opens=jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED"
+  done
+  JAVA_HOME=$JDK MAVEN_OPTS="-Xmx2g -XX:+UseSerialGC$opens ${MAVEN_OPTS:-}" mvn -Dcompiler.inprocess=true "$@"
+}
+
 # install_tool COMMAND PACKAGE: makes COMMAND (a name or a path) available, by installing PACKAGE with apt-get if this
 # user may do that.
 install_tool() {

@@ -141,6 +141,7 @@ class RuntimeIncidentTest {
 
     @Test
     @Tag("A84")
+    @Tag("long")
     void oneStuckPodNeverMakesTheNodeNotReadyInADay() {
         start();
         cluster.advance(Duration.ofMinutes(1));
