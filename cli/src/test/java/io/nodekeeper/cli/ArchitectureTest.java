@@ -13,8 +13,6 @@ import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -62,14 +60,11 @@ class ArchitectureTest {
     /** Packages that protoc generates. */
     private static final Set<String> GENERATED = Set.of("io.nodekeeper.cri.v1", "io.nodekeeper.cri.containerd");
 
-    private static JavaClasses classes = new ClassFileImporter().importClasses();
+    private static JavaClasses classes = ProductClasses.none();
 
     @BeforeAll
     static void importClasses() {
-        classes = new ClassFileImporter()
-                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-                .withImportOption(location -> !location.contains("-tests.jar"))
-                .importPackages("io.nodekeeper");
+        classes = ProductClasses.all();
     }
 
     @Test
