@@ -161,7 +161,7 @@ public final class Running implements AutoCloseable {
         return process.exitValue();
     }
 
-    long pid() {
+    public long pid() {
         return process.pid();
     }
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -30,16 +31,20 @@ final class Campaign {
     private final List<FaultResult> results = new ArrayList<>();
     private final List<String> failures = new ArrayList<>();
     private final long begin = System.nanoTime();
+    private final Duration limit;
+    private volatile boolean stopped;
 
-    /** With {@code restarts} the agent is started again in some of them, which takes a minute each. */
-    Campaign(Path directory, List<GeneratedFault> faults, int sideBySide, boolean restarts) {
+    /**
+     * With {@code restarts} the agent is started again in some of them, which takes a minute each. No fault begins after
+     * {@code limit}.
+     */
+    Campaign(Path directory, List<GeneratedFault> faults, int sideBySide, boolean restarts, Duration limit) {
         this.restarts = restarts;
+        this.limit = limit;
         this.directory = directory;
         this.sideBySide = Math.min(sideBySide, faults.size());
         this.count = faults.size();
-        // Those that need another kind of agent come last, so that few nodes change it.
         waiting = new ArrayList<>(faults);
-        waiting.sort(Comparator.comparing(GeneratedFault::needsProbes));
     }
 
     /** All results so far, by number. */
@@ -75,7 +80,15 @@ final class Campaign {
         }
     }
 
+    /** Begins no more faults. */
+    void stop() {
+        stopped = true;
+    }
+
     private synchronized @Nullable GeneratedFault next(boolean probes) {
+        if (stopped || System.nanoTime() - begin >= limit.toNanos()) {
+            return null;
+        }
         Iterator<GeneratedFault> faults = waiting.iterator();
         while (faults.hasNext()) {
             GeneratedFault fault = faults.next();
@@ -89,14 +102,17 @@ final class Campaign {
 
     private void work(int worker, Path kubeconfig, ConditionLog conditions) {
         int nodes = 0;
-        for (boolean probes : new boolean[] {false, true}) {
+        // Some faults need another kind of agent: the first worker begins with them, so that few nodes change it.
+        for (boolean probes : worker == 0 ? new boolean[] {true, false} : new boolean[] {false, true}) {
             @Nullable Host host = null;
             for (GeneratedFault fault = next(probes); fault != null; fault = next(probes)) {
                 try {
                     if (host == null) {
                         host = host("faults-" + worker + "-" + nodes++, kubeconfig, conditions, probes);
                     }
-                    add(host.run(fault));
+                    long from = seconds();
+                    FaultResult result = host.run(fault);
+                    add(result, seconds() - from);
                 } catch (Exception | Error e) {
                     fail(fault, e);
                     close(host);
@@ -126,18 +142,18 @@ final class Campaign {
         }
     }
 
-    private synchronized void add(FaultResult result) {
+    private synchronized void add(FaultResult result, long seconds) {
         results.add(result);
-        System.out.printf(
-                Locale.ROOT, "faults: %d of %d after %d s: %s", results.size(), count, seconds(), result.row());
+        System.out.printf(Locale.ROOT, "faults: %s: %s", progress(), result.row());
         keep(result.details()
+                + "  in all: " + seconds + " s\n"
                 + result.restart().map(said -> "  restart: " + said + "\n").orElse(""));
     }
 
     private synchronized void fail(GeneratedFault fault, Throwable error) {
         String text = fault.number() + ". " + fault.text() + ": " + error;
         failures.add(text);
-        System.out.printf(Locale.ROOT, "faults: after %d s FAILED %s%n", seconds(), text);
+        System.out.printf(Locale.ROOT, "faults: %s: FAILED %s%n", progress(), text);
         StringBuilder trace = new StringBuilder("FAILED " + text + "\n");
         for (StackTraceElement frame : error.getStackTrace()) {
             if (frame.getClassName().startsWith("io.nodekeeper")) {
@@ -145,6 +161,19 @@ final class Campaign {
             }
         }
         keep(trace.toString());
+    }
+
+    private synchronized String progress() {
+        int ended = results.size() + failures.size();
+        long left = Math.min(seconds() * (count - ended) / Math.max(1, ended), limit.toSeconds() - seconds());
+        return String.format(
+                Locale.ROOT,
+                "%d of %d (%s) after %d min, about %d min left",
+                ended,
+                count,
+                Score.of(results).line(),
+                seconds() / 60,
+                Math.max(0, left + 30) / 60);
     }
 
     private void keep(String text) {

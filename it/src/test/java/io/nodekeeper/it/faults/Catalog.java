@@ -19,14 +19,13 @@ final class Catalog {
             all.add(RuntimeFaults.runtimeHeld(grip));
             all.add(PodFaults.shimHeld(grip));
         }
+        all.add(PodFaults.shimKilled());
         all.add(PodFaults.containerStopped());
-        if (Grip.FREEZER_V1.possible()) {
-            all.add(PodFaults.containerPaused(true, false));
-            all.add(PodFaults.containerPaused(true, true));
-        }
-        if (Grip.FREEZER_V2.possible()) {
-            all.add(PodFaults.containerPaused(false, false));
-            all.add(PodFaults.containerPaused(false, true));
+        for (Grip grip : List.of(Grip.FREEZER_V1, Grip.FREEZER_V2)) {
+            if (grip.possible()) {
+                all.add(PodFaults.containerPaused(grip == Grip.FREEZER_V1));
+                all.add(PodFaults.podFrozen(grip == Grip.FREEZER_V1));
+            }
         }
         all.add(PodFaults.containerOnFrozenDisk());
         all.add(PodFaults.containerOnFuse());
@@ -34,12 +33,14 @@ final class Catalog {
         all.add(RuntimeFaults.runtimeThrottled(1_000));
         all.add(MachineFaults.diskFull(false));
         all.add(MachineFaults.diskFull(true));
+        all.add(MachineFaults.imagesLost());
         all.add(MachineFaults.outOfFiles());
         all.add(MachineFaults.outOfPids());
         all.add(RuntimeFaults.runtimeGone(true));
         all.add(RuntimeFaults.runtimeGone(false));
         all.add(RuntimeFaults.restarts());
-        all.add(RuntimeFaults.socketTaken("silent", Way.SOCKET, "answers nothing"));
+        all.add(RuntimeFaults.socketFileGone());
+        all.add(RuntimeFaults.socketTaken("silent", Way.SILENT, "answers nothing"));
         all.add(RuntimeFaults.socketTaken("close", Way.ERROR, "closes connections"));
         all.add(RuntimeFaults.socketTaken("garbage", Way.GARBAGE, "answers garbage"));
         all.add(RuntimeFaults.secondRuntime());
@@ -51,6 +52,7 @@ final class Catalog {
         all.add(MachineFaults.pluginFails(
                 Way.GARBAGE, "answers garbage", "echo '<html>'; exit 0", "network|CNI|plugin"));
         all.add(MachineFaults.pluginFails(Way.GONE, "is killed each time", "kill -KILL $$", "network|CNI|plugin"));
+        all.add(MachineFaults.pluginSlow());
         all.add(MachineFaults.runcFails(
                 Way.ERROR,
                 "fails: no permission",
@@ -71,13 +73,19 @@ final class Catalog {
         if (target == Target.CNI_ADD || target == Target.CNI_DEL) {
             obstacles.add(Obstacle.addressLock());
         }
-        obstacles.add(Obstacle.orphan());
+        obstacles.add(Obstacle.fullPipe());
+        if (target != Target.RUNC_CREATE) {
+            // Nobody reads the output of runc create to its end.
+            obstacles.add(Obstacle.orphan());
+        }
         obstacles.add(Obstacle.daemon());
         grips.forEach(grip -> obstacles.add(Obstacle.daemon(grip)));
         obstacles.add(Obstacle.fuse());
+        obstacles.add(Obstacle.slowFuse());
+        obstacles.add(Obstacle.orphanedFuse());
         grips.forEach(grip -> obstacles.add(Obstacle.fuse(grip)));
         obstacles.add(Obstacle.disk());
-        obstacles.add(Obstacle.itself(Way.SLEEP));
+        obstacles.add(Obstacle.itself(Way.SILENT));
         obstacles.add(Obstacle.itself(Way.SPIN));
         return obstacles;
     }

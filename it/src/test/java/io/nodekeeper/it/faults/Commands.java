@@ -16,7 +16,7 @@ record Commands(Target target, Obstacle obstacle) implements Primitive {
 
     @Override
     public Layer layer() {
-        return target.layer();
+        return obstacle.layer().orElse(target.layer());
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 /**
  * What was seen of one generated fault.
  *
+ * @param shortage the share of the observation in which a thread of the agent waited for a processor
  * @param effect whether something really hung or failed; a fault without effect does not count
  * @param seconds from when on the agent was right
  * @param falselyCertain what was said with confidence "certain" at any time and is not true
@@ -15,11 +16,13 @@ import java.util.stream.Collectors;
  * @param healed whether the doctor removed the cause; empty if it was not asked to
  * @param harm processes that did not survive, or pods
  * @param restart what the agent said in the 60 s after it was started again, if it was
+ * @param spent what took how long, for the log
  */
 record FaultResult(
         GeneratedFault fault,
         String truth,
         boolean effect,
+        double shortage,
         Judgement.Verdict verdict,
         Optional<Double> seconds,
         List<Named> named,
@@ -27,7 +30,33 @@ record FaultResult(
         List<String> harsh,
         Optional<Boolean> healed,
         List<String> harm,
-        Optional<String> restart) {
+        Optional<String> restart,
+        String spent) {
+    /** With less processor time than this an agent that looks every 2 s misses whole looks. */
+    private static final double TOO_SHORT = 0.25;
+
+    /** Whether it says something about the diagnosis: something hung, and the agent could run. */
+    boolean counts() {
+        return effect && !starved();
+    }
+
+    /** Whether the machine was so busy with other things that the agent could not look. */
+    boolean starved() {
+        return shortage > TOO_SHORT;
+    }
+
+    private String shown() {
+        if (!effect) {
+            return "no effect";
+        }
+        return starved()
+                ? String.format(
+                        Locale.ROOT,
+                        "not counted, the agent waited for a processor in %.0f %% of the time (%s)",
+                        100 * shortage,
+                        verdict.text())
+                : verdict.text();
+    }
 
     /** A line of Markdown. */
     String row() {
@@ -37,7 +66,7 @@ record FaultResult(
                 fault.number(),
                 brief(fault.text()),
                 brief(truth),
-                effect ? verdict.text() : "no effect",
+                shown(),
                 named.isEmpty()
                         ? "–"
                         : brief(named.getFirst().reason() + ": "
@@ -53,8 +82,8 @@ record FaultResult(
 
     /** All that is needed to see why, for a file. */
     String details() {
-        return fault.number() + ". " + fault.text() + "\n  truth: " + truth + "\n  verdict: " + verdict.text()
-                + (effect ? "" : " (no effect)")
+        return fault.number() + ". " + fault.text() + "\n  truth: " + truth + "\n  verdict: " + shown()
+                + "\n  " + spent
                 + falselyCertain.stream()
                         .map(one -> "\n  CERTAIN AND FALSE: " + one)
                         .collect(Collectors.joining())

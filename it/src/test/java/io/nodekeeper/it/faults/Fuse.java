@@ -5,6 +5,7 @@ import io.nodekeeper.it.ProcessFacts;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -22,11 +23,25 @@ final class Fuse {
     }
 
     static Fuse mount(Scene scene) throws Exception {
+        return mount(scene, Optional.empty());
+    }
+
+    /** Its server has ended, but a child of it has the connection open, so that whoever looks at it waits. */
+    static Fuse orphaned(Scene scene) throws Exception {
+        Path heir = scene.file("heir");
+        Fuse fuse = mount(scene, Optional.of(heir));
+        long child = Commands.numbers(heir).iterator().next();
+        scene.closes(() -> Scene.end(child));
+        Scene.end(fuse.server);
+        return new Fuse(fuse.mountPoint, fuse.silent, child);
+    }
+
+    private static Fuse mount(Scene scene, Optional<Path> heir) throws Exception {
         Path mountPoint = Files.createDirectories(scene.file("fuse"));
         Path silent = scene.file("silent");
         Path ready = scene.file("mounted");
         scene.closes(() -> Command.run(Duration.ofSeconds(10), "umount", "-l", mountPoint.toString()));
-        return new Fuse(mountPoint, silent, scene.helper(Programs.fuse(mountPoint, silent, ready), ready));
+        return new Fuse(mountPoint, silent, scene.helper(Programs.fuse(mountPoint, silent, heir, ready), ready));
     }
 
     Path mountPoint() {
@@ -40,6 +55,11 @@ final class Fuse {
     /** From now on it takes requests and answers none. */
     void silence() throws Exception {
         Files.writeString(silent, "");
+    }
+
+    /** From now on it answers each request after so many seconds. */
+    void slow(int seconds) throws Exception {
+        Files.writeString(silent, Integer.toString(seconds));
     }
 
     /** Whether it is as it was mounted and silenced. */

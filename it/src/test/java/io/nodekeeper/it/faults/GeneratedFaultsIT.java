@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -17,8 +19,8 @@ import org.junit.jupiter.api.parallel.Isolated;
  * Faults that a generator chooses by a seed: what is struck, what the agent names, and what the doctor's remedies do.
  * {@code ./test --all} runs a small, fixed sample; {@code scripts/faults} runs many and writes {@code docs/faults-generated.md}.
  *
- * <p>{@code -Dfaults.seed}, {@code -Dfaults.count}, {@code -Dfaults.parallel}; {@code -Dfaults.match=TEXT} runs only the
- * faults whose text contains it.
+ * <p>{@code -Dfaults.seed}, {@code -Dfaults.count}, {@code -Dfaults.parallel}; {@code -Dfaults.match=REGEX} runs only the
+ * faults whose text matches it; no fault begins after {@code -Dfaults.minutes}.
  */
 @Isolated("It measures.")
 @Tag("long")
@@ -37,19 +39,35 @@ class GeneratedFaultsIT {
     private static final long SEED = Long.getLong("faults.seed", 1);
     private static final int COUNT = Integer.getInteger("faults.count", 0);
     private static final int SIDE_BY_SIDE = Integer.getInteger("faults.parallel", 4);
+    private static final String MATCH = System.getProperty("faults.match", "");
+    private static final Duration LIMIT = Duration.ofMinutes(Integer.getInteger("faults.minutes", 180));
     private static final boolean MEASURED = Boolean.getBoolean("faults.measured");
+    /** A run of so many faults of all kinds is a document. */
+    private static final int WHOLE = 120;
 
     @TempDir
     static Path directory;
 
     @Test
     void noRemedyHarmsAndNothingFalseIsCertain() throws Exception {
-        Campaign campaign = new Campaign(directory, faults(), SIDE_BY_SIDE, COUNT > 0);
-        Thread partial = new Thread(() -> write(campaign, true), "partial table");
+        List<GeneratedFault> faults = faults();
+        Campaign campaign = new Campaign(directory, faults, SIDE_BY_SIDE, COUNT > 0, LIMIT);
+        Pressure pressure = new Pressure();
+        Path running = Path.of("target", "generated-faults.pid");
+        if (MEASURED) {
+            // The script waits for this process: after Ctrl-C it ends later than Maven.
+            Files.writeString(running, ProcessHandle.current().pid() + "\n");
+        }
+        Thread partial = new Thread(
+                () -> {
+                    campaign.stop();
+                    write(campaign, faults.size(), pressure, true);
+                },
+                "partial table");
         Runtime.getRuntime().addShutdownHook(partial);
         campaign.run();
         Runtime.getRuntime().removeShutdownHook(partial);
-        write(campaign, false);
+        write(campaign, faults.size(), pressure, false);
 
         List<FaultResult> results = campaign.results();
         assertThat(campaign.failures()).as("faults that could not be run").isEmpty();
@@ -68,18 +86,23 @@ class GeneratedFaultsIT {
                 .extracting(FaultResult::details)
                 .as("a remedy that is not the mildest")
                 .isEmpty();
-        assertThat(Score.of(results).right()).as("right of %d", results.size()).isGreaterThanOrEqualTo((int)
-                (0.9 * results.size()));
+        Score score = Score.of(results);
+        if (MEASURED) {
+            assertThat(score.reached()).as(score.line()).isTrue();
+        } else {
+            assertThat(score.right()).as("right of %d", results.size()).isGreaterThanOrEqualTo((int)
+                    (0.9 * results.size()));
+        }
     }
 
     private static List<GeneratedFault> faults() {
         if (COUNT == 0) {
             return sample();
         }
-        String match = System.getProperty("faults.match", "");
         List<Primitive> catalog = Catalog.all().stream()
-                .filter(primitive -> primitive.text().contains(match))
+                .filter(primitive -> Pattern.compile(MATCH).matcher(primitive.text()).find())
                 .toList();
+        assertThat(catalog).as("faults whose text matches \"" + MATCH + "\"").isNotEmpty();
         return new Generator(SEED, catalog).choose(COUNT);
     }
 
@@ -93,7 +116,7 @@ class GeneratedFaultsIT {
         return sample;
     }
 
-    private static void write(Campaign campaign, boolean partial) {
+    private static void write(Campaign campaign, int chosen, Pressure pressure, boolean partial) {
         List<FaultResult> results = campaign.results();
         String table = results.stream().map(FaultResult::row).collect(Collectors.joining());
         String score = Score.of(results).table();
@@ -110,16 +133,24 @@ class GeneratedFaultsIT {
                                 FaultResult.brief(result.fault().text()),
                                 result.restart().orElseThrow().replace("|", "\\|")))
                 .collect(Collectors.joining());
-        Path document = Path.of(partial ? "target/faults-generated.md" : "../docs/faults-generated.md");
+        boolean whole = !partial && MATCH.isEmpty() && COUNT >= WHOLE;
+        Path document = Path.of(whole ? "../docs/faults-generated.md" : "target/faults-generated.md");
         try {
             Files.writeString(
                     document,
                     DOCUMENT.formatted(
                             SEED,
                             COUNT,
-                            partial ? "The run was ended early: " + results.size() + " faults.\n\n" : "",
+                            results.size() + campaign.failures().size(),
+                            chosen,
+                            partial ? ", then the run was ended" : "",
+                            SIDE_BY_SIDE,
+                            Runtime.getRuntime().availableProcessors(),
+                            pressure.percent(),
+                            pressure.minutes(),
                             score,
                             campaign.failures().size(),
+                            Coverage.table(Catalog.all(), results),
                             table,
                             restarts));
             System.out.println("faults: wrote " + document.toAbsolutePath().normalize());
@@ -128,19 +159,47 @@ class GeneratedFaultsIT {
         }
     }
 
+    /** How much of a time something on the machine waited for a processor, as the kernel counts it. */
+    private static final class Pressure {
+        private final long begin = System.nanoTime();
+        private final long before = waitedMicros();
+
+        long percent() {
+            return Math.round(100e3 * (waitedMicros() - before) / Math.max(1, System.nanoTime() - begin));
+        }
+
+        long minutes() {
+            return Duration.ofNanos(System.nanoTime() - begin).toMinutes();
+        }
+
+        private static long waitedMicros() {
+            try {
+                return Long.parseLong(Files.readAllLines(Path.of("/proc/pressure/cpu"))
+                        .getFirst()
+                        .replaceFirst(".*total=", ""));
+            } catch (IOException e) {
+                return 0;
+            }
+        }
+    }
+
     private static final String DOCUMENT = """
             # Generated faults of the container runtime
 
             Written by `scripts/faults --seed %d --count %d`; do not edit.
 
-            %sA generator combines layers (containerd, shim, runc, CNI plugin, its child, container, disk, socket, limits)
-            with ways to stand still or fail, with and without busy neighbours, and two faults at once. It strikes them on real
-            containerd with real pods, looks at what the agent names for 12 s to 25 s, and in half of the cases lets
-            `nodekeeper doctor --fix --yes`, with or without `--force`, end the fault.
+            %d of %d faults were run%s, on %d nodes at the same time, on %d processors. In %d %% of the %d minutes that this took
+            something on the machine waited for a processor.
+
+            A generator combines layers with ways to stand still or fail, with and without busy neighbours, and two faults at once.
+            It strikes them on real containerd with real pods and looks at what the agent names: until the agent has been right for
+            4 s, at least 10 s (15 s where nothing is wrong), at most 25 s (40 s if only the probes of the pod network can show it).
+            In half of the cases it lets `nodekeeper doctor --fix --yes`, with or without `--force`, end the fault.
 
             * **Right**: the agent names each cause, one of them at the first place: the process, mount or limit that
               the generator struck, with words for how it stands still. **Partly right**: only one of two causes, or not at
-              the first place. **No effect**: nothing hung, so the fault does not count.
+              the first place. **No effect**: nothing hung, so the fault does not count. **Not counted**: a thread of the agent
+              waited for a processor in more than 25 %% of the time, because of what else ran on the machine; the verdict is shown.
             * **After**: when the agent became right for good.
             * **Healed**: whether the cause was gone after the doctor's run. "no" is also what is right where only an operator
               can act.
@@ -149,6 +208,11 @@ class GeneratedFaultsIT {
             %s
             Faults that could not be run, or after which the node did not become clean: %d.
 
+            What was seen, layer by way: right at the first place, of how many. "–" makes no sense, or this kernel lacks it. Two
+            faults at once count for both. Version 1 control groups have no `memory.high`; this generator has no NFS server, but
+            file servers in user space that are silent, slow or gone.
+
+            %s
             | # | fault | truth | verdict | named first | after | confidence | remedy | healed | harm |
             |---|---|---|---|---|---|---|---|---|---|
             %s

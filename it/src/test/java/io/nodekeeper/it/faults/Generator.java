@@ -18,8 +18,8 @@ import java.util.Set;
 final class Generator {
     /** One fault in so many is two at once. */
     private static final int PAIRS = 6;
-    /** The agent is started again in one fault of so many. */
-    private static final int RESTARTS = 10;
+    /** The agent is started again in one fault of so many: 30 of 120. */
+    private static final int RESTARTS = 4;
 
     private final Random random;
     private final List<Primitive> catalog;

@@ -19,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -28,8 +29,10 @@ import java.util.stream.Collectors;
  */
 final class Host implements AutoCloseable {
     private static final int PODS = 3;
-    /** An observation ends once the agent has been right for a while, but not before. */
-    private static final Duration AT_LEAST = Duration.ofSeconds(12);
+    /** An observation ends once the agent has been right for a while, but not before: the fault must have had an effect. */
+    private static final Duration AT_LEAST = Duration.ofSeconds(10);
+    /** Silence is right only after the agent's patience of 8 s and two looks. */
+    private static final Duration AT_LEAST_IF_QUIET = Duration.ofSeconds(15);
 
     private static final Duration RIGHT_FOR = Duration.ofSeconds(4);
     private static final Duration AT_MOST = Duration.ofSeconds(25);
@@ -76,6 +79,7 @@ final class Host implements AutoCloseable {
         Optional<Bystanders> busy =
                 fault.bystanders() ? Optional.of(new Bystanders(node.pods(), standing)) : Optional.empty();
         try {
+            Stopwatch watch = new Stopwatch();
             long begin = 0;
             for (Primitive part : fault.parts()) {
                 Scene scene = new Scene(node, fault.number() + (scenes.isEmpty() ? "a" : "b"));
@@ -83,15 +87,21 @@ final class Host implements AutoCloseable {
                 struck.add(part.strike(scene));
                 begin = System.nanoTime();
             }
+            watch.lap("strike");
+            Shortage shortage = Shortage.of(node.agent().pid());
             Judgement judgement =
                     new Judgement(struck.stream().map(Struck::truth).toList());
             boolean effect = observe(fault, judgement, scenes, struck, begin);
+            double share = shortage.share();
+            watch.lap("observe");
             Judgement.Verdict verdict = judgement.verdict();
             List<Named> named = judgement.last();
             List<String> harsh = judgement.harsh();
             Optional<Double> rightSince = judgement.rightSince();
             Optional<String> restart = restarts && fault.restart() ? Optional.of(restart()) : Optional.empty();
+            watch.lap("restart");
             Optional<Boolean> healed = effect ? doctor(fault, struck) : Optional.empty();
+            watch.lap("doctor");
             // Before the generator ends the fault: what is missing now did not survive the fault or the doctor.
             List<String> harm = new ArrayList<>(others.missing());
             if (!fault.endsVictims()) {
@@ -104,6 +114,7 @@ final class Host implements AutoCloseable {
                     fault,
                     struck.stream().map(Struck::truth).map(Truth::text).collect(Collectors.joining(" + ")),
                     effect,
+                    share,
                     verdict,
                     rightSince,
                     named,
@@ -111,7 +122,8 @@ final class Host implements AutoCloseable {
                     harsh,
                     healed,
                     harm,
-                    restart);
+                    restart,
+                    watch.toString());
         } finally {
             for (Struck one : struck) {
                 one.heal();
@@ -124,10 +136,28 @@ final class Host implements AutoCloseable {
         }
     }
 
+    /** The node's log of what took how long. */
+    private static final class Stopwatch {
+        private final StringBuilder laps = new StringBuilder("spent:");
+        private long last = System.nanoTime();
+
+        void lap(String name) {
+            long now = System.nanoTime();
+            laps.append(String.format(Locale.ROOT, " %s %.1f s", name, (now - last) / 1e9));
+            last = now;
+        }
+
+        @Override
+        public String toString() {
+            return laps.toString();
+        }
+    }
+
     /** Looks at what the agent names; whether each part of the fault really had an effect. */
     private boolean observe(
             GeneratedFault fault, Judgement judgement, Deque<Scene> scenes, List<Struck> struck, long begin)
             throws Exception {
+        Duration least = judgement.quiet() ? AT_LEAST_IF_QUIET : AT_LEAST;
         Duration most = fault.needsProbes() ? AT_MOST_WITH_PROBES : AT_MOST;
         boolean effect = false;
         while (true) {
@@ -137,7 +167,7 @@ final class Host implements AutoCloseable {
                 effect = hasEffect(scenes, struck);
             }
             judgement.look(named(), seconds);
-            boolean enough = passed.compareTo(AT_LEAST) >= 0
+            boolean enough = passed.compareTo(least) >= 0
                     && judgement
                             .rightSince()
                             .filter(since -> seconds - since >= RIGHT_FOR.toSeconds())

@@ -80,9 +80,14 @@ final class Judgement {
         return last;
     }
 
+    /** Whether nothing is wrong that an agent could see. */
+    boolean quiet() {
+        return truths.stream().allMatch(Truth::quiet);
+    }
+
     /** The verdict of the last look. */
     Verdict verdict() {
-        boolean quiet = truths.stream().allMatch(Truth::quiet);
+        boolean quiet = quiet();
         if (last.isEmpty()) {
             return quiet ? Verdict.RIGHT : Verdict.SILENT;
         }

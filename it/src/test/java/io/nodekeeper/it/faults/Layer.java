@@ -7,9 +7,12 @@ enum Layer {
     RUNC("runc"),
     CNI_PLUGIN("CNI plugin"),
     CNI_CHILD("child of a CNI plugin"),
+    DAEMON("daemon of a command"),
     CONTAINER("container"),
+    CGROUP("cgroup above"),
     DISK("disk"),
-    SOCKET("socket"),
+    FILE_SERVER("FUSE server"),
+    SOCKET("containerd's socket"),
     LIMIT("limit");
 
     private final String text;

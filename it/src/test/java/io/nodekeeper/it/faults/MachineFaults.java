@@ -128,6 +128,40 @@ final class MachineFaults {
         });
     }
 
+    /** The runtime's image store has lost the contents of its images. */
+    static Standing imagesLost() {
+        return Standing.probed(Layer.CONTAINERD, Way.ERROR, "containerd's image store has lost its contents", scene -> {
+            Path blobs = scene.containerd()
+                    .disk()
+                    .mountPoint()
+                    .resolve("root/io.containerd.content.v1.content/blobs/sha256");
+            Path away = blobs.resolveSibling("sha256.away");
+            Files.move(blobs, away);
+            return Standing.struck(
+                    Truth.object("the lost contents", "image|content|blob|sha256|not found", "image", "content"),
+                    () -> Files.exists(away),
+                    () -> {
+                        if (Files.exists(away)) {
+                            Command.ok("rm", "-rf", blobs.toString());
+                            Files.move(away, blobs);
+                        }
+                    });
+        });
+    }
+
+    /** The plugin takes its time, but less than the agent's patience. */
+    static Standing pluginSlow() {
+        return Standing.probed(Layer.CNI_PLUGIN, Way.SLOW, "CNI ADD takes 3 s, which is no fault", scene -> {
+            scene.containerd().cni().hook("ADD", "", "sleep 3");
+            AtomicBoolean healed = new AtomicBoolean();
+            return Standing.struck(
+                    Truth.object("nothing hangs", "^$", "nothing").orSilence(), () -> !healed.get(), () -> {
+                        scene.containerd().cni().unhook("ADD");
+                        healed.set(true);
+                    });
+        });
+    }
+
     /** The plugin fails, which nobody sees who starts no pods. */
     static Standing pluginFails(Way way, String text, String shell, String mechanism) {
         return Standing.probed(Layer.CNI_PLUGIN, way, "CNI ADD " + text, scene -> {

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -18,9 +19,18 @@ import java.util.regex.Pattern;
 /**
  * What keeps a command of the runtime from ending.
  *
+ * @param layer where the cause is; empty if it is the command itself
  * @param text in the words "because it …"
  */
-record Obstacle(Way way, String text, Setup setup) {
+record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
+    private Obstacle(Way way, String text, Setup setup) {
+        this(Optional.empty(), way, text, setup);
+    }
+
+    private Obstacle(Layer layer, Way way, String text, Setup setup) {
+        this(Optional.of(layer), way, text, setup);
+    }
+
     /** Puts it in place. */
     interface Setup {
         InPlace put(Scene scene) throws Exception;
@@ -131,6 +141,16 @@ record Obstacle(Way way, String text, Setup setup) {
                 });
     }
 
+    /** It writes to a pipe that is full, whose reader reads nothing. */
+    static Obstacle fullPipe() {
+        return new Obstacle(Way.PIPE, "writes to a full pipe that a process outside does not read", scene -> {
+            Path fifo = fifo(scene, "full");
+            Path ready = scene.file("opened");
+            long reader = scene.helper(Programs.writer(fifo, ready), ready);
+            return outside("the pipe's reader", reader, "pipe|fifo", "cat /dev/zero >" + fifo);
+        });
+    }
+
     /** It has ended, but an orphan of it holds its output open. */
     static Obstacle orphan() {
         return new Obstacle(Way.PIPE, "has left an orphan that holds its output open", scene -> {
@@ -162,7 +182,7 @@ record Obstacle(Way way, String text, Setup setup) {
 
     /** It waits for the answer of a daemon that does not answer, for this reason. */
     static Obstacle daemon(Grip grip) {
-        return new Obstacle(Way.SOCKET, "waits for its daemon, which is " + grip.text(), scene -> {
+        return new Obstacle(Layer.DAEMON, grip.way(), "waits for its daemon, which is " + grip.text(), scene -> {
             Path socket = socket(scene);
             Path ready = scene.file("listening");
             long daemon = scene.helper(Programs.listener(socket, "silent", ready), ready);
@@ -194,7 +214,7 @@ record Obstacle(Way way, String text, Setup setup) {
 
     /** It waits for the answer of a daemon that takes requests and does not answer. */
     static Obstacle daemon() {
-        return new Obstacle(Way.SOCKET, "waits for its daemon, which does not answer", scene -> {
+        return new Obstacle(Layer.DAEMON, Way.SILENT, "waits for its daemon, which does not answer", scene -> {
             Path socket = socket(scene);
             Path ready = scene.file("listening");
             long daemon = scene.helper(Programs.listener(socket, "silent", ready), ready);
@@ -204,16 +224,36 @@ record Obstacle(Way way, String text, Setup setup) {
 
     /** It looks at a FUSE file system whose server takes requests and does not answer. */
     static Obstacle fuse() {
-        return new Obstacle(Way.FUSE, "looks at a FUSE file system that does not answer", scene -> {
+        return new Obstacle(Layer.FILE_SERVER, Way.SILENT, "looks at a FUSE file system that does not answer", scene -> {
             Fuse fuse = Fuse.mount(scene);
             fuse.silence();
             return fuse.obstacle(Set.of());
         });
     }
 
+    /** It looks at a FUSE file system that answers, but far too late, as a file server behind a bad network does. */
+    static Obstacle slowFuse() {
+        return new Obstacle(
+                Layer.FILE_SERVER, Way.SLOW, "looks at a FUSE file system that answers after 90 s", scene -> {
+                    Fuse fuse = Fuse.mount(scene);
+                    fuse.slow(90);
+                    return fuse.obstacle(Set.of());
+                });
+    }
+
+    /** It looks at a FUSE file system whose server has ended; an heir has the connection open and reads nothing. */
+    static Obstacle orphanedFuse() {
+        return new Obstacle(
+                Layer.FILE_SERVER,
+                Way.GONE,
+                "looks at a FUSE file system whose server has ended",
+                scene -> Fuse.orphaned(scene).obstacle(Set.of()));
+    }
+
     /** It looks at a FUSE file system whose server is held. */
     static Obstacle fuse(Grip grip) {
-        return new Obstacle(Way.FUSE, "looks at a FUSE file system whose server is " + grip.text(), scene -> {
+        String text = "looks at a FUSE file system whose server is " + grip.text();
+        return new Obstacle(Layer.FILE_SERVER, grip.way(), text, scene -> {
             Fuse fuse = Fuse.mount(scene);
             Grip.Held held = grip.hold(scene, fuse.server());
             InPlace plain = fuse.obstacle(held.others());
@@ -234,7 +274,7 @@ record Obstacle(Way way, String text, Setup setup) {
 
     /** It writes to a frozen disk. */
     static Obstacle disk() {
-        return new Obstacle(Way.D_STATE, "writes to a frozen disk", scene -> {
+        return new Obstacle(Layer.DISK, Way.D_STATE, "writes to a frozen disk", scene -> {
             LoopDisk disk = scene.disk();
             disk.freeze();
             Path mount = scene.file("volume");

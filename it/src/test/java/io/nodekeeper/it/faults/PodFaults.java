@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 /** Faults of one pod's shim and containers. */
 final class PodFaults {
@@ -45,32 +46,80 @@ final class PodFaults {
                 });
     }
 
-    /** A paused container: nothing waits, or an exec does. */
-    static Standing containerPaused(boolean first, boolean exec) {
-        String version = first ? "v1" : "v2";
-        return Standing.pod(
-                Layer.CONTAINER,
-                first ? Way.FREEZER_V1 : Way.FREEZER_V2,
-                "a container is frozen by the freezer of cgroup " + version
-                        + (exec ? "; an exec waits" : "; nothing waits"),
+    /** The runtime notices that a shim is gone and ends its pod; nothing waits. */
+    static Standing shimKilled() {
+        return new Standing(
+                Layer.SHIM,
+                Way.GONE,
+                "a shim is killed; the runtime ends its pod",
+                Primitive.Scope.POD,
+                "SHIM",
+                true,
+                false,
                 scene -> {
-                    long pid = init(scene);
-                    Path group = group(pid, first);
-                    Path file = group.resolve(first ? "freezer.state" : "cgroup.freeze");
-                    Files.writeString(file, first ? "FROZEN" : "1");
-                    scene.closes(() -> thaw(file, first));
-                    if (exec) {
-                        scene.execInVictim();
-                    }
-                    Truth frozen = Truth.process(
-                                    "the frozen container", () -> processes(group), "froze|freez|thaw|paused")
-                            .or(group.getFileName().toString())
-                            .of(scene.victimName());
+                    long pid = scene.containerd().shim(scene.victim().sandbox());
+                    Command.signal(pid, "KILL");
                     return Standing.struck(
-                            exec ? frozen : frozen.orSilence(),
-                            () -> !Files.readString(file).strip().equals(first ? "THAWED" : "0"),
-                            () -> thaw(file, first));
+                            Truth.object("nothing hangs", "ShimGone", "shim").orSilence(),
+                            () -> ProcessHandle.of(pid).isEmpty(),
+                            () -> {});
                 });
+    }
+
+    /** A paused container: nothing waits. */
+    static Standing containerPaused(boolean first) {
+        String text = "a container is frozen by the freezer of cgroup " + version(first) + "; nothing waits";
+        return Standing.pod(Layer.CONTAINER, way(first), text, scene -> frozen(scene, group(init(scene), first), first)
+                .quiet());
+    }
+
+    /**
+     * The control group of a whole pod is frozen. An exec enters it and waits: the OCI runtime refuses only for the freezer
+     * of the container itself.
+     */
+    static Standing podFrozen(boolean first) {
+        String text = "the control group of a pod is frozen by the freezer of cgroup " + version(first) + "; an exec waits";
+        return Standing.pod(Layer.CGROUP, way(first), text, scene -> {
+            FrozenGroup group = frozen(scene, group(init(scene), first).getParent(), first);
+            scene.execInVictim();
+            return group.struck();
+        });
+    }
+
+    private static String version(boolean first) {
+        return first ? "v1" : "v2";
+    }
+
+    private static Way way(boolean first) {
+        return first ? Way.FREEZER_V1 : Way.FREEZER_V2;
+    }
+
+    private static FrozenGroup frozen(Scene scene, Path group, boolean first) throws IOException {
+        Path file = group.resolve(first ? "freezer.state" : "cgroup.freeze");
+        Files.writeString(file, first ? "FROZEN" : "1");
+        scene.closes(() -> thaw(file, first));
+        return new FrozenGroup(
+                Truth.process("the frozen control group", () -> processes(group), "froze|freez|thaw|paused")
+                        .or(group.toString())
+                        .of(scene.victimName()),
+                file,
+                first);
+    }
+
+    /** A frozen control group, version 1 or 2, and the file that thaws it. */
+    private record FrozenGroup(Truth truth, Path file, boolean first) {
+        Struck struck() {
+            return Standing.struck(truth, this::lasts, () -> thaw(file, first));
+        }
+
+        Struck quiet() {
+            return Standing.struck(truth.orSilence(), this::lasts, () -> thaw(file, first));
+        }
+
+        private boolean lasts() throws IOException {
+            return Files.exists(file)
+                    && !Files.readString(file).strip().equals(first ? "THAWED" : "0");
+        }
     }
 
     /** A container that writes to a frozen disk cannot be stopped. */
@@ -103,7 +152,7 @@ final class PodFaults {
     static Standing containerOnFuse() {
         return new Standing(
                 Layer.CONTAINER,
-                Way.FUSE,
+                Way.SILENT,
                 "a container looks at a FUSE file system that does not answer and is stopped",
                 Primitive.Scope.POD,
                 "CONTAINER",
@@ -153,7 +202,14 @@ final class PodFaults {
         }
     }
 
+    /** Of the group and of those below it. */
     private static Set<Long> processes(Path group) {
-        return Commands.numbers(group.resolve("cgroup.procs"));
+        Set<Long> pids = new TreeSet<>(Commands.numbers(group.resolve("cgroup.procs")));
+        try (var below = Files.newDirectoryStream(group, Files::isDirectory)) {
+            below.forEach(child -> pids.addAll(Commands.numbers(child.resolve("cgroup.procs"))));
+        } catch (IOException e) {
+            // The pod has ended.
+        }
+        return pids;
     }
 }

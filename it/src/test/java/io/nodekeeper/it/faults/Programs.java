@@ -3,6 +3,7 @@ package io.nodekeeper.it.faults;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Small programs that take part in faults, in Perl, which each Debian has. Each writes the file that is its last argument
@@ -77,17 +78,27 @@ final class Programs {
 
     /**
      * Serves an empty FUSE file system at {@code mountPoint}; from when {@code silent} exists on it takes requests and
-     * answers none.
+     * answers none, or each after as many seconds as the file says. With {@code heir} a child has the connection open, too,
+     * and does nothing; its pid is in that file.
      */
-    static List<String> fuse(Path mountPoint, Path silent, Path ready) {
+    static List<String> fuse(Path mountPoint, Path silent, Optional<Path> heir, Path ready) {
         return perl(READY + """
                         $^F = 1000; open(my $dev, '+<', '/dev/fuse') or die $!; my $fd = fileno $dev;
                         system('mount', '-i', '-t', 'fuse', '-o', "fd=$fd,rootmode=40000,user_id=0,group_id=0",
                             'nodekeeper-fuse', $ARGV[0]) == 0 or die 'mount';
+                        if ($ARGV[2]) {
+                          my $heir = fork // die $!;
+                          sleep 1000 while !$heir;
+                          open my $h, '>', $ARGV[2] or die $!; print $h "$heir\n"; close $h;
+                        }
                         my $ok = 0;
                         while (sysread $dev, my $in, 200000) {
                           my ($len, $op, $unique, $node) = unpack 'L L Q Q', $in;
-                          select undef, undef, undef, 0.1 while -e $ARGV[1] && $op != 26;
+                          my $begin = time;
+                          while (-e $ARGV[1] && $op != 26) {
+                            if (-s $ARGV[1]) { open my $s, '<', $ARGV[1]; my $late = <$s>; last if time - $begin > $late; }
+                            select undef, undef, undef, 0.1;
+                          }
                           my ($error, $out) = (-38, '');
                           if ($op == 26) {
                             ($error, $out) = (0, pack 'L L L L S S L L S S L7 L', 7, 31, 65536, 0, 12, 9, 65536, 1, 32, 0,
@@ -101,7 +112,7 @@ final class Programs {
                           syswrite $dev, pack('L l Q', 16 + length $out, $error, $unique) . $out;
                           ready() if !$ok++;
                         }
-                        """, mountPoint, silent, ready);
+                        """, mountPoint, silent, heir.map(Path::toString).orElse(""), ready);
     }
 
     private static List<String> perl(String program, Object... arguments) {

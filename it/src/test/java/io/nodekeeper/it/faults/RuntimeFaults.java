@@ -100,6 +100,26 @@ final class RuntimeFaults {
         });
     }
 
+    /** The runtime runs, but nothing can reach it. */
+    static Standing socketFileGone() {
+        return Standing.runtime(Layer.SOCKET, Way.GONE, "containerd's socket is removed", scene -> {
+            Path socket = scene.containerd().socket();
+            Files.delete(socket);
+            return Standing.struck(
+                    Truth.object(
+                            "no socket",
+                            "unreachable|listen|refused|no such file|does not exist|missing",
+                            socket.toString()),
+                    () -> !Files.exists(socket),
+                    () -> {
+                        if (!Files.exists(socket)) {
+                            scene.containerd().terminate();
+                        }
+                        startIfDead(scene.containerd());
+                    });
+        });
+    }
+
     /** Another program listens at the runtime's socket. */
     static Standing socketTaken(String answer, Way way, String text) {
         return Standing.runtime(

@@ -14,10 +14,19 @@ record Score(
         int falselyCertain,
         int harsh,
         int harm,
-        int idle) {
-    /** Counts; faults without effect are only counted as such. */
+        int idle,
+        int starved) {
+    /** The share of faults that must be right at the first place. */
+    private static final double RIGHT_AT_LEAST = 0.95;
+
+    private static final double SILENT_BELOW = 0.03;
+
+    /**
+     * Counts; faults without effect, and those in which the agent could not run, are only counted as such. What is false and
+     * certain, harsh or harmful counts always.
+     */
     static Score of(List<FaultResult> results) {
-        List<FaultResult> real = results.stream().filter(FaultResult::effect).toList();
+        List<FaultResult> real = results.stream().filter(FaultResult::counts).toList();
         return new Score(
                 real.size(),
                 count(real, Judgement.Verdict.RIGHT),
@@ -34,7 +43,31 @@ record Score(
                 (int) results.stream()
                         .filter(result -> !result.harm().isEmpty())
                         .count(),
-                results.size() - real.size());
+                (int) results.stream().filter(result -> !result.effect()).count(),
+                (int) results.stream()
+                        .filter(result -> result.effect() && result.starved())
+                        .count());
+    }
+
+    /** Whether all goals are reached. */
+    boolean reached() {
+        return right >= RIGHT_AT_LEAST * faults
+                && (silent == 0 || silent < SILENT_BELOW * faults)
+                && falselyCertain + harsh + harm == 0;
+    }
+
+    /** In a line. */
+    String line() {
+        return String.format(
+                Locale.ROOT,
+                "%d right, %d partly, %d wrong, %d unknown, %d silent, %d without effect, %d not counted",
+                right,
+                partly,
+                wrong,
+                unknown,
+                silent,
+                idle,
+                starved);
     }
 
     private static int count(List<FaultResult> results, Judgement.Verdict verdict) {
@@ -47,7 +80,7 @@ record Score(
         return """
                 | | measured | goal |
                 |---|---|---|
-                | faults with an effect (without: %d) | %d | 120 |
+                | faults that count (without effect: %d, agent without a processor: %d) | %d | 120 |
                 | right at the first place | %d (%s) | 95 %% |
                 | partly right (not first, or one of two) | %d (%s) | |
                 | wrong | %d (%s) | |
@@ -58,6 +91,7 @@ record Score(
                 | harm: something healthy did not survive | %d | 0 |
                 """.formatted(
                         idle,
+                        starved,
                         faults,
                         right,
                         share(right),
