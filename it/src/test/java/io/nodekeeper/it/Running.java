@@ -56,11 +56,17 @@ public final class Running implements AutoCloseable {
 
     /** Runs the script that users run, with its flags for Java: where it matters how small and quick a process is. */
     static Running byScript(Path directory, String name, String... arguments) throws IOException {
+        return byScriptOf(dist().resolve("../../.."), directory, name, arguments);
+    }
+
+    /** The same of another checkout, which has been built. */
+    static Running byScriptOf(Path checkout, Path directory, String name, String... arguments) throws IOException {
+        Path dist = checkout.resolve("dist/target/nodekeeper");
         // Maven has just built what the script would build again; what it learned before belongs to other jars.
-        Files.writeString(dist().resolve("built"), "");
-        Files.deleteIfExists(dist().resolve("agent.aot"));
+        Files.writeString(dist.resolve("built"), "");
+        Files.deleteIfExists(dist.resolve("agent.aot"));
         List<String> command = new ArrayList<>(
-                List.of(dist().resolve("../../../nodekeeper").toRealPath().toString()));
+                List.of(checkout.resolve("nodekeeper").toRealPath().toString()));
         command.addAll(List.of(arguments));
         return run(directory, name, command);
     }

@@ -89,7 +89,7 @@ final class Programs {
                         if ($ARGV[2]) {
                           my $heir = fork // die $!;
                           sleep 1000 while !$heir;
-                          open my $h, '>', $ARGV[2] or die $!; print $h "$heir\n"; close $h;
+                          open my $h, '>', $ARGV[2] or die $!; print $h $heir; close $h;
                         }
                         my $ok = 0;
                         while (sysread $dev, my $in, 200000) {

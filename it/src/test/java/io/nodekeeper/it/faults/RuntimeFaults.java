@@ -100,7 +100,7 @@ final class RuntimeFaults {
         });
     }
 
-    /** The runtime runs, but nothing can reach it. */
+    /** The runtime runs and who is connected goes on, so silence is right, too; but nothing new can connect. */
     static Standing socketFileGone() {
         return Standing.runtime(Layer.SOCKET, Way.GONE, "containerd's socket is removed", scene -> {
             Path socket = scene.containerd().socket();
@@ -109,7 +109,7 @@ final class RuntimeFaults {
                     Truth.object(
                             "no socket",
                             "unreachable|listen|refused|no such file|does not exist|missing",
-                            socket.toString()),
+                            socket.toString()).orSilence(),
                     () -> !Files.exists(socket),
                     () -> {
                         if (!Files.exists(socket)) {

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * How long the threads of a process waited for a processor although they could have run, as the kernel counts it
@@ -12,6 +13,9 @@ import java.util.Map;
  * diagnosis. Used by one thread.
  */
 final class Shortage {
+    /** Threads of Java itself: a compiler waits for its turn without delaying a look. */
+    private static final Pattern OF_JAVA = Pattern.compile("(C1|C2|VM|GC|G1) .*");
+
     private final Path tasks;
     private final Map<String, Long> before;
     private final long begin;
@@ -53,6 +57,10 @@ final class Shortage {
         try (var threads = Files.newDirectoryStream(tasks)) {
             for (Path thread : threads) {
                 try {
+                    if (OF_JAVA.matcher(Files.readString(thread.resolve("comm")).strip())
+                            .matches()) {
+                        continue;
+                    }
                     String[] fields = Files.readString(thread.resolve("schedstat")).strip().split(" ");
                     waited.put(thread.getFileName().toString(), Long.parseLong(fields[1]));
                 } catch (IOException e) {

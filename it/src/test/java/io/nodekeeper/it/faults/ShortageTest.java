@@ -27,6 +27,14 @@ class ShortageTest {
     }
 
     @Test
+    void threadsOfJavaItselfDoNotCount() throws Exception {
+        Shortage shortage = Shortage.of(tasks, 0);
+        thread("3", "C1 CompilerThre", "0 9000000000 1");
+        thread("4", "VM Thread", "0 9000000000 1");
+        assertThat(shortage.share(10 * SECOND)).isZero();
+    }
+
+    @Test
     void aThreadThatBeganMeanwhileCountsFromItsBegin() throws Exception {
         Shortage shortage = Shortage.of(tasks, 0);
         thread("9", "0 2000000000 1");
@@ -40,6 +48,11 @@ class ShortageTest {
     }
 
     private void thread(String id, String schedstat) throws Exception {
+        thread(id, "scans", schedstat);
+    }
+
+    private void thread(String id, String name, String schedstat) throws Exception {
+        Files.writeString(Files.createDirectories(tasks.resolve(id)).resolve("comm"), name + "\n");
         Files.writeString(Files.createDirectories(tasks.resolve(id)).resolve("schedstat"), schedstat + "\n");
     }
 }
