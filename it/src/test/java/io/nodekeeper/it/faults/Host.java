@@ -133,7 +133,31 @@ final class Host implements AutoCloseable {
                 scene.close();
             }
             clean(scenes, busy);
+            if (fault.endsRuntime()) {
+                forget();
+            }
         }
+    }
+
+    /** A runtime that restarts again and again is named for 10 min: a new agent knows nothing of the restarts so far. */
+    private void forget() throws Exception {
+        node.agent().kill();
+        Instant killed = Instant.now();
+        node.startAgent(flags);
+        Eventually.within(CLEAN, () -> conditions
+                .now(node.name(), DEGRADED)
+                .filter(condition -> condition.status().equals(Condition.FALSE))
+                .filter(condition -> isNewer(killed))
+                .isPresent());
+    }
+
+    /** Whether the agent has written its conditions since. */
+    private boolean isNewer(Instant since) {
+        return conditions
+                .now(node.name(), Condition.READY)
+                .flatMap(Condition::lastHeartbeatTime)
+                .filter(at -> at.isAfter(since))
+                .isPresent();
     }
 
     /** The node's log of what took how long. */
@@ -219,11 +243,7 @@ final class Host implements AutoCloseable {
             Thread.sleep(Math.max(0, killed.plusSeconds(second).toEpochMilli() - System.currentTimeMillis()));
             said.add(conditions
                     .now(node.name(), DEGRADED)
-                    .filter(condition -> conditions
-                            .now(node.name(), Condition.READY)
-                            .flatMap(Condition::lastHeartbeatTime)
-                            .filter(at -> at.isAfter(killed))
-                            .isPresent())
+                    .filter(condition -> isNewer(killed))
                     .map(condition -> condition.status() + " " + condition.reason())
                     .orElse("nothing yet"));
         }

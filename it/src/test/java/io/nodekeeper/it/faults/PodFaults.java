@@ -80,7 +80,7 @@ final class PodFaults {
     static Standing podFrozen(boolean first) {
         String text = "the control group of a pod is frozen by the freezer of cgroup " + version(first) + "; an exec waits";
         return Standing.pod(Layer.CGROUP, way(first), text, scene -> {
-            FrozenGroup group = frozen(scene, group(init(scene), first).getParent(), first);
+            FrozenGroup group = frozen(scene, group(init(scene), first).resolve("..").toRealPath(), first);
             scene.execInVictim();
             return group.struck();
         });
