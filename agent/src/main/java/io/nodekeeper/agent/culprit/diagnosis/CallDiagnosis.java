@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 final class CallDiagnosis {
     private final DiagnosisInput facts;
     private final HangThresholds patience;
+    private final Lasting lasting;
     private final ProcessIndex index;
     private final WaitGraph graph;
     private final Causes causes;
@@ -31,12 +32,14 @@ final class CallDiagnosis {
     CallDiagnosis(
             DiagnosisInput facts,
             HangThresholds patience,
+            Lasting lasting,
             ProcessIndex index,
             WaitGraph graph,
             Causes causes,
             List<Finding> known) {
         this.facts = facts;
         this.patience = patience;
+        this.lasting = lasting;
         this.index = index;
         this.graph = graph;
         this.causes = causes;
@@ -97,7 +100,7 @@ final class CallDiagnosis {
     private boolean follow(CallOutcome answer, Subject subject) {
         Entity call = new Entity.Call(answer.call());
         for (ObservedProcess process : facts.processes()) {
-            boolean waits = graph.waits(HangGraph.pid(process)) || HangGraph.isStopped(process, patience);
+            boolean waits = graph.waits(HangGraph.pid(process)) || lasting.isStopped(process);
             if (waits && serves(process, answer.call(), subject)) {
                 graph.add(
                         call,

@@ -16,11 +16,13 @@ import java.util.Optional;
 final class Causes {
     private final DiagnosisInput facts;
     private final HangThresholds patience;
+    private final Lasting lasting;
     private final ProcessIndex index;
 
-    Causes(DiagnosisInput facts, HangThresholds patience, ProcessIndex index) {
+    Causes(DiagnosisInput facts, HangThresholds patience, Lasting lasting, ProcessIndex index) {
         this.facts = facts;
         this.patience = patience;
+        this.lasting = lasting;
         this.index = index;
     }
 
@@ -37,6 +39,7 @@ final class Causes {
             case Entity.FileLock lock -> Optional.of(lockWithoutHolder(lock, waiter));
             case Entity.Pid pid -> index.of(pid.pid()).flatMap(process -> process(process, chain, waiter));
             case Entity.Pipe pipe -> Optional.empty();
+            case Entity.Socket socket -> Optional.empty();
             case Entity.Call call -> Optional.empty();
         };
         Confidence way = chain.confidence();
@@ -52,7 +55,7 @@ final class Causes {
     }
 
     private Optional<Culprit> process(ObservedProcess process, WaitGraph.Chain chain, ObservedProcess waiter) {
-        if (HangGraph.isStopped(process, patience)) {
+        if (lasting.isStopped(process)) {
             return Optional.of(stopped(process, waiter));
         }
         Optional<ObservedProcess.Stuck> stuck = HangGraph.isStuck(process, patience);
@@ -65,8 +68,10 @@ final class Causes {
             case Entity.FileLock lock -> Optional.of(holder(process, lock, waiter));
             case Entity.Pipe pipe -> Optional.of(keepsOpen(process, pipe, chain, waiter));
             case Entity.MountPoint point -> Optional.of(server(process, point, waiter));
-            default ->
-                HangGraph.isCommand(waiter) && process == waiter ? Optional.of(command(waiter)) : Optional.empty();
+            case Entity.Socket socket ->
+                Optional.of(DaemonCause.of(process, socket, waiter, waitingSince(waiter), index));
+            // A command that only lasts long is the last to be accused: see CommandCause.
+            default -> Optional.empty();
         };
     }
 
@@ -165,7 +170,7 @@ final class Causes {
     private Culprit keepsOpen(ObservedProcess holder, Entity.Pipe pipe, WaitGraph.Chain chain, ObservedProcess waiter) {
         ProcessInfo info = holder.info();
         Instant since = facts.ago(info.age());
-        boolean command = HangGraph.isCommand(holder) || info.role() == ProcessRole.HELPER;
+        boolean command = ProcessIndex.isCommand(holder) || info.role() == ProcessRole.HELPER;
         String reader = chain.steps().get(chain.steps().size() - 2).from() instanceof Entity.Pid(int pid)
                 ? index.name(pid)
                 : index.nameWithPod(waiter);
@@ -226,27 +231,6 @@ final class Causes {
                 .sure(Confidence.LIKELY));
     }
 
-    /** A CNI plugin or OCI runtime command that runs for too long, and nothing else explains it. */
-    private Culprit command(ObservedProcess process) {
-        ProcessInfo info = process.info();
-        boolean cni = info.role() == ProcessRole.CNI_PLUGIN;
-        Subject subject = index.subject(process);
-        Instant since = facts.ago(info.age());
-        String verb = info.verb().isEmpty() ? "" : " " + info.verb();
-        String name = ProcessIndex.name(info);
-        return Culprit.of(
-                        cni ? Layer.CNI_PLUGIN : Layer.OCI_RUNTIME,
-                        cni ? "CNIPluginHung" : "OCIRuntimeHung",
-                        (cni ? "the CNI plugin " + name + verb : "the OCI runtime's" + verb + " " + name) + " for "
-                                + subject.text() + " has not ended since " + KubeTime.format(since),
-                        since,
-                        new Remedy.KillProcesses(
-                                index.lasting(process, patience.command().dividedBy(2))))
-                .by(info.ref())
-                .shownBy(List.of(ProcessIndex.describe(info)))
-                .sure(Confidence.LIKELY);
-    }
-
     /** The process next to the root; the start if there is none. */
     private ObservedProcess last(WaitGraph.Chain chain, ObservedProcess start) {
         for (WaitGraph.Edge step : chain.steps().reversed()) {
@@ -265,7 +249,7 @@ final class Causes {
         Duration longest = process.waits().stream()
                 .map(ObservedProcess.Waiting::lasted)
                 .max(Duration::compareTo)
-                .orElse(HangGraph.isCommand(process) ? process.info().age() : Duration.ZERO);
+                .orElse(ProcessIndex.isCommand(process) ? process.info().age() : Duration.ZERO);
         return facts.ago(longest);
     }
 

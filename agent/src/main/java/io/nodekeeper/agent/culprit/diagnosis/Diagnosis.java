@@ -24,6 +24,7 @@ public final class Diagnosis {
     private final DiagnosisInput facts;
     private final HangThresholds patience;
     private final ProcessIndex index;
+    private final Lasting lasting;
     private final WaitGraph graph;
     private final Causes causes;
     private final Map<Entity, Finding> found = new LinkedHashMap<>();
@@ -32,8 +33,9 @@ public final class Diagnosis {
         this.facts = facts;
         this.patience = patience;
         this.index = new ProcessIndex(facts);
-        this.graph = HangGraph.of(facts, patience, index);
-        this.causes = new Causes(facts, patience, index);
+        this.lasting = new Lasting(facts, patience, index);
+        this.graph = HangGraph.of(facts, patience, lasting, index);
+        this.causes = new Causes(facts, patience, lasting, index);
     }
 
     /** What hangs, causes before effects; empty if nothing does. */
@@ -46,7 +48,13 @@ public final class Diagnosis {
         ShimDiagnosis.of(facts, patience, diagnosis.index).ifPresent(findings::add);
         RefusalDiagnosis.of(facts, patience).forEach(refusal -> merge(findings, refusal));
         List<Culprit> all = new CallDiagnosis(
-                        facts, patience, diagnosis.index, diagnosis.graph, diagnosis.causes, findings)
+                        facts,
+                        patience,
+                        diagnosis.lasting,
+                        diagnosis.index,
+                        diagnosis.graph,
+                        diagnosis.causes,
+                        findings)
                 .culprits();
         return all.stream().sorted((a, b) -> a.layer().compareTo(b.layer())).toList();
     }
@@ -70,18 +78,15 @@ public final class Diagnosis {
         }
         return switch (info.role()) {
             case RUNTIME, SHIM ->
-                HangGraph.isStopped(process, patience)
-                        || process.held()
-                                .filter(waiting -> waiting.lasted().compareTo(patience.stopped()) >= 0)
-                                .isPresent()
+                lasting.isStopped(process)
+                        || lasting.held(process).isPresent()
                         || process.waits().stream()
                                 .anyMatch(waiting -> waiting.on() instanceof Wait.ForPipe pipe && !pipe.blocked())
                         || info.role() == ProcessRole.RUNTIME && graph.waits(HangGraph.pid(process)) && versionLate();
             case OCI_RUNTIME, CNI_PLUGIN ->
-                info.state() != 'Z'
+                Lasting.isLateCommand(process, patience)
                         // Whether it stays stopped shows at the next scan.
-                        && (info.state() != 'T' || HangGraph.isStopped(process, patience))
-                        && info.age().compareTo(patience.command()) >= 0
+                        && (info.state() != 'T' || lasting.isStopped(process))
                         // Of each process tree the oldest command is the start.
                         && index.parent(process)
                                 .filter(parent -> parent.info().role() == info.role())
@@ -101,15 +106,16 @@ public final class Diagnosis {
     private void explain(ObservedProcess process) {
         Subject subject = index.subject(process);
         boolean explained = false;
-        for (WaitGraph.Chain chain : graph.roots(HangGraph.pid(process))) {
+        List<WaitGraph.Chain> chains = graph.roots(HangGraph.pid(process));
+        for (WaitGraph.Chain chain : chains) {
             Optional<Culprit> culprit = causes.of(chain, process);
             culprit.ifPresent(cause -> add(chain.root(), cause, subject));
             explained |= culprit.isPresent();
         }
-        if (!explained && HangGraph.isCommand(process)) {
-            // What it waits for does not hang by itself, so the command is the last that is known to.
-            causes.of(WaitGraph.Chain.of(HangGraph.pid(process)), process)
-                    .ifPresent(cause -> add(HangGraph.pid(process), cause, subject));
+        if (!explained && ProcessIndex.isCommand(process)) {
+            // What it waits for does not hang by itself, so the command or its child is the last that is known to.
+            Culprit late = new CommandCause(facts, patience, index).of(process, chains);
+            add(late.process().<Entity>map(ref -> new Entity.Pid(ref.pid())).orElse(HangGraph.pid(process)), late, subject);
         }
     }
 

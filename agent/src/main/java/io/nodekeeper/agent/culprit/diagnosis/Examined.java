@@ -17,7 +17,7 @@ final class Examined {
     static List<String> of(Subject subject, DiagnosisInput facts, ProcessIndex index) {
         List<ObservedProcess> examined = facts.processes().stream()
                 .filter(process -> process.info().role() == ProcessRole.RUNTIME
-                        || HangGraph.isCommand(process)
+                        || ProcessIndex.isCommand(process)
                         || !subject.isNode() && index.subject(process).samePod(subject))
                 .toList();
         List<String> lines = new ArrayList<>();
@@ -30,7 +30,7 @@ final class Examined {
                                         .map(process -> name(process.info()))
                                         .collect(Collectors.joining(", "))
                                 + (examined.size() > NAMED ? " and " + (examined.size() - NAMED) + " more" : "")
-                                + "; none of them is stopped, traced, frozen or waits for a lock, pipe or disk"
+                                + "; none of them is stopped, traced, frozen or waits for a lock, pipe, socket or disk"
                                 + " as far as the kernel shows");
         lines.add("next: "
                 + index.first(ProcessRole.RUNTIME)

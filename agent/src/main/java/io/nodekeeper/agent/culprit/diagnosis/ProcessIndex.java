@@ -25,6 +25,12 @@ final class ProcessIndex {
         facts.processes().forEach(process -> byPid.put(process.info().ref().pid(), process));
     }
 
+    /** Whether it is a short program of the runtime. */
+    static boolean isCommand(ObservedProcess process) {
+        ProcessRole role = process.info().role();
+        return role == ProcessRole.CNI_PLUGIN || role == ProcessRole.OCI_RUNTIME;
+    }
+
     /** The process with that pid. */
     Optional<ObservedProcess> of(int pid) {
         return Optional.ofNullable(byPid.get(pid));

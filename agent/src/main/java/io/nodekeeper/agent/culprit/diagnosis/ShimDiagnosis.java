@@ -30,7 +30,7 @@ final class ShimDiagnosis {
                 || facts.answers().stream()
                         .anyMatch(answer ->
                                 answer.kind() == CallOutcome.Kind.LATE || answer.kind() == CallOutcome.Kind.UNREACHABLE)
-                || facts.processes().stream().anyMatch(HangGraph::isCommand)) {
+                || facts.processes().stream().anyMatch(ProcessIndex::isCommand)) {
             // The lists may be old, or a sandbox is being created or removed.
             return Optional.empty();
         }

@@ -37,6 +37,9 @@ final class WaitGraph {
         /** A pipe or FIFO. */
         record Pipe(String name) implements Entity {}
 
+        /** A client's socket; {@code peer} is the path of its server, empty if that is not known. */
+        record Socket(String name, String peer) implements Entity {}
+
         /** A mounted file system. */
         record MountPoint(String point) implements Entity {}
     }
@@ -80,6 +83,12 @@ final class WaitGraph {
     /** Whether it waits for anything. */
     boolean waits(Entity entity) {
         return edges.containsKey(entity);
+    }
+
+    /** Whether it waits for {@code other} at first hand. */
+    boolean waits(Entity entity, Entity other) {
+        return edges.getOrDefault(entity, Set.of()).stream()
+                .anyMatch(edge -> edge.to().equals(other));
     }
 
     /** The roots that can be reached from {@code start}, the surest first; {@code start} itself if it waits for nothing. */

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.host.UnixDiag;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.DeadlineExceededException;
@@ -61,8 +62,17 @@ public final class LinuxProcesses implements ProcessTable {
     @Override
     public CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {
         boolean readLimits = deep || scans.getAndIncrement() % LIMITS_EVERY == 0;
-        ProcessScan scan =
-                new ProcessScan(files, owners, programs, unreadable, socket, Set.copyOf(ids), deep, readLimits, clock);
+        ProcessScan scan = new ProcessScan(
+                files,
+                owners,
+                UnixDiag::sockets,
+                programs,
+                unreadable,
+                socket,
+                Set.copyOf(ids),
+                deep,
+                readLimits,
+                clock);
         if (underWay.get() >= MOST_HUNG) {
             return CompletableFuture.failedFuture(
                     new IOException(MOST_HUNG + " earlier scans of /proc have not returned yet"));

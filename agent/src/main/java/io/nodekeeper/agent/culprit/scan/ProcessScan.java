@@ -27,7 +27,9 @@ import java.util.concurrent.ConcurrentHashMap;
 final class ProcessScan {
     /** The most processes outside of the runtime that are followed in one scan: a bound on its cost. */
     private static final int OUTSIDERS = 32;
-    /** Ordinary CNI plugins end within a second. */
+    /** Process trees are 3 to 10 deep; the bound ends the search in a table that is not a tree. */
+    private static final int DEEPEST = 64;
+    /** Ordinary CNI plugins and commands of runc end within a second. */
     private static final Duration UNUSUAL = Duration.ofSeconds(2);
 
     /** The facts that are read once for each program that a process runs. */
@@ -36,6 +38,7 @@ final class ProcessScan {
     private final ProcFiles files;
     private final StallFiles stalls;
     private final SocketOwners owners;
+    private final SocketPeers.Table sockets;
     private final ConcurrentHashMap<Integer, Program> programs;
     private final Set<String> unreadable;
     private final String socket;
@@ -51,6 +54,7 @@ final class ProcessScan {
     ProcessScan(
             ProcFiles files,
             SocketOwners owners,
+            SocketPeers.Table sockets,
             ConcurrentHashMap<Integer, Program> programs,
             Set<String> unreadable,
             String socket,
@@ -61,6 +65,7 @@ final class ProcessScan {
         this.files = files;
         this.stalls = new StallFiles(files);
         this.owners = owners;
+        this.sockets = sockets;
         this.programs = programs;
         this.unreadable = unreadable;
         this.socket = socket;
@@ -117,7 +122,14 @@ final class ProcessScan {
 
     /** Searches among the processes that are known by now, with a budget of their own. */
     private WaitFiles searches() {
-        return new WaitFiles(files, stats.keySet(), new ScanBudget(clock));
+        return new WaitFiles(
+                files,
+                stats,
+                pid -> Optional.ofNullable(programs.get(pid))
+                        .map(Program::arguments)
+                        .orElse(List.of()),
+                sockets,
+                new ScanBudget(clock));
     }
 
     /** The processes with what they wait for, and those outside for which they wait. */
@@ -132,12 +144,19 @@ final class ProcessScan {
         while (!open.isEmpty()) {
             ProcessInfo info = open.poll();
             ProcFiles.Stat stat = stats.get(info.ref().pid());
-            if (stat == null || !deep && stat.state() != 'D' && stat.state() != 't') {
+            if (stat == null) {
                 continue;
             }
-            List<Wait> waiting = waits.of(stat, info.role()).stream()
-                    .flatMap(wait -> relevant(wait, known).stream())
-                    .toList();
+            boolean command = info.role() != ProcessRole.CONTAINER && isOfCommand(stat);
+            List<Wait> waiting = List.of();
+            if (deep || stat.state() == 'D' || stat.state() == 't' || command && isUnusual(stat, uptime)) {
+                waiting = waits.of(stat, info.role(), command).stream()
+                        .flatMap(wait -> relevant(wait, known).stream())
+                        .toList();
+            } else if (info.role() == ProcessRole.RUNTIME) {
+                // A frozen runtime shows state S, and once a call is late it is too late to begin looking.
+                waiting = waits.held(stat).stream().toList();
+            }
             known.put(stat.pid(), info.waitingFor(waiting));
             for (Wait wait : waiting) {
                 for (int pid : wait.holders()) {
@@ -158,6 +177,13 @@ final class ProcessScan {
      * shim's messages go to the runtime.
      */
     private Optional<Wait> relevant(Wait wait, Map<Integer, ProcessInfo> known) {
+        if (wait instanceof Wait.ForSocket socket) {
+            return served(socket, known);
+        }
+        if (wait instanceof Wait.ForChild(int child) && isInContainer(child)) {
+            // runc waits for what it starts in a container.
+            return Optional.empty();
+        }
         if (!(wait instanceof Wait.ForPipe(String pipe, boolean blocked, List<Integer> holders)) || blocked) {
             return Optional.of(wait);
         }
@@ -169,6 +195,41 @@ final class ProcessScan {
                         .isEmpty())
                 .toList();
         return others.isEmpty() ? Optional.empty() : Optional.of(new Wait.ForPipe(pipe, false, others));
+    }
+
+    /** A client of the runtime or of a shim says nothing about these: calls to them have deadlines of their own. */
+    private static Optional<Wait> served(Wait.ForSocket wait, Map<Integer, ProcessInfo> known) {
+        List<Integer> others = wait.holders().stream()
+                .filter(pid -> Optional.ofNullable(known.get(pid))
+                        .filter(holder ->
+                                holder.role() == ProcessRole.RUNTIME || holder.role() == ProcessRole.SHIM)
+                        .isEmpty())
+                .toList();
+        return others.isEmpty() && !wait.holders().isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        new Wait.ForSocket(wait.socket(), wait.peer(), wait.blocked(), wait.progress(), others));
+    }
+
+    /** Whether it is a CNI plugin or a command of an OCI runtime, or was started by one. */
+    private boolean isOfCommand(ProcFiles.Stat stat) {
+        ProcFiles.Stat at = stat;
+        for (int depth = 0; at != null && depth < DEEPEST; depth++) {
+            ProcessRole known = roles.get(at.pid());
+            if (known != null) {
+                return known == ProcessRole.OCI_RUNTIME;
+            }
+            Program program = program(at);
+            if (program.cni().containsKey("CNI_COMMAND") || CommandLines.isOciRuntime(program.arguments())) {
+                return true;
+            }
+            at = stats.get(at.parent());
+        }
+        return false;
+    }
+
+    private static boolean isUnusual(ProcFiles.Stat stat, long uptime) {
+        return age(stat, uptime).compareTo(UNUSUAL) >= 0;
     }
 
     private boolean isInContainer(int pid) {
@@ -206,7 +267,7 @@ final class ProcessScan {
     /** Whether a CNI plugin whose parent has ended still writes to this runtime, which shows to whom it belongs. */
     private boolean writesToRuntime(ProcFiles.Stat stat, ProcessRole role, long uptime) {
         return role == ProcessRole.CNI_PLUGIN
-                && age(stat, uptime).compareTo(UNUSUAL) >= 0
+                && isUnusual(stat, uptime)
                 && roles.entrySet().stream()
                         .anyMatch(known ->
                                 known.getValue() == ProcessRole.RUNTIME && waits.reads(known.getKey(), stat.pid()));
@@ -215,7 +276,7 @@ final class ProcessScan {
     private Optional<ProcessInfo> info(ProcFiles.Stat stat, long uptime) {
         Optional<ProcessRole> above = above(stat);
         Program program = program(stat);
-        Optional<ProcessRole> role = Optional.ofNullable(roles.get(stat.pid())).or(() -> role(program, above));
+        Optional<ProcessRole> role = Optional.ofNullable(roles.get(stat.pid())).or(() -> role(stat, program, above));
         if (role.isEmpty()) {
             return Optional.empty();
         }
@@ -242,7 +303,7 @@ final class ProcessScan {
     /** The role of the nearest ancestor that has one; empty for processes that are not below the runtime or a shim. */
     private Optional<ProcessRole> above(ProcFiles.Stat stat) {
         ProcFiles.Stat at = stats.get(stat.parent());
-        for (int depth = 0; at != null && depth < 64; depth++) {
+        for (int depth = 0; at != null && depth < DEEPEST; depth++) {
             ProcessRole known = roles.get(at.pid());
             if (known != null) {
                 return Optional.of(known);
@@ -252,7 +313,7 @@ final class ProcessScan {
         return Optional.empty();
     }
 
-    private Optional<ProcessRole> role(Program program, Optional<ProcessRole> above) {
+    private Optional<ProcessRole> role(ProcFiles.Stat stat, Program program, Optional<ProcessRole> above) {
         boolean oci = CommandLines.isOciRuntime(program.arguments());
         if (above.isEmpty()) {
             // Its parent has ended.
@@ -269,7 +330,19 @@ final class ProcessScan {
         if (above.get() != ProcessRole.SHIM && program.cni().containsKey("CNI_COMMAND")) {
             return Optional.of(ProcessRole.CNI_PLUGIN);
         }
-        return Optional.of(above.get() == ProcessRole.SHIM ? ProcessRole.CONTAINER : ProcessRole.HELPER);
+        return Optional.of(
+                above.get() == ProcessRole.SHIM && !helpsCommand(stat, program)
+                        ? ProcessRole.CONTAINER
+                        : ProcessRole.HELPER);
+    }
+
+    /**
+     * Whether a command of an OCI runtime started it to help: hooks and the like. Only {@code runc init} and what it
+     * becomes are of the container.
+     */
+    private boolean helpsCommand(ProcFiles.Stat stat, Program program) {
+        boolean init = !program.arguments().isEmpty() && program.arguments().getLast().equals("init");
+        return !init && isOfCommand(stat) && !isInContainer(stat.pid());
     }
 
     private static String verb(ProcessRole role, Program program) {

@@ -48,6 +48,40 @@ public sealed interface Wait {
      */
     record ForPipe(String pipe, boolean blocked, List<Integer> holders) implements Wait {}
 
+    /**
+     * Other processes hold the other end of a socket.
+     *
+     * @param socket {@code socket:[INODE]}
+     * @param peer the path of the server; empty if it has none or is not visible
+     * @param blocked whether a thread is blocked in a read, write or connect; otherwise the process only has it open
+     * @param progress how far the other end has come with what was sent
+     */
+    record ForSocket(String socket, String peer, boolean blocked, Progress progress, List<Integer> holders)
+            implements Wait {}
+
+    /** How far a server has come with the request of its client. */
+    enum Progress {
+        /** It has not accepted the connection. */
+        NOT_ACCEPTED,
+        /** It has accepted the connection, but has not read all that the client sent. */
+        NOT_READ,
+        /** It has read all that the client sent. */
+        READ,
+        /**
+         * The kernel does not show the other end: it is in another network namespace or on another host, or the
+         * kernel refuses the list of sockets.
+         */
+        UNSEEN
+    }
+
+    /** A thread waits in wait(2) until a child ends. */
+    record ForChild(int child) implements Wait {
+        @Override
+        public List<Integer> holders() {
+            return List.of(child);
+        }
+    }
+
     /** A thread waits for a file system that a process serves (FUSE); {@code holders} are its servers. */
     record ForServer(Stall.Mount mount, List<Integer> holders) implements Wait {}
 }

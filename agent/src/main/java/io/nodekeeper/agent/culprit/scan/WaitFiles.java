@@ -3,12 +3,14 @@ package io.nodekeeper.agent.culprit.scan;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.IntFunction;
 
 /**
- * Reads for what processes wait, for one scan: tracers, freezers, file locks, pipes and file systems with a server
- * process. Reads no file but those of {@code /proc} and of the cgroups. Not thread-safe.
+ * Reads for what processes wait, for one scan: tracers, freezers, file locks, pipes, sockets, children and file systems
+ * with a server process. Reads no file but those of {@code /proc}, of the cgroups and of fusectl. Not thread-safe.
  */
 final class WaitFiles {
     /** The most threads that are examined per process: a runtime has 10 to 40. */
@@ -17,29 +19,52 @@ final class WaitFiles {
     private static final int CONTAINER_THREADS = 4;
 
     private final ProcFiles files;
+    private final Map<Integer, ProcFiles.Stat> stats;
     private final FreezerFiles freezers;
     private final FileLocks locks;
-    private final PipeEnds pipes;
+    private final OpenEnds ends;
+    private final SocketPeers sockets;
     private final FuseServers servers;
     private final ScanBudget budget;
 
-    /** {@code pids} are all processes of the machine. */
-    WaitFiles(ProcFiles files, Set<Integer> pids, ScanBudget budget) {
+    /**
+     * The waits of one scan.
+     *
+     * @param stats all processes of the machine
+     * @param arguments of the process with a pid, as they are known
+     */
+    WaitFiles(
+            ProcFiles files,
+            Map<Integer, ProcFiles.Stat> stats,
+            IntFunction<List<String>> arguments,
+            SocketPeers.Table sockets,
+            ScanBudget budget) {
         this.files = files;
+        this.stats = stats;
         this.budget = budget;
         this.freezers = new FreezerFiles(files);
-        this.locks = new FileLocks(files, pids, budget);
-        this.pipes = new PipeEnds(files, pids, budget);
-        this.servers = new FuseServers(files, pids, budget);
+        this.locks = new FileLocks(files, stats.keySet(), budget);
+        this.ends = new OpenEnds(files, stats.keySet(), budget);
+        this.sockets = new SocketPeers(sockets, ends);
+        this.servers = new FuseServers(files, stats.keySet(), arguments, budget);
     }
 
-    /** What a process waits for. A tracer or freezer excludes all else: until it lets go, nothing else matters. */
-    List<Wait> of(ProcFiles.Stat stat, ProcessRole role) {
+    /** The tracer or freezer that holds a process. */
+    Optional<Wait> held(ProcFiles.Stat stat) {
+        return freezers.of(stat.pid()).<Wait>map(wait -> wait).or(() -> tracer(stat));
+    }
+
+    /**
+     * What a process waits for. A tracer or freezer excludes all else: until it lets go, nothing else matters.
+     *
+     * @param command whether it is a short program of the runtime, or one that such a program started
+     */
+    List<Wait> of(ProcFiles.Stat stat, ProcessRole role, boolean command) {
         int pid = stat.pid();
         if (!budget.spend()) {
             return List.of();
         }
-        Optional<Wait> held = freezers.of(pid).<Wait>map(wait -> wait).or(() -> tracer(stat));
+        Optional<Wait> held = held(stat);
         if (held.isPresent()) {
             return List.of(held.get());
         }
@@ -56,14 +81,33 @@ final class WaitFiles {
                 locked = locked.or(() -> file(pid, thread));
             } else if (where.contains("pipe_read") || where.contains("pipe_write")) {
                 file(pid, thread)
-                        .map(file -> new Wait.ForPipe(file.path(), true, pipes.opposite(pid, file)))
+                        .map(file -> new Wait.ForPipe(file.path(), true, ends.opposite(pid, file)))
                         .filter(wait -> !wait.holders().isEmpty())
                         .ifPresent(waits::add);
             } else if (where.contains("fuse") || where.equals("request_wait_answer")) {
                 servers.of(pid, file(pid, thread)).ifPresent(waits::add);
+            } else if (isSocket(where) && (command || role == ProcessRole.OUTSIDER)) {
+                file(pid, thread)
+                        .filter(file -> OpenEnds.isSocket(file.path()))
+                        .flatMap(file -> sockets.blocked(pid, file.path()))
+                        .ifPresent(waits::add);
+            } else if (where.equals("do_wait") && command) {
+                child(pid, thread).map(Wait.ForChild::new).ifPresent(waits::add);
             }
         }
         waits.addAll(locks.of(pid, locked));
+        if (command) {
+            // Programs in Go do not block in system calls: they have a connection open and poll it.
+            Set<String> blocked = new LinkedHashSet<>();
+            waits.forEach(wait -> {
+                if (wait instanceof Wait.ForSocket socket) {
+                    blocked.add(socket.socket());
+                }
+            });
+            sockets.open(pid).stream()
+                    .filter(open -> !blocked.contains(open.socket()))
+                    .forEach(waits::add);
+        }
         // The others start programs and read their output.
         if (!inContainer && role != ProcessRole.OUTSIDER) {
             waits.addAll(output(pid));
@@ -73,14 +117,14 @@ final class WaitFiles {
 
     /** Whether a process can read from a pipe into which {@code writer} can write. */
     boolean reads(int pid, int writer) {
-        return pipes.readable(pid).stream()
-                .anyMatch(pipe -> pipes.opposite(pid, pipe).contains(writer));
+        return ends.readable(pid).stream()
+                .anyMatch(pipe -> ends.opposite(pid, pipe).contains(writer));
     }
 
     private List<Wait> output(int pid) {
         List<Wait> waits = new ArrayList<>();
-        for (ProcFiles.OpenFile pipe : pipes.readable(pid)) {
-            List<Integer> writers = pipes.opposite(pid, pipe);
+        for (ProcFiles.OpenFile pipe : ends.readable(pid)) {
+            List<Integer> writers = ends.opposite(pid, pipe);
             if (!writers.isEmpty()) {
                 waits.add(new Wait.ForPipe(pipe.path(), false, writers));
             }
@@ -97,12 +141,72 @@ final class WaitFiles {
                 : Optional.empty();
     }
 
+    /**
+     * The child for whose end a thread waits: the one that its system call names, or its process's only one. It is
+     * not known if the call is for any of several children.
+     */
+    private Optional<Integer> child(int pid, int thread) {
+        List<Integer> children = stats.values().stream()
+                .filter(stat -> stat.parent() == pid && stat.state() != 'Z')
+                .map(ProcFiles.Stat::pid)
+                .toList();
+        return named(pid, thread)
+                .filter(children::contains)
+                .or(() -> children.size() == 1 ? Optional.of(children.getFirst()) : Optional.empty());
+    }
+
+    /**
+     * The pid in the arguments of wait4(pid, ...) or waitid(type, id, ...), whose numbers on x86-64 and aarch64 differ
+     * from each other's and from those of all other calls that wait for a child.
+     */
+    private Optional<Integer> named(int pid, int thread) {
+        String[] words = files.read(files.thread(pid, thread).resolve("syscall"))
+                .orElse("")
+                .strip()
+                .split(" ");
+        return words.length < 3
+                ? Optional.empty()
+                : switch (words[0]) {
+                    case "61", "260" -> number(words[1]);
+                    case "247", "95" ->
+                        switch (words[1]) {
+                            case "0x1" -> number(words[2]);
+                            // P_PIDFD: the id is that of an open file.
+                            case "0x3" ->
+                                number(words[2])
+                                        .flatMap(fd -> files.read(files.process(pid)
+                                                .resolve("fdinfo")
+                                                .resolve(Integer.toString(fd))))
+                                        .map(text -> ProcFiles.field(text, "Pid:"))
+                                        .filter(text -> text.matches("\\d{1,9}"))
+                                        .map(Integer::parseInt);
+                            default -> Optional.empty();
+                        };
+                    default -> Optional.empty();
+                };
+    }
+
+    private static Optional<Integer> number(String hexadecimal) {
+        return hexadecimal.matches("0x[0-9a-f]{1,7}")
+                ? Optional.of(Integer.parseInt(hexadecimal.substring(2), 16))
+                : Optional.empty();
+    }
+
     /** The file of a thread's system call. Format: its number, then its arguments in hexadecimal; the first is the file. */
     private Optional<ProcFiles.OpenFile> file(int pid, int thread) {
         return files.read(files.thread(pid, thread).resolve("syscall"))
                 .map(text -> text.strip().split(" "))
                 .filter(words -> words.length > 2 && words[1].matches("0x[0-9a-f]{1,5}"))
                 .flatMap(words -> files.openFile(pid, Integer.parseInt(words[1].substring(2), 16)));
+    }
+
+    /** Kernel functions in which threads wait for the other end of a socket, as Linux 4.19 to 6.18 name them. */
+    private static boolean isSocket(String where) {
+        return where.startsWith("unix_")
+                || where.contains("skb_wait")
+                || where.startsWith("sk_wait")
+                || where.startsWith("sk_stream_wait")
+                || where.equals("sock_alloc_send_pskb");
     }
 
     private static boolean isLock(String where) {

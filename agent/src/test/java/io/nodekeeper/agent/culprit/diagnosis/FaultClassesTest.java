@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.culprit.ProcessFixtures;
 import io.nodekeeper.agent.culprit.scan.Limit;
+import io.nodekeeper.agent.culprit.scan.PodIdentity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
@@ -202,6 +203,247 @@ class FaultClassesTest {
         assertThat(only().reason()).isEqualTo("ProcessStopped");
         assertThat(only().layer()).isEqualTo(Layer.CNI_PLUGIN);
         assertThat(only().remedy()).isEqualTo(new Remedy.ContinueProcess(base.ref()));
+    }
+
+    @Test
+    void daemonThatDoesNotAnswerAtItsSocketIsNamedAndItsClientIsNot() {
+        ProcessInfo client = helper(501, 500).waitingFor(List.of(request(Wait.Progress.READ, 900)));
+        looks(ProcessFixtures.healthyBut(plugin(), client, outsider("/usr/bin/addressd")));
+
+        Culprit culprit = only();
+        assertThat(culprit.reason()).isEqualTo("DaemonHung");
+        assertThat(culprit.confidence()).isEqualTo(Confidence.LIKELY);
+        assertThat(culprit.process().map(ProcessRef::pid)).contains(900);
+        assertThat(culprit.pod().map(PodIdentity::name)).contains("new");
+        assertThat(culprit.summary())
+                .startsWith("the daemon addressd (pid 900) at socket /run/a.sock has not answered gate (pid 500)");
+        assertThat(culprit.remedies()).allMatch(remedy -> remedy instanceof Remedy.Advice);
+        assertThat(culprit.evidence())
+                .contains("addressd (pid 900) holds the other end of socket:[7], has read what was sent and has not"
+                        + " answered");
+    }
+
+    @Test
+    void connectionThatIsOnlyOpenCountsUnlessItsProgramWaitsForAChild() {
+        Wait open = new Wait.ForSocket("socket:[7]", "/run/a.sock", false, Wait.Progress.READ, List.of(900));
+        looks(ProcessFixtures.healthyBut(plugin().waitingFor(List.of(open)), outsider("/usr/bin/addressd")));
+        assertThat(only().reason()).isEqualTo("DaemonHung");
+
+        looks(ProcessFixtures.healthyBut(
+                plugin().waitingFor(List.of(open, new Wait.ForChild(501))),
+                helper(501, 500),
+                outsider("/usr/bin/addressd")));
+        assertThat(only().process().map(ProcessRef::pid)).contains(501);
+    }
+
+    @Test
+    void ofTheWorkersOfOneDaemonTheOldestIsNamedOrThoseThatHang() {
+        ProcessInfo client = plugin().waitingFor(List.of(request(Wait.Progress.NOT_ACCEPTED, 900, 901)));
+        ProcessInfo master = outsider("/usr/bin/addressd");
+        ProcessInfo worker = cause(901, 'S', 60);
+        looks(ProcessFixtures.healthyBut(client, master, worker));
+        assertThat(only().process().map(ProcessRef::pid)).contains(900);
+
+        looks(ProcessFixtures.healthyBut(client, master, cause(901, 'T', 60)));
+        assertThat(only().process().map(ProcessRef::pid)).contains(901);
+    }
+
+    @Test
+    void runtimeAndShimsAreNoCulpritsBecauseAClientWaitsForThem() {
+        looks(ProcessFixtures.healthyBut(plugin().waitingFor(List.of(request(Wait.Progress.READ, 100, 200)))));
+
+        assertThat(only().reason()).isEqualTo("CNIPluginHung");
+        assertThat(only().process().map(ProcessRef::pid)).contains(500);
+    }
+
+    @Test
+    void otherEndThatCannotBeSeenIsSaidInTheEvidence() {
+        looks(ProcessFixtures.healthyBut(plugin().waitingFor(List.of(request(Wait.Progress.UNSEEN)))));
+
+        assertThat(only().reason()).isEqualTo("CNIPluginHung");
+        assertThat(only().evidence())
+                .contains("gate (pid 500) of pod shop/new is blocked on socket:[7] to /run/a.sock, whose other end"
+                        + " cannot be seen");
+    }
+
+    @Test
+    void commandThatIsNotLateAccusesNoDaemon() {
+        ProcessInfo young = ProcessFixtures.cni(500, 100, "ADD", 7, true)
+                .waitingFor(List.of(request(Wait.Progress.NOT_READ, 900)));
+        looks(ProcessFixtures.healthyBut(young, outsider("/usr/bin/addressd")));
+
+        assertThat(culprits()).isEmpty();
+    }
+
+    @Test
+    void childForWhichAPluginWaitsIsNamedAndEndedInItsPlace() {
+        ProcessInfo child = helper(501, 500).waitingFor(List.of(new Wait.ForChild(502)));
+        looks(ProcessFixtures.healthyBut(
+                plugin().waitingFor(List.of(new Wait.ForChild(501))), child, aged(helper(502, 501), 0)));
+
+        Culprit culprit = only();
+        assertThat(culprit.reason()).isEqualTo("CNIPluginHung");
+        assertThat(culprit.layer()).isEqualTo(Layer.CNI_PLUGIN);
+        assertThat(culprit.process().map(ProcessRef::pid)).contains(501);
+        assertThat(culprit.confidence()).isEqualTo(Confidence.LIKELY);
+        assertThat(culprit.summary())
+                .startsWith("helper-501 (pid 501), which was started for the CNI plugin gate (pid 500) ADD for pod"
+                        + " shop/new, has not ended since ");
+        assertThat(culprit.remedies()).containsExactly(new Remedy.KillProcesses(List.of(child.ref())));
+        assertThat(culprit.evidence())
+                .contains("gate (pid 500) of pod shop/new waits for the end of its child helper-501 (pid 501)");
+    }
+
+    @Test
+    void childWhoseOutputAPluginReadsIsNamedInItsPlace() {
+        looks(ProcessFixtures.healthyBut(
+                plugin().waitingFor(List.of(new Wait.ForPipe("pipe:[7]", true, List.of(501)))), helper(501, 500)));
+
+        assertThat(only().process().map(ProcessRef::pid)).contains(501);
+        assertThat(only().evidence())
+                .contains("gate (pid 500) of pod shop/new waits for the output of its child helper-501 (pid 501)");
+    }
+
+    @Test
+    void childForWhichNobodyVerifiablyWaitsIsNotNamed() {
+        looks(ProcessFixtures.healthyBut(plugin(), helper(501, 500)));
+
+        assertThat(only().process().map(ProcessRef::pid)).contains(500);
+    }
+
+    /** How a program stands still for which another waits. */
+    private enum Still {
+        SILENT,
+        STOPPED,
+        FROZEN,
+        TRACED,
+        WAITS_FOR_A_LOCK
+    }
+
+    /**
+     * All combinations: a plugin, or a child of it one to three levels below, waits in each possible way for a process
+     * outside that stands still in each possible way, seen for the first time 1 s before the plugin is late.
+     */
+    @Test
+    void ofATreeOfProgramsTheDeepestCauseIsNamedHoweverTheyWait() {
+        int combinations = 0;
+        for (int depth = 0; depth <= 3; depth++) {
+            for (Wait wait : List.<Wait>of(
+                    new Wait.ForLock("/run/x", "FLOCK", List.of(900)),
+                    new Wait.ForPipe("/run/x", true, List.of(900)),
+                    request(Wait.Progress.NOT_ACCEPTED, 900),
+                    new Wait.ForServer(FUSE, List.of(900)))) {
+                for (Still still : Still.values()) {
+                    List<ProcessInfo> processes = ProcessFixtures.healthyBut(outside(still), cause(901, 'S', 60));
+                    for (int level = 0; level <= depth; level++) {
+                        ProcessInfo program = level == 0 ? plugin() : helper(500 + level, 499 + level);
+                        processes.add(program.waitingFor(
+                                List.of(level == depth ? wait : new Wait.ForChild(501 + level))));
+                    }
+                    String name = "depth " + depth + ", " + wait + ", " + still;
+                    seen = sightings.look(List.of(), Set.of(), now());
+                    seconds += 5;
+                    seen = sightings.look(processes, Set.of(), now());
+                    seconds += 1;
+                    seen = sightings.look(processes, Set.of(), now());
+
+                    assertThat(culprits())
+                            .as(name)
+                            .extracting(culprit -> culprit.reason() + " "
+                                    + culprit.process().map(ProcessRef::pid).orElse(0))
+                            .containsExactly(expected(still, wait));
+                    combinations++;
+                }
+            }
+        }
+        assertThat(combinations).isEqualTo(80);
+    }
+
+    private static String expected(Still still, Wait wait) {
+        return switch (still) {
+            case SILENT ->
+                switch (wait) {
+                    case Wait.ForLock lock -> "LockHeld 900";
+                    case Wait.ForPipe pipe -> "PipeHeldOpen 900";
+                    case Wait.ForSocket socket -> "DaemonHung 900";
+                    default -> "FileServerHung 900";
+                };
+            case STOPPED -> "ProcessStopped 900";
+            case FROZEN -> "CgroupFrozen 900";
+            case TRACED -> "ProcessTraced 901";
+            case WAITS_FOR_A_LOCK -> "LockHeld 901";
+        };
+    }
+
+    private static ProcessInfo outside(Still still) {
+        ProcessInfo sleeping = cause(900, 'S', 3_600);
+        return switch (still) {
+            case SILENT -> sleeping;
+            case STOPPED -> cause(900, 'T', 3_600);
+            case FROZEN -> sleeping.waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)));
+            case TRACED -> cause(900, 't', 3_600).waitingFor(List.of(new Wait.Traced(901)));
+            case WAITS_FOR_A_LOCK ->
+                sleeping.waitingFor(List.of(new Wait.ForLock("/run/other", "POSIX", List.of(901))));
+        };
+    }
+
+    @Test
+    void lateCommandThatIsFrozenIsNeverToldAsHung() {
+        look(ProcessFixtures.healthyBut(
+                plugin().waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
+
+        assertThat(only().reason()).isEqualTo("CgroupFrozen");
+        assertThat(only().confidence()).isEqualTo(Confidence.CERTAIN);
+    }
+
+    @Test
+    void frozenRuntimeIsNeverToldAsHungThoughItWasSeenFrozenOnlyOnce() {
+        look(ProcessFixtures.healthyBut(ProcessFixtures.runtime('S')
+                .waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
+        answers.clear();
+        late(new RuntimeCall.GetVersion(), 4);
+
+        assertThat(only().reason()).isEqualTo("CgroupFrozen");
+        assertThat(only().layer()).isEqualTo(Layer.RUNTIME);
+    }
+
+    @Test
+    void runtimeThatIsFrozenForAMomentIsNoFault() {
+        look(ProcessFixtures.healthyBut(ProcessFixtures.runtime('S')
+                .waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
+
+        assertThat(culprits()).isEmpty();
+    }
+
+    private static ProcessInfo plugin() {
+        return ProcessFixtures.cni(500, 100, "ADD", 9, true);
+    }
+
+    private static ProcessInfo helper(int pid, int parent) {
+        return aged(ProcessFixtures.process(pid, parent, 'S', ProcessRole.HELPER, "/usr/bin/helper-" + pid), 9);
+    }
+
+    private static ProcessInfo cause(int pid, char state, int seconds) {
+        return aged(ProcessFixtures.process(pid, 1, state, ProcessRole.OUTSIDER, "/usr/bin/cause"), seconds);
+    }
+
+    private static Wait.ForSocket request(Wait.Progress progress, Integer... holders) {
+        return new Wait.ForSocket("socket:[7]", "/run/a.sock", true, progress, List.of(holders));
+    }
+
+    private static ProcessInfo aged(ProcessInfo base, int seconds) {
+        return new ProcessInfo(
+                base.ref(),
+                base.parent(),
+                base.state(),
+                Duration.ofSeconds(seconds),
+                base.role(),
+                base.own(),
+                base.verb(),
+                base.ids(),
+                base.pod(),
+                base.stalls(),
+                base.cpu());
     }
 
     @Test

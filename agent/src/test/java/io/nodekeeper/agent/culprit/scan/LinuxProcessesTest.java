@@ -168,6 +168,48 @@ class LinuxProcessesTest {
     }
 
     @Test
+    void programThatRuncStartsIsItsHelperUnlessItIsOfTheContainer() throws Exception {
+        process(203, 200, 'S', 99_000, "runc", "-root", "/run/runc", "-log", "/x/log.json", "kill", NEW);
+        process(204, 203, 'S', 99_000, "/usr/bin/hook");
+        process(205, 204, 'S', 99_000, "sleep", "60");
+        process(206, 203, 'S', 99_000, "runc", "init");
+        process(207, 203, 'S', 99_000, "nginx");
+        file("proc/207/cgroup", "0::/kubepods/pod1/" + NEW + "\n");
+
+        List<ProcessInfo> seen = scan(false);
+
+        assertThat(List.of(204, 205, 206, 207))
+                .extracting(pid -> of(seen, pid).role())
+                .containsExactly(
+                        ProcessRole.HELPER, ProcessRole.HELPER, ProcessRole.CONTAINER, ProcessRole.CONTAINER);
+    }
+
+    @Test
+    void freezerOfTheRuntimeAndOfAnOldCommandIsReadThoughNothingIsLate() throws Exception {
+        for (String group : List.of("rt", "plugin", "young", "pod")) {
+            file("sys/fs/cgroup/" + group + "/cgroup.events", "populated 1\nfrozen 1\n");
+            file("sys/fs/cgroup/" + group + "/cgroup.freeze", "1\n");
+        }
+        process(300, 100, 'S', 99_700, "/opt/cni/bin/bridge");
+        process(301, 300, 'S', 99_700, "/opt/cni/bin/host-local");
+        process(310, 100, 'S', 99_900, "/opt/cni/bin/bridge");
+        for (int pid : List.of(300, 301, 310)) {
+            file("proc/" + pid + "/environ", "CNI_COMMAND=ADD\0");
+        }
+        file("proc/100/cgroup", "0::/rt\n");
+        file("proc/301/cgroup", "0::/plugin\n");
+        file("proc/310/cgroup", "0::/young\n");
+        file("proc/201/cgroup", "0::/pod\n");
+
+        List<ProcessInfo> seen = scan(false);
+
+        assertThat(of(seen, 100).waits()).containsExactly(new Wait.Frozen("/sys/fs/cgroup/rt", 2, false));
+        assertThat(of(seen, 301).waits()).containsExactly(new Wait.Frozen("/sys/fs/cgroup/plugin", 2, false));
+        assertThat(of(seen, 310).waits()).isEmpty();
+        assertThat(of(seen, 201).waits()).isEmpty();
+    }
+
+    @Test
     void processThatRunsAnotherProgramIsNotTheSameAnyMore() throws Exception {
         LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
         process(202, 200, 'S', 1_100, "runc", "init");

@@ -67,10 +67,60 @@ class RealWaitsTest {
                 .contains(new Wait.ForPipe(fifo.toRealPath().toString(), true, List.of((int) writer)));
     }
 
+    @Test
+    void daemonsThatDoNotAcceptAndDoNotAnswerAreFound() throws Exception {
+        Path path = directory.resolve("d.sock");
+        String server = "use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0); bind(S, sockaddr_un($ARGV[0])); listen(S, 8);";
+        String client = "use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0); select undef, undef, undef, 0.1"
+                + " until connect(S, sockaddr_un($ARGV[0])); syswrite S, 'x'; sysread S, my $b, 1";
+        long daemon = start("perl", "-e", server + " sleep 60", path.toString());
+        long waiter = start("perl", "-e", client, path.toString());
+
+        Wait.ForSocket refused = socketOf(waiter, Wait.Progress.NOT_ACCEPTED);
+
+        assertThat(refused.peer()).isEqualTo(path.toString());
+        assertThat(refused.blocked()).isTrue();
+        assertThat(refused.holders()).containsExactly((int) daemon);
+
+        Path other = directory.resolve("e.sock");
+        long silent =
+                start("perl", "-e", server + " accept(C, S); sysread C, my $b, 1; sleep 60", other.toString());
+        long asker = start("perl", "-e", client, other.toString());
+
+        Wait.ForSocket unanswered = socketOf(asker, Wait.Progress.READ);
+
+        assertThat(unanswered.peer()).isEqualTo(other.toString());
+        assertThat(unanswered.holders()).containsExactly((int) silent);
+    }
+
+    @Test
+    void childForWhichAProgramWaitsIsFound() throws Exception {
+        long parent = start("sh", "-c", "sleep 60; true");
+
+        ProcessInfo waiting = seen(info -> info.ref().pid() == parent
+                && info.waits().stream().anyMatch(wait -> wait instanceof Wait.ForChild));
+
+        long child = ProcessHandle.of(parent)
+                .flatMap(process -> process.children().findFirst())
+                .map(ProcessHandle::pid)
+                .orElseThrow();
+        assertThat(waiting.waits()).contains(new Wait.ForChild((int) child));
+    }
+
+    private Wait.ForSocket socketOf(long pid, Wait.Progress progress) throws Exception {
+        Predicate<Wait> expected = wait -> wait instanceof Wait.ForSocket socket && socket.progress() == progress;
+        return seen(info -> info.ref().pid() == pid && info.waits().stream().anyMatch(expected)).waits().stream()
+                .filter(expected)
+                .map(Wait.ForSocket.class::cast)
+                .findFirst()
+                .orElseThrow();
+    }
+
     private long start(String... command) throws Exception {
-        Process process = new ProcessBuilder(command)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        // As containerd starts a plugin.
+        builder.environment().put("CNI_COMMAND", "ADD");
+        Process process = builder.start();
         started.add(process);
         return process.pid();
     }

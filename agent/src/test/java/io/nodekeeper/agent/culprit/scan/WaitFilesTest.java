@@ -2,18 +2,25 @@ package io.nodekeeper.agent.culprit.scan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.host.UnixDiag;
 import io.nodekeeper.time.SystemClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What processes wait for, from artificial files of {@code /proc} and of cgroups. */
 class WaitFilesTest {
-    private static final Set<Integer> ALL = Set.of(10, 20, 30, 40);
+    private static final Set<Integer> ALL = Set.of(1, 10, 20, 30, 40);
+
+    private final List<UnixDiag.Socket> sockets = new ArrayList<>();
+    private final Map<Integer, Integer> parents = new HashMap<>();
 
     @TempDir
     Path root;
@@ -125,6 +132,185 @@ class WaitFilesTest {
     }
 
     @Test
+    void ofSeveralFuseFileSystemsTheOneWithRequestsIsMeant() throws Exception {
+        fuseMounts();
+        blocked(10, "request_wait_answer", "257 0xffffff9c 0x7f");
+        file("sys/fs/fuse/connections/39/waiting", "0\n");
+        file("sys/fs/fuse/connections/40/waiting", "2\n");
+        open(20, 7, "/dev/fuse", "flags:\t02100002\nfuse_connection:\t39\n");
+        open(30, 7, "/dev/fuse", "flags:\t02100002\nfuse_connection:\t40\n");
+
+        assertThat(waits(10, 'S'))
+                .containsExactly(new Wait.ForServer(new Stall.Mount("/mnt/b", "host:", "fuse.sshfs"), List.of(30)));
+    }
+
+    @Test
+    void ofSeveralFuseFileSystemsWithRequestsTheOneInTheArgumentsIsMeant() throws Exception {
+        fuseMounts();
+        blocked(10, "request_wait_answer", "257 0xffffff9c 0x7f");
+        file("proc/10/cmdline", "ls\0-d\0/mnt/a/missing\0");
+        open(20, 7, "/dev/fuse", "flags:\t02100002\nfuse_connection:\t39\n");
+
+        assertThat(waits(10, 'S'))
+                .containsExactly(new Wait.ForServer(new Stall.Mount("/mnt/a", "host:", "fuse.sshfs"), List.of(20)));
+
+        file("proc/10/cmdline", "cp\0/mnt/a/x\0/mnt/b/x\0");
+        assertThat(waits(10, 'S')).isEmpty();
+    }
+
+    @Test
+    void workingDirectoryOnAFuseFileSystemThatAnswersIsNotMeant() throws Exception {
+        fuseMounts();
+        blocked(10, "request_wait_answer", "257 0xffffff9c 0x7f");
+        Files.createSymbolicLink(root.resolve("proc/10/cwd"), Path.of("/mnt/a"));
+        file("sys/fs/fuse/connections/39/waiting", "0\n");
+        open(30, 7, "/dev/fuse", "flags:\t02100002\nfuse_connection:\t40\n");
+
+        assertThat(waits(10, 'S'))
+                .containsExactly(new Wait.ForServer(new Stall.Mount("/mnt/b", "host:", "fuse.sshfs"), List.of(30)));
+    }
+
+    @Test
+    void clientLeadsToTheProcessThatAcceptedItsConnection() throws Exception {
+        blocked(10, "unix_stream_read_generic", "0 0x3 0x7f 0x1");
+        open(10, 3, "socket:[101]", "flags:\t02\n");
+        open(20, 4, "socket:[102]", "flags:\t02\n");
+        sockets.add(connected(101, 102, "", 0));
+        sockets.add(connected(102, 101, "/run/a.sock", 0));
+
+        assertThat(client(10))
+                .containsExactly(new Wait.ForSocket("socket:[101]", "/run/a.sock", true, Wait.Progress.READ, List.of(20)));
+
+        sockets.set(1, connected(102, 101, "/run/a.sock", 8));
+        assertThat(client(10))
+                .containsExactly(
+                        new Wait.ForSocket("socket:[101]", "/run/a.sock", true, Wait.Progress.NOT_READ, List.of(20)));
+    }
+
+    @Test
+    void clientWhoseConnectionIsNotAcceptedLeadsToTheListenerAndNotToInit() throws Exception {
+        blocked(10, "unix_stream_read_generic", "0 0x3 0x7f 0x1");
+        open(10, 3, "socket:[101]", "flags:\t02\n");
+        open(30, 4, "socket:[103]", "flags:\t02\n");
+        open(1, 4, "socket:[103]", "flags:\t02\n");
+        sockets.add(connected(101, 0, "", 0));
+        sockets.add(new UnixDiag.Socket(103, true, "/run/a.sock", 0, List.of(101L), 1, 64));
+
+        assertThat(client(10))
+                .containsExactly(
+                        new Wait.ForSocket("socket:[101]", "/run/a.sock", true, Wait.Progress.NOT_ACCEPTED, List.of(30)));
+    }
+
+    @Test
+    void clientThatCannotConnectLeadsToTheOnlyServerWhoseQueueIsFull() throws Exception {
+        blocked(10, "unix_wait_for_peer", "42 0x3 0x7f 0x1");
+        open(10, 3, "socket:[101]", "flags:\t02\n");
+        open(30, 4, "socket:[103]", "flags:\t02\n");
+        sockets.add(connected(101, 0, "", 0));
+        sockets.add(new UnixDiag.Socket(103, true, "/run/a.sock", 0, List.of(7L, 8L), 2, 1));
+        sockets.add(new UnixDiag.Socket(104, true, "/run/b.sock", 0, List.of(9L), 1, 1));
+
+        assertThat(client(10))
+                .containsExactly(
+                        new Wait.ForSocket("socket:[101]", "/run/a.sock", true, Wait.Progress.NOT_ACCEPTED, List.of(30)));
+
+        sockets.set(2, new UnixDiag.Socket(104, true, "/run/b.sock", 0, List.of(9L, 11L), 2, 1));
+        assertThat(client(10))
+                .containsExactly(new Wait.ForSocket("socket:[101]", "", true, Wait.Progress.UNSEEN, List.of()));
+    }
+
+    @Test
+    void serverThatWaitsForItsClientsWaitsForNobody() throws Exception {
+        blocked(20, "__skb_wait_for_more_packets", "288 0x4 0x0 0x0");
+        open(20, 4, "socket:[103]", "flags:\t02\n");
+        sockets.add(new UnixDiag.Socket(103, true, "/run/a.sock", 0, List.of(), 0, 64));
+        assertThat(client(20)).isEmpty();
+
+        blocked(30, "unix_stream_read_generic", "0 0x5 0x7f 0x1");
+        open(30, 5, "socket:[102]", "flags:\t02\n");
+        open(10, 3, "socket:[101]", "flags:\t02\n");
+        sockets.add(connected(101, 102, "", 0));
+        sockets.add(connected(102, 101, "/run/a.sock", 0));
+        assertThat(client(30)).isEmpty();
+    }
+
+    @Test
+    void clientThatPollsIsFoundByItsOpenConnectionExceptToTheJournalAndItsOutput() throws Exception {
+        blocked(10, "do_epoll_wait", "232 0x5 0x1");
+        open(10, 1, "socket:[99]", "flags:\t02\n");
+        open(10, 3, "socket:[101]", "flags:\t02\n");
+        open(10, 4, "socket:[105]", "flags:\t02\n");
+        open(20, 4, "socket:[102]", "flags:\t02\n");
+        sockets.add(connected(99, 98, "", 0));
+        sockets.add(connected(98, 99, "/run/other.sock", 0));
+        sockets.add(connected(101, 102, "", 0));
+        sockets.add(connected(102, 101, "/run/a.sock", 0));
+        sockets.add(connected(105, 106, "", 0));
+        sockets.add(connected(106, 105, "/run/systemd/journal/stdout", 0));
+
+        assertThat(client(10))
+                .containsExactly(
+                        new Wait.ForSocket("socket:[101]", "/run/a.sock", false, Wait.Progress.READ, List.of(20)));
+    }
+
+    @Test
+    void clientWhoseAnswerHasArrivedWaitsForNobody() throws Exception {
+        blocked(10, "do_epoll_wait", "232 0x5 0x1");
+        open(10, 3, "socket:[101]", "flags:\t02\n");
+        sockets.add(connected(101, 102, "", 5));
+        sockets.add(connected(102, 101, "/run/a.sock", 0));
+
+        assertThat(client(10)).isEmpty();
+    }
+
+    @Test
+    void socketThatTheKernelDoesNotListIsUnseen() throws Exception {
+        blocked(10, "sk_wait_data", "0 0x3 0x7f 0x1");
+        open(10, 3, "socket:[101]", "flags:\t02\n");
+
+        assertThat(client(10))
+                .containsExactly(new Wait.ForSocket("socket:[101]", "", true, Wait.Progress.UNSEEN, List.of()));
+    }
+
+    @Test
+    void parentWaitsForTheChildThatItsCallNamesOrForItsOnlyOne() throws Exception {
+        parents.put(20, 10);
+        blocked(10, "do_wait", "61 0xffffffffffffffff 0x7f 0x0 0x0");
+        assertThat(client(10)).containsExactly(new Wait.ForChild(20));
+
+        parents.put(30, 10);
+        assertThat(client(10)).isEmpty();
+
+        blocked(10, "do_wait", "61 0x1e 0x7f 0x0 0x0");
+        assertThat(client(10)).containsExactly(new Wait.ForChild(30));
+
+        blocked(10, "do_wait", "247 0x1 0x14 0x7f 0x4");
+        assertThat(client(10)).containsExactly(new Wait.ForChild(20));
+
+        file("proc/10/fdinfo/9", "pos:\t0\nPid:\t30\n");
+        blocked(10, "do_wait", "247 0x3 0x9 0x7f 0x4");
+        assertThat(client(10)).containsExactly(new Wait.ForChild(30));
+    }
+
+    private static UnixDiag.Socket connected(long inode, long peer, String name, long unread) {
+        return new UnixDiag.Socket(inode, false, name, peer, List.of(), unread, 0);
+    }
+
+    private List<Wait> client(int pid) {
+        return waits(pid, 'S', ProcessRole.HELPER, true);
+    }
+
+    private void fuseMounts() throws IOException {
+        String mounts = """
+                43 27 0:39 / /mnt/a rw - fuse.sshfs host: rw
+                44 27 0:40 / /mnt/b rw - fuse.sshfs host: rw
+                27 1 8:1 / / rw - ext4 /dev/sda1 rw
+                """;
+        file("proc/10/mountinfo", mounts);
+        file("proc/self/mountinfo", mounts);
+    }
+
+    @Test
     void limitsThatAreReachedAreFoundInTheCgroupOrAboveIt() throws Exception {
         file("proc/10/limits", "Limit  Soft Limit  Hard Limit  Units\nMax open files            2    4    files\n");
         open(10, 0, "/a", "");
@@ -159,9 +345,17 @@ class WaitFilesTest {
     }
 
     private List<Wait> waits(int pid, char state) {
+        return waits(pid, state, ProcessRole.RUNTIME, false);
+    }
+
+    private List<Wait> waits(int pid, char state, ProcessRole role, boolean command) {
         ProcFiles files = new ProcFiles(root);
-        return new WaitFiles(files, ALL, new ScanBudget(new SystemClock()))
-                .of(new ProcFiles.Stat(pid, "x", state, 1, 1), ProcessRole.RUNTIME);
+        Map<Integer, ProcFiles.Stat> stats = new HashMap<>();
+        for (int any : ALL) {
+            stats.put(any, new ProcFiles.Stat(any, "x", 'S', parents.getOrDefault(any, 1), 1));
+        }
+        return new WaitFiles(files, stats, files::arguments, () -> sockets, new ScanBudget(new SystemClock()))
+                .of(new ProcFiles.Stat(pid, "x", state, 1, 1), role, command);
     }
 
     private void blocked(int pid, String where, String call) throws IOException {
