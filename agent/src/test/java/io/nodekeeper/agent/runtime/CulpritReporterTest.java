@@ -2,10 +2,10 @@ package io.nodekeeper.agent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.culprit.diagnosis.Confidence;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Layer;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.evidence.Confidence;
 import io.nodekeeper.agent.culprit.scan.PodIdentity;
 import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.agent.health.LoopMonitor;

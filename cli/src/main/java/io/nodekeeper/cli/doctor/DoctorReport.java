@@ -2,9 +2,9 @@ package io.nodekeeper.cli.doctor;
 
 import io.nodekeeper.agent.culprit.Findings;
 import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
-import io.nodekeeper.agent.culprit.diagnosis.Confidence;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.evidence.Confidence;
 import io.nodekeeper.agent.culprit.repair.Attempt;
 import io.nodekeeper.agent.culprit.repair.RepairPlan;
 import io.nodekeeper.agent.culprit.repair.RepairStep;

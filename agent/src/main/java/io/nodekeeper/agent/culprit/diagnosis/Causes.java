@@ -1,6 +1,8 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
-import io.nodekeeper.agent.culprit.diagnosis.WaitGraph.Entity;
+import io.nodekeeper.agent.culprit.evidence.Confidence;
+import io.nodekeeper.agent.culprit.evidence.WaitGraph;
+import io.nodekeeper.agent.culprit.evidence.WaitGraph.Entity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.Stall;
@@ -69,7 +71,7 @@ final class Causes {
             case Entity.Pipe pipe -> Optional.of(keepsOpen(process, pipe, chain, waiter));
             case Entity.MountPoint point -> Optional.of(server(process, point, waiter));
             case Entity.Socket socket ->
-                Optional.of(DaemonCause.of(process, socket, waiter, waitingSince(waiter), index));
+                Optional.of(daemon(process, socket, waiter));
             // A command that only lasts long is the last to be accused: see CommandCause.
             default -> Optional.empty();
         };
@@ -205,6 +207,26 @@ final class Causes {
                                 "the file system at " + point.point() + " until its server is started again"),
                         new Remedy.Advice(
                                 "start the server of " + point.point() + " again, or umount -f " + point.point()))
+                .by(info.ref())
+                .shownBy(List.of(ProcessIndex.describe(info)))
+                .sure(Confidence.LIKELY);
+    }
+
+    /** A daemon that does not answer, although nothing shows why. */
+    private Culprit daemon(ObservedProcess daemon, Entity.Socket socket, ObservedProcess waiter) {
+        ProcessInfo info = daemon.info();
+        Instant since = waitingSince(waiter);
+        String name = ProcessIndex.name(info);
+        return Culprit.of(
+                        Layer.PROCESS,
+                        "DaemonHung",
+                        "the daemon " + name + (socket.peer().isEmpty() ? "" : " at socket " + socket.peer())
+                                + " has not answered " + index.nameWithPod(waiter) + " since "
+                                + KubeTime.format(since),
+                        since,
+                        // Others may use it, and its owner knows how to end it: so no signal.
+                        new Remedy.Advice("look in the log of " + name + " why it does not answer; if it stays, restart"
+                                + " its service (systemctl status " + info.ref().pid() + " names it)"))
                 .by(info.ref())
                 .shownBy(List.of(ProcessIndex.describe(info)))
                 .sure(Confidence.LIKELY);

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
-import io.nodekeeper.agent.culprit.diagnosis.WaitGraph.Entity;
+import io.nodekeeper.agent.culprit.evidence.WaitGraph;
+import io.nodekeeper.agent.culprit.evidence.WaitGraph.Entity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.Stall;

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
+import io.nodekeeper.agent.culprit.evidence.Confidence;
 import io.nodekeeper.agent.culprit.scan.Limit;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
+import io.nodekeeper.agent.culprit.evidence.Confidence;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

@@ -1,9 +1,9 @@
 package io.nodekeeper.agent.culprit.repair;
 
 import io.nodekeeper.agent.culprit.Findings;
-import io.nodekeeper.agent.culprit.diagnosis.Confidence;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.evidence.Confidence;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;

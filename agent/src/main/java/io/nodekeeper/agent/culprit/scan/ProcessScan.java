@@ -38,7 +38,7 @@ final class ProcessScan {
     private final ProcFiles files;
     private final StallFiles stalls;
     private final SocketOwners owners;
-    private final SocketPeers.Table sockets;
+    private final WaitFiles.SocketTable sockets;
     private final ConcurrentHashMap<Integer, Program> programs;
     private final Set<String> unreadable;
     private final String socket;
@@ -54,7 +54,7 @@ final class ProcessScan {
     ProcessScan(
             ProcFiles files,
             SocketOwners owners,
-            SocketPeers.Table sockets,
+            WaitFiles.SocketTable sockets,
             ConcurrentHashMap<Integer, Program> programs,
             Set<String> unreadable,
             String socket,

@@ -1,5 +1,8 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.host.UnixDiag;
+import io.nodekeeper.agent.host.UnixPeers;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -7,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads for what processes wait, for one scan: tracers, freezers, file locks, pipes, sockets, children and file systems
@@ -18,14 +22,29 @@ final class WaitFiles {
     /** The same for a container: its first threads usually do the work that others wait for. */
     private static final int CONTAINER_THREADS = 4;
 
+    /**
+     * Daemons to which programs keep connections open, or that only forward: the journal, the manager's notifications,
+     * the system log, the name service cache and D-Bus. That a program is connected to one of them says nothing.
+     */
+    private static final List<String> ORDINARY = List.of(
+            "/run/systemd/", "/dev/log", "/run/dbus/", "/var/run/dbus/", "/run/nscd/", "/var/run/nscd/");
+
+    /** Lists the machine's unix sockets. */
+    @FunctionalInterface
+    interface SocketTable {
+        List<UnixDiag.Socket> sockets() throws IOException;
+    }
+
     private final ProcFiles files;
     private final Map<Integer, ProcFiles.Stat> stats;
     private final FreezerFiles freezers;
     private final FileLocks locks;
     private final OpenEnds ends;
-    private final SocketPeers sockets;
+    private final SocketTable table;
     private final FuseServers servers;
     private final ScanBudget budget;
+    /** Read when the first question is asked; at most as many as the list has. */
+    private @Nullable UnixPeers peers;
 
     /**
      * The waits of one scan.
@@ -37,7 +56,7 @@ final class WaitFiles {
             ProcFiles files,
             Map<Integer, ProcFiles.Stat> stats,
             IntFunction<List<String>> arguments,
-            SocketPeers.Table sockets,
+            SocketTable sockets,
             ScanBudget budget) {
         this.files = files;
         this.stats = stats;
@@ -45,7 +64,7 @@ final class WaitFiles {
         this.freezers = new FreezerFiles(files);
         this.locks = new FileLocks(files, stats.keySet(), budget);
         this.ends = new OpenEnds(files, stats.keySet(), budget);
-        this.sockets = new SocketPeers(sockets, ends);
+        this.table = sockets;
         this.servers = new FuseServers(files, stats.keySet(), arguments, budget);
     }
 
@@ -89,7 +108,7 @@ final class WaitFiles {
             } else if (isSocket(where) && (command || role == ProcessRole.OUTSIDER)) {
                 file(pid, thread)
                         .filter(file -> OpenEnds.isSocket(file.path()))
-                        .flatMap(file -> sockets.blocked(pid, file.path()))
+                        .flatMap(file -> socket(pid, file.path(), true))
                         .ifPresent(waits::add);
             } else if (where.equals("do_wait") && command) {
                 child(pid, thread).map(Wait.ForChild::new).ifPresent(waits::add);
@@ -104,8 +123,10 @@ final class WaitFiles {
                     blocked.add(socket.socket());
                 }
             });
-            sockets.open(pid).stream()
-                    .filter(open -> !blocked.contains(open.socket()))
+            ends.sockets(pid).stream()
+                    .filter(socket -> !blocked.contains(socket))
+                    .flatMap(socket -> socket(pid, socket, false).stream())
+                    .filter(open -> !open.peer().isEmpty() && ORDINARY.stream().noneMatch(open.peer()::startsWith))
                     .forEach(waits::add);
         }
         // The others start programs and read their output.
@@ -139,6 +160,55 @@ final class WaitFiles {
                         .filter(text -> text.matches("[1-9]\\d{0,8}"))
                         .map(text -> new Wait.Traced(Integer.parseInt(text)))
                 : Optional.empty();
+    }
+
+    /**
+     * For whom a client waits; empty for a server. The kernel lists the sockets of this agent's network namespace only:
+     * those of a CNI plugin or a command of runc, which run in the runtime's own namespace, if the agent runs in the
+     * host's, too.
+     */
+    private Optional<Wait.ForSocket> socket(int pid, String link, boolean blocked) {
+        String inode = link.substring(link.indexOf('[') + 1, link.length() - 1);
+        if (!inode.matches("\\d{1,18}")) {
+            return Optional.empty();
+        }
+        long number = Long.parseLong(inode);
+        return switch (blocked ? peers().ofBlocked(number) : peers().of(number)) {
+            case UnixPeers.Other.None none -> Optional.empty();
+            case UnixPeers.Other.Unseen unseen ->
+                Optional.of(new Wait.ForSocket(link, "", blocked, Wait.Progress.UNSEEN, List.of()));
+            case UnixPeers.Other.Server(UnixPeers.Peer peer) ->
+                Optional.of(new Wait.ForSocket(
+                        link,
+                        peer.path(),
+                        blocked,
+                        !peer.accepted()
+                                ? Wait.Progress.NOT_ACCEPTED
+                                : peer.unread() ? Wait.Progress.NOT_READ : Wait.Progress.READ,
+                        servers(pid, peer.inode())));
+        };
+    }
+
+    private List<Integer> servers(int pid, long inode) {
+        List<Integer> holders = ends.holders("socket:[" + inode + "]").stream()
+                .filter(holder -> holder != pid)
+                .toList();
+        // With socket activation, init also holds the listening socket but does not answer.
+        return holders.stream()
+                .filter(holder -> holder != 1 || holders.size() == 1)
+                .toList();
+    }
+
+    private UnixPeers peers() {
+        if (peers == null) {
+            try {
+                peers = new UnixPeers(table.sockets());
+            } catch (IOException e) {
+                // Without the list each socket is unseen, which the evidence says.
+                peers = new UnixPeers(List.of());
+            }
+        }
+        return peers;
     }
 
     /**

@@ -8,6 +8,7 @@ import static io.nodekeeper.agent.culprit.ProcessFixtures.WEB_POD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.culprit.ProcessFixtures;
+import io.nodekeeper.agent.culprit.evidence.Confidence;
 import io.nodekeeper.agent.culprit.scan.Limit;
 import io.nodekeeper.agent.culprit.scan.PodIdentity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;

@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.culprit.diagnosis;
+package io.nodekeeper.agent.culprit.evidence;
 
 import io.nodekeeper.cri.RuntimeCall;
 import java.util.ArrayDeque;
@@ -16,9 +16,9 @@ import java.util.Set;
  * where everything that can be reached is part of one: then the last entity on the way stands for the circle. Not
  * thread-safe.
  */
-final class WaitGraph {
+public final class WaitGraph {
     /** Something that waits, or for which others wait. Immutable. */
-    sealed interface Entity {
+    public sealed interface Entity {
         /** A call to the runtime. */
         record Call(RuntimeCall<?> call) implements Entity {}
 
@@ -50,23 +50,18 @@ final class WaitGraph {
      * @param fact whether the kernel or the runtime reports it; else it is an assumption
      * @param text the step as a sentence, for the evidence
      */
-    record Edge(Entity from, Entity to, boolean fact, String text) {}
+    public record Edge(Entity from, Entity to, boolean fact, String text) {}
 
     /** The way from a start to a root, with as few assumptions as possible. */
-    record Chain(Entity start, List<Edge> steps, Entity root, boolean circular) {
-        /** The chain of one that waits for nothing. */
-        static Chain of(Entity alone) {
-            return new Chain(alone, List.of(), alone, false);
-        }
-
+    public record Chain(Entity start, List<Edge> steps, Entity root, boolean circular) {
         /** How sure it is: each assumption lowers it by one degree. */
-        Confidence confidence() {
+        public Confidence confidence() {
             long assumptions = steps.stream().filter(step -> !step.fact()).count();
             return assumptions == 0 ? Confidence.CERTAIN : assumptions == 1 ? Confidence.LIKELY : Confidence.UNKNOWN;
         }
 
         /** The steps as sentences. */
-        List<String> texts() {
+        public List<String> texts() {
             return steps.stream().map(Edge::text).distinct().toList();
         }
     }
@@ -74,25 +69,25 @@ final class WaitGraph {
     private final Map<Entity, Set<Edge>> edges = new LinkedHashMap<>();
 
     /** Adds a step; one from an entity to itself says nothing. */
-    void add(Entity from, Entity to, boolean fact, String text) {
+    public void add(Entity from, Entity to, boolean fact, String text) {
         if (!from.equals(to)) {
             edges.computeIfAbsent(from, key -> new LinkedHashSet<>()).add(new Edge(from, to, fact, text));
         }
     }
 
     /** Whether it waits for anything. */
-    boolean waits(Entity entity) {
+    public boolean waits(Entity entity) {
         return edges.containsKey(entity);
     }
 
     /** Whether it waits for {@code other} at first hand. */
-    boolean waits(Entity entity, Entity other) {
+    public boolean waits(Entity entity, Entity other) {
         return edges.getOrDefault(entity, Set.of()).stream()
                 .anyMatch(edge -> edge.to().equals(other));
     }
 
     /** The roots that can be reached from {@code start}, the surest first; {@code start} itself if it waits for nothing. */
-    List<Chain> roots(Entity start) {
+    public List<Chain> roots(Entity start) {
         Map<Entity, Integer> assumptions = new HashMap<>(Map.of(start, 0));
         Map<Entity, Edge> reachedBy = new HashMap<>();
         Set<Entity> settled = new LinkedHashSet<>();

@@ -1,8 +1,8 @@
-package io.nodekeeper.agent.culprit.diagnosis;
+package io.nodekeeper.agent.culprit.evidence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.culprit.diagnosis.WaitGraph.Entity;
+import io.nodekeeper.agent.culprit.evidence.WaitGraph.Entity;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -82,7 +82,8 @@ class WaitGraphTest {
         graph.add(pid(1), pid(1), true, "");
 
         assertThat(graph.waits(pid(1))).isFalse();
-        assertThat(graph.roots(pid(1))).containsExactly(WaitGraph.Chain.of(pid(1)));
+        assertThat(graph.roots(pid(1)))
+                .containsExactly(new WaitGraph.Chain(pid(1), List.of(), pid(1), false));
     }
 
     private static boolean isAWay(WaitGraph.Chain chain) {

@@ -1,4 +1,5 @@
-package io.nodekeeper.agent.culprit.diagnosis;
+package io.nodekeeper.agent.culprit.evidence;
+
 
 /** How sure the diagnosis is that a culprit is the cause. */
 public enum Confidence {
