@@ -122,6 +122,7 @@ public final class NodeAgent {
         runtime = socket.map(path -> new RuntimeAssembly(path, config, loop, events, metrics, loops, random));
         problems = config.gates().has(AgentFeature.NODE_PROBLEMS)
                 ? Optional.of(new ProblemAssembly(
+                        ProblemAssembly.MOUNTINFO,
                         config.rootDir(),
                         config.problemRules(),
                         transport::serverDate,

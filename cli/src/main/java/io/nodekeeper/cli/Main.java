@@ -2,6 +2,7 @@ package io.nodekeeper.cli;
 
 import io.nodekeeper.cli.agent.AgentCommand;
 import io.nodekeeper.cli.agent.AgentProcess;
+import io.nodekeeper.cli.agent.CompanionProcess;
 import io.nodekeeper.cli.apiserver.ApiServerCommand;
 import io.nodekeeper.cli.apiserver.ServerProcess;
 import io.nodekeeper.cli.command.CommandRunner;
@@ -80,6 +81,11 @@ public final class Main {
     }
 
     private static int agent(AgentCommand command) throws Exception {
+        if (command.companion.companion()) {
+            CompanionProcess companion = CompanionProcess.start(
+                    command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command);
+            return untilStopped(companion::stop);
+        }
         AgentProcess agent =
                 AgentProcess.start(command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command.agent);
         return untilStopped(agent::stop);

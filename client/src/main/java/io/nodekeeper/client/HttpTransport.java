@@ -39,6 +39,9 @@ public final class HttpTransport implements Transport {
      */
     static final int CALLS = 64;
 
+    /** The most bytes of a response that refuses a stream: a Status has some hundred bytes. */
+    private static final int REFUSAL = 1 << 20;
+
     /** The time between two readings of the server's clock, in ns: 10 s, the period of heartbeats. */
     private static final long DATE_PERIOD = Duration.ofSeconds(10).toNanos();
     /** The longest round trip of a reading, in ns; also excludes watches, whose end is their response. */
@@ -112,7 +115,9 @@ public final class HttpTransport implements Transport {
                 info -> {
                     if (info.statusCode() != 200) {
                         return HttpResponse.BodySubscribers.mapping(
-                                HttpResponse.BodySubscribers.ofByteArray(), Optional::of);
+                                HttpResponse.BodySubscribers.limiting(
+                                        HttpResponse.BodySubscribers.ofByteArray(), REFUSAL),
+                                Optional::of);
                     }
                     handler.onOpen();
                     return new LineSubscriber(handler);

@@ -60,6 +60,11 @@ public final class LinuxHost implements Host {
         return seconds.isEmpty() ? Duration.ZERO : Duration.ofMillis((long) (Double.parseDouble(seconds) * 1000));
     }
 
+    /** The id of the machine's current boot; blocks. Empty if it cannot be read. */
+    public static String bootId() {
+        return new LinuxFiles(Path.of("/")).first("proc/sys/kernel/random/boot_id");
+    }
+
     /** The machine's cgroup version: 2 if only the unified hierarchy is mounted, else 1; blocks. */
     public static int cgroupVersion() {
         return Files.exists(Path.of("/sys/fs/cgroup/cgroup.controllers")) ? 2 : 1;

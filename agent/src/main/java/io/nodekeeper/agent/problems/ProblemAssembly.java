@@ -26,7 +26,9 @@ import org.slf4j.LoggerFactory;
 public final class ProblemAssembly {
     private static final Logger log = LoggerFactory.getLogger(ProblemAssembly.class);
     private static final Path PROC = Path.of("/proc");
-    private static final Path MOUNTINFO = PROC.resolve("self/mountinfo");
+    /** The mounts of this process. */
+    public static final Path MOUNTINFO = PROC.resolve("self/mountinfo");
+
     /** The checks besides those of logs. */
     private static final int CHECKS = 5;
 
@@ -44,6 +46,7 @@ public final class ProblemAssembly {
     /**
      * Checks that are not started yet.
      *
+     * @param mounts the file that lists the node's mounts
      * @param rootDir the agent's root directory
      * @param files rules besides the built-in ones
      * @param server the newest reading of the API server's clock
@@ -51,6 +54,7 @@ public final class ProblemAssembly {
      * @param events receives temporary problems and changes of conditions, on the loop
      */
     public ProblemAssembly(
+            Path mounts,
             Path rootDir,
             List<RuleFile> files,
             Supplier<Optional<ServerDate>> server,
@@ -71,12 +75,12 @@ public final class ProblemAssembly {
             logs.add(reader);
             checks.add(new KernelLogCheck(path, reader, PROC, rules));
         });
-        checks.add(new ReadonlyCheck(MOUNTINFO, rootDir));
+        checks.add(new ReadonlyCheck(mounts, rootDir));
         checks.add(new OpenFilesCheck(PROC));
         checks.add(new InotifyCheck(InotifyTrial::run));
         checks.add(new ClockCheck(server));
         checks.add(new NfsCheck(
-                MOUNTINFO, NfsCheck.PATIENCE, path -> CompletableFuture.runAsync(() -> ask(statvfs, path), nfs)));
+                mounts, NfsCheck.PATIENCE, path -> CompletableFuture.runAsync(() -> ask(statvfs, path), nfs)));
         problems = new NodeProblems(checks, loop, workers, random, events);
     }
 

@@ -9,6 +9,7 @@ import io.nodekeeper.agent.facts.RuntimeFacts;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.network.NetworkProbe;
 import io.nodekeeper.agent.pleg.Pleg;
+import io.nodekeeper.agent.pleg.StuckPod;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.ImageFilesystem;
@@ -250,6 +251,24 @@ public final class RuntimeWatch implements RuntimeView {
     /** What hangs now. */
     public List<Culprit> culprits() {
         return culprits.map(CulpritWatch::culprits).orElse(List.of());
+    }
+
+    /** The pods whose inspections time out, the longest first. */
+    public List<StuckPod> stuck() {
+        return pleg.stuck();
+    }
+
+    /** The age of the last list of pods; empty if there was none yet. */
+    public Optional<Duration> listAge() {
+        return pleg.firstRelist().isDone() ? Optional.of(pleg.lastListAge()) : Optional.empty();
+    }
+
+    /** The time since the runtime last reported that it is ready; empty if it never did. */
+    public Optional<Duration> statusAge() {
+        return state.lastSync().isPresent()
+                ? Optional.of(Duration.ofNanos(
+                        loop.clock().nanoTime() - state.lastSync().getAsLong()))
+                : Optional.empty();
     }
 
     @Override

@@ -18,7 +18,10 @@ import picocli.CommandLine.Option;
         footer = {
             "  nodekeeper certs --node web-1 --server https://10.0.0.1:6443",
             "      On the server first: writes nodekeeper-data/agent-web-1.kubeconfig, for the node.",
-            "  nodekeeper agent --kubeconfig agent-web-1.kubeconfig --node-name web-1"
+            "  nodekeeper agent --kubeconfig agent-web-1.kubeconfig --node-name web-1",
+            "  nodekeeper agent --mode companion --kubeconfig /etc/kubernetes/kubelet.conf",
+            "      Beside the kubelet of this machine, with the kubelet's credentials: names what hangs, and what the"
+                    + " kubelet is about to report. In a cluster: kubectl apply -k deploy/companion"
         })
 public final class AgentCommand extends NodekeeperCommand {
     @Mixin
@@ -26,6 +29,9 @@ public final class AgentCommand extends NodekeeperCommand {
 
     @Mixin
     public AgentOptions agent = new AgentOptions();
+
+    @Mixin
+    public CompanionOptions companion = new CompanionOptions();
 
     private final Launcher<AgentCommand> launcher;
 
@@ -53,5 +59,6 @@ public final class AgentCommand extends NodekeeperCommand {
         super.check(faults);
         kubeconfig.check(faults);
         agent.check(faults);
+        companion.check(faults);
     }
 }

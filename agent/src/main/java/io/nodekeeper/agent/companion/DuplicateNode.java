@@ -1,0 +1,81 @@
+package io.nodekeeper.agent.companion;
+
+import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Node;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Detects that another machine reports under this node's name, by the boot id in the Node's {@code nodeInfo}. A kernel makes
+ * a new boot id at each boot, so a boot id that is not this machine's belongs to an earlier boot or to another machine. It
+ * belongs to another machine if it appears after this machine's own, or if it stays although the kubelet here runs. Times are
+ * by the monotonic clock in ns. Not thread-safe.
+ */
+final class DuplicateNode {
+    static final String TYPE = "DuplicateNode";
+    /**
+     * A kubelet that runs replaces the boot id of an earlier boot within one status period (10 s); six of them, and as many for
+     * an API server that is slow.
+     */
+    static final Duration PATIENCE = Duration.ofMinutes(2);
+    /** Two kubelets replace each other's boot id within seconds; without the other one for this time, it is gone. */
+    static final Duration CALM = Duration.ofMinutes(10);
+
+    private final String bootId;
+    private boolean ownSeen;
+    private @Nullable Long foreignSince;
+    private @Nullable Long provenAt;
+    private String foreign = "";
+    private boolean known;
+
+    /** A detector on the machine whose kernel has {@code bootId}; without one it reports nothing. */
+    DuplicateNode(String bootId) {
+        this.bootId = bootId;
+    }
+
+    /** Takes the Node as it is at {@code now}; {@code kubeletRuns} is whether the kubelet of this machine answers. */
+    void observe(Node node, boolean kubeletRuns, long now) {
+        String stored = node.status().object("nodeInfo").text("bootID");
+        if (bootId.isEmpty() || stored.isEmpty()) {
+            return;
+        }
+        known = true;
+        if (stored.equals(bootId)) {
+            ownSeen = true;
+            foreignSince = null;
+        } else {
+            foreign = stored;
+            if (!kubeletRuns) {
+                foreignSince = null;
+            } else if (foreignSince == null) {
+                foreignSince = now;
+            }
+            boolean stays = foreignSince != null && now - foreignSince >= PATIENCE.toNanos();
+            if (ownSeen || stays) {
+                provenAt = now;
+            }
+        }
+        if (provenAt != null && now - provenAt >= CALM.toNanos()) {
+            provenAt = null;
+        }
+    }
+
+    /** The condition; empty while no boot id is known. */
+    Optional<ConditionReport> condition() {
+        if (!known) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                provenAt == null
+                        ? new ConditionReport(
+                                TYPE, Condition.FALSE, "OneMachine", "only this machine reports under this node's name")
+                        : new ConditionReport(
+                                TYPE,
+                                Condition.TRUE,
+                                "OtherMachineReports",
+                                "another machine reports under this node's name: the boot id " + foreign
+                                        + " was written; this machine's is " + bootId));
+    }
+}

@@ -1,0 +1,68 @@
+package io.nodekeeper.agent.companion;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.Json;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class DuplicateNodeTest {
+    private static final long SECOND = 1_000_000_000L;
+
+    private final DuplicateNode detector = new DuplicateNode("mine");
+    private long second;
+
+    /** The Node has this boot id for so many seconds. */
+    private String shows(String bootId, boolean kubeletRuns, int seconds) {
+        Node node = new Node(Json.parseObject("{\"status\":{\"nodeInfo\":{\"bootID\":\"" + bootId + "\"}}}"));
+        for (int i = 0; i < seconds; i++) {
+            detector.observe(node, kubeletRuns, second++ * SECOND);
+        }
+        return detector.condition().map(ConditionReport::status).orElse("none");
+    }
+
+    @Test
+    void aNodeWithoutABootIdOrAMachineWithoutOneIsNotJudged() {
+        assertThat(shows("", true, 300)).isEqualTo("none");
+
+        DuplicateNode blind = new DuplicateNode("");
+        blind.observe(new Node(Json.parseObject("{\"status\":{\"nodeInfo\":{\"bootID\":\"x\"}}}")), true, 0);
+        assertThat(blind.condition()).isEmpty();
+    }
+
+    @Test
+    void theBootIdOfAnEarlierBootIsNoOtherMachine() {
+        assertThat(shows("before-reboot", false, 1_000)).isEqualTo("False");
+        assertThat(shows("before-reboot", true, 60)).isEqualTo("False");
+        assertThat(shows("mine", true, 1_000)).isEqualTo("False");
+    }
+
+    @Test
+    void aBootIdThatFollowsTheOwnOneIsAnotherMachineWhicheverKubeletRuns() {
+        assertThat(shows("mine", true, 10)).isEqualTo("False");
+        assertThat(shows("other", false, 1)).isEqualTo("True");
+        Optional<ConditionReport> report = detector.condition();
+        assertThat(report.orElseThrow().message())
+                .isEqualTo("another machine reports under this node's name: the boot id other was written; this machine's is"
+                        + " mine");
+        assertThat(report.orElseThrow().reason()).isEqualTo("OtherMachineReports");
+    }
+
+    @Test
+    void theTwoMachinesTakeTurnsAndTheConditionStays() {
+        shows("mine", true, 10);
+        for (int i = 0; i < 100; i++) {
+            assertThat(shows(i % 2 == 0 ? "other" : "mine", true, 10)).isEqualTo("True");
+        }
+        assertThat(shows("mine", true, 585)).isEqualTo("True");
+        assertThat(shows("mine", true, 10)).isEqualTo("False");
+    }
+
+    @Test
+    void aForeignBootIdThatStaysAlthoughTheKubeletRunsIsAnotherMachine() {
+        assertThat(shows("other", true, 120)).isEqualTo("False");
+        assertThat(shows("other", true, 1)).isEqualTo("True");
+    }
+}

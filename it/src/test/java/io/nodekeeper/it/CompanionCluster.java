@@ -1,0 +1,129 @@
+package io.nodekeeper.it;
+
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeSet;
+
+/** An API server with the manifests of the companion, as kubectl applies them, and with an audit log. */
+final class CompanionCluster implements AutoCloseable {
+    static final String USER = "system:serviceaccount:nodekeeper:nodekeeper-companion";
+    static final Path DEPLOY = Path.of("..", "deploy").toAbsolutePath().normalize();
+
+    private final Path directory;
+    private final Path data;
+    private final Path audit;
+    private final Running server;
+    private final String address;
+    private final Kubectl kubectl;
+
+    CompanionCluster(Path directory) throws Exception {
+        this.directory = directory;
+        data = directory.resolve("data");
+        audit = directory.resolve("audit.log");
+        server = Running.startSmall(
+                directory,
+                "apiserver",
+                List.of(
+                        "apiserver",
+                        "--data-dir",
+                        data.toString(),
+                        "--secure-port",
+                        "0",
+                        "--audit-log-path",
+                        audit.toString()));
+        address = server.awaitAddress();
+        kubectl = new Kubectl(directory, admin());
+    }
+
+    Path admin() {
+        return data.resolve("admin.kubeconfig");
+    }
+
+    Path data() {
+        return data;
+    }
+
+    String address() {
+        return address;
+    }
+
+    Kubectl kubectl() {
+        return kubectl;
+    }
+
+    Running server() {
+        return server;
+    }
+
+    /** Applies the manifests in a folder of {@code deploy}, and makes a kubeconfig of the companion's service account. */
+    Path install(String folder) throws Exception {
+        kubectl.ok("apply", "-k", DEPLOY.resolve(folder).toString());
+        String token = kubectl.ok("-n", "nodekeeper", "create", "token", "nodekeeper-companion")
+                .strip();
+        return Files.writeString(
+                directory.resolve("companion.kubeconfig"),
+                """
+                apiVersion: v1
+                kind: Config
+                clusters: [{name: c, cluster: {server: "%s", certificate-authority: "%s"}}]
+                users: [{name: u, user: {token: "%s"}}]
+                contexts: [{name: x, context: {cluster: c, user: u}}]
+                current-context: x
+                """
+                        .formatted(address, data.resolve("pki/ca.crt"), token));
+    }
+
+    /** The requests of {@code user} in the audit log, as {@code verb resource/subresource}. */
+    List<String> requests(String user) throws IOException {
+        return entries(user).stream()
+                .filter(entry -> !entry.object("objectRef").text("resource").isEmpty())
+                .map(CompanionCluster::verb)
+                .toList();
+    }
+
+    /** Those that were refused for lack of rights. */
+    List<String> forbidden(String user) throws IOException {
+        return entries(user).stream()
+                .filter(entry ->
+                        entry.object("responseStatus").number("code").orElse(0L) == 403)
+                .map(JsonObject::toString)
+                .toList();
+    }
+
+    private List<JsonObject> entries(String user) throws IOException {
+        String written = Files.readString(audit);
+        // The last line may be half written.
+        return written.substring(0, written.lastIndexOf('\n') + 1)
+                .lines()
+                .map(Json::parseObject)
+                .filter(entry -> entry.object("user").text("username").equals(user))
+                .toList();
+    }
+
+    private static String verb(JsonObject entry) {
+        JsonObject object = entry.object("objectRef");
+        String subresource = object.text("subresource");
+        return entry.text("verb") + " " + object.text("resource") + (subresource.isEmpty() ? "" : "/" + subresource);
+    }
+
+    /** The rights of a ClusterRole, in the same form. */
+    TreeSet<String> rights(String role) throws Exception {
+        TreeSet<String> rights = new TreeSet<>();
+        Json.parseObject(kubectl.ok("get", "clusterrole", role, "-o", "json"))
+                .array("rules")
+                .objects()
+                .forEach(rule -> rule.array("verbs").strings().forEach(verb -> rule.array("resources")
+                        .strings()
+                        .forEach(resource -> rights.add(verb + " " + resource))));
+        return rights;
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+}
