@@ -8,6 +8,7 @@ import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.controller.ControllerCommand;
 import io.nodekeeper.cli.doctor.DoctorCommand;
 import io.nodekeeper.cli.doctor.DoctorProcess;
+import io.nodekeeper.cli.guard.GuardCommand;
 import io.nodekeeper.cli.hollow.HollowNodesCommand;
 import io.nodekeeper.cli.simulate.SimulateCommand;
 import io.nodekeeper.cli.simulate.SimulateProcess;
@@ -61,6 +62,7 @@ final class Commands {
                 new AgentCommand(processes.agent),
                 new HollowNodesCommand(processes.hollowNodes),
                 new SimulateCommand(command -> SimulateProcess.run(command, out, err)),
+                new GuardCommand(out),
                 new WhyCommand(command -> WhyProcess.run(command, clock, out, err)),
                 new DoctorCommand(command -> DoctorProcess.run(command, processes.runtime, out, err)),
                 new CertsCommand(clock.wallTime(), Randoms.secure(), out));

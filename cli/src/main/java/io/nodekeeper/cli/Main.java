@@ -71,7 +71,7 @@ public final class Main {
         ServerAccess access = command.kubeconfig.access();
         HistoryOptions history = command.controller.history;
         // A later controller must not read an observer's decisions as its own.
-        boolean observing = command.controller.mode == ControllerOptions.Mode.observe;
+        boolean observing = command.controller.mode != ControllerOptions.Mode.enforce;
         ControllerProcess controller = ControllerProcess.start(
                 access,
                 command.controller,

@@ -70,6 +70,8 @@ class CommandLineValuesTest {
             Map.entry("--etcd-prefix", List.of("", "registry", "/a b", "/ä")),
             Map.entry("--feature-gates", List.of("None=true", "=", LONG)),
             Map.entry("--group", List.of("", "a b", "a,b", LONG)),
+            Map.entry("--guard-bind-address", List.of("", "off", "here", "127.0.0.1:99999", "1:2:3", DIGITS, LONG)),
+            Map.entry("--guard-users", List.of("a b", "a,b c", "it's", "ä", LONG)),
             Map.entry("--healthz-bind-address", BAD_ADDRESSES),
             Map.entry("--leader-elect-resource-lock", List.of("", "endpoints", LONG)),
             Map.entry("--leader-elect-resource-name", BAD_NAMES),
@@ -84,6 +86,7 @@ class CommandLineValuesTest {
             Map.entry(
                     "--register-with-taints",
                     List.of("a", "a:No", "=b:NoExecute", "a b:NoExecute", "a=b c:NoExecute", LONG + ":NoExecute")),
+            Map.entry("--service", List.of("", "a", "a/b/c", "A/b", "a/b:0", "a/b:99999", "a/" + LONG)),
             Map.entry("--service-account-issuer", List.of("", "issuer", "http://[", LONG)),
             Map.entry("--tls-san", List.of("", "a b", "999:1", "*.*.a", LONG)),
             Map.entry("--user", List.of("", "a b", "a/b", "ä", LONG)),

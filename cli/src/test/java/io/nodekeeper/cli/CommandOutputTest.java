@@ -128,6 +128,7 @@ class CommandOutputTest {
                         List.of("--data-dir", data, directory.resolve("saved").toString())),
                 Map.entry("controller", List.of("--kubeconfig", kubeconfig)),
                 Map.entry("agent", List.of("--kubeconfig", kubeconfig)),
+                Map.entry("guard", List.of("print")),
                 Map.entry("hollow-nodes", List.of("--kubeconfig", kubeconfig)),
                 Map.entry("simulate", List.of("--nodes", "3", "--duration", "1m")),
                 Map.entry("why", List.of("n1", "--history-dir", history())),

@@ -15,6 +15,7 @@ import io.nodekeeper.controller.explain.Explanations;
 import io.nodekeeper.controller.explain.NodeEvents;
 import io.nodekeeper.controller.explain.ObserverReport;
 import io.nodekeeper.controller.flaps.Flaps;
+import io.nodekeeper.controller.guard.OwnSight;
 import io.nodekeeper.controller.heartbeats.EarlyWarning;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
 import io.nodekeeper.controller.heartbeats.NodeChange;
@@ -262,6 +263,17 @@ public final class Controller {
                 () -> guard.json(now()),
                 () -> guard.blindness(now()),
                 this::unready);
+    }
+
+    /** What this controller sees of the cluster, for guard mode. On the loop. */
+    public OwnSight ownSight() {
+        if (unready().isPresent()) {
+            return new OwnSight.Unknown(unready().get());
+        }
+        int known = heartbeats.nodes().size();
+        return guard.isBlind(now())
+                ? new OwnSight.Blind(known, Duration.ofNanos(guard.canaryAge(now())), guard.hop())
+                : new OwnSight.Sees(known);
     }
 
     /** The number of entries of each queue and map, by name. On the loop. */

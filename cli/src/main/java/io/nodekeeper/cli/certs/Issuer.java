@@ -61,9 +61,14 @@ public final class Issuer {
 
     /** A new authority; {@code key} is its old key pair when only the certificate is renewed. */
     public static Identity authority(KeyPair key, Instant now, RandomGenerator random) {
+        return authority(key, now, AUTHORITY_LIFE, random);
+    }
+
+    /** A new authority that is valid for {@code life}. */
+    public static Identity authority(KeyPair key, Instant now, Duration life, RandomGenerator random) {
         X500Name name = name("nodekeeper-ca", List.of());
         X509Certificate certificate =
-                sign(name, key.getPrivate(), name, key.getPublic(), now, AUTHORITY_LIFE, random, builder -> {
+                sign(name, key.getPrivate(), name, key.getPublic(), now, life, random, builder -> {
                     builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(true));
                     builder.addExtension(
                             Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.digitalSignature));
@@ -77,6 +82,11 @@ public final class Issuer {
 
     /** A server's identity, valid for these DNS names and IP addresses. */
     public Identity server(String commonName, Collection<String> names, Instant now) {
+        return server(commonName, names, now, LIFE);
+    }
+
+    /** The same for a certificate that is valid for {@code life}. */
+    public Identity server(String commonName, Collection<String> names, Instant now, Duration life) {
         GeneralName[] alternatives = names.stream()
                 .distinct()
                 .map(name ->
@@ -86,13 +96,14 @@ public final class Issuer {
                 name(commonName, List.of()),
                 KeyPurposeId.id_kp_serverAuth,
                 now,
+                life,
                 builder ->
                         builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(alternatives)));
     }
 
     /** A client's identity: user {@code commonName} in {@code groups}. */
     public Identity client(String commonName, List<String> groups, Instant now) {
-        return leaf(name(commonName, groups), KeyPurposeId.id_kp_clientAuth, now, builder -> {});
+        return leaf(name(commonName, groups), KeyPurposeId.id_kp_clientAuth, now, LIFE, builder -> {});
     }
 
     /** A new key pair. */
@@ -110,12 +121,12 @@ public final class Issuer {
         void addTo(X509v3CertificateBuilder builder) throws IOException, GeneralSecurityException;
     }
 
-    private Identity leaf(X500Name subject, KeyPurposeId purpose, Instant now, Extensions more) {
+    private Identity leaf(X500Name subject, KeyPurposeId purpose, Instant now, Duration life, Extensions more) {
         KeyPair key = newKey();
         X500Name issuer = X500Name.getInstance(
                 authority.certificate().getSubjectX500Principal().getEncoded());
         X509Certificate certificate =
-                sign(issuer, authority.key(), subject, key.getPublic(), now, LIFE, random, builder -> {
+                sign(issuer, authority.key(), subject, key.getPublic(), now, life, random, builder -> {
                     builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
                     builder.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
                     builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(purpose));

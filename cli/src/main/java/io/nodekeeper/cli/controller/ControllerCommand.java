@@ -21,7 +21,9 @@ import picocli.CommandLine.Option;
             "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig --node-monitor-grace-period 10s",
             "      Marks a node Unknown after 10s without a heartbeat.",
             "  nodekeeper controller --kubeconfig production.kubeconfig --mode observe",
-            "      Only reads; reports what it would do, when, and where the cluster's own controller differs."
+            "      Only reads; reports what it would do, when, and where the cluster's own controller differs.",
+            "  nodekeeper controller --mode guard --guard-enforce",
+            "      In a pod: refuses writes of the cluster's own controller that wrongly blame a node."
         })
 public final class ControllerCommand extends NodekeeperCommand {
     @Mixin

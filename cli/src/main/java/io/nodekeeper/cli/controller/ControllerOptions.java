@@ -2,6 +2,7 @@ package io.nodekeeper.cli.controller;
 
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.cli.guard.GuardOptions;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
@@ -34,7 +35,9 @@ public final class ControllerOptions implements Checked {
         /** Carries them out. */
         enforce,
         /** Only reports them. */
-        observe
+        observe,
+        /** Only reports them, and answers admission reviews of the writes of the cluster's own node controller. */
+        guard
     }
 
     /** Kubernetes' default of --node-monitor-period. */
@@ -70,10 +73,12 @@ public final class ControllerOptions implements Checked {
 
     @Option(
             names = "--mode",
-            paramLabel = "enforce|observe",
+            paramLabel = "enforce|observe|guard",
             defaultValue = "enforce",
             description = "enforce carries out decisions. observe writes nothing: it reports what it would have done"
-                    + " and when, and what the cluster's own controller did. Default: ${DEFAULT-VALUE}.")
+                    + " and when, and what the cluster's own controller did. guard does the same, and answers"
+                    + " admission reviews: it refuses writes of the cluster's own controller that wrongly blame a node"
+                    + " (see \"nodekeeper guard\"). Default: ${DEFAULT-VALUE}.")
     public Mode mode = Mode.enforce;
 
     /** The command sets it. */
@@ -87,6 +92,9 @@ public final class ControllerOptions implements Checked {
 
     @Mixin
     ElectionOptions election = new ElectionOptions();
+
+    @Mixin
+    public GuardOptions guard = new GuardOptions();
 
     @Mixin
     public HistoryOptions history = new HistoryOptions();
@@ -103,7 +111,7 @@ public final class ControllerOptions implements Checked {
                 .with(detector.flaps())
                 .withTerminatedPodGcThreshold(zones.terminatedPodThreshold)
                 .with(FeatureGates.of(gates.switches()));
-        return mode == Mode.observe ? config.observing() : config;
+        return mode == Mode.enforce ? config : config.observing();
     }
 
     /** How to elect the leader; empty to work without an election. Without a flag, {@code byDefault} decides. */
@@ -127,8 +135,10 @@ public final class ControllerOptions implements Checked {
         election.check(faults);
         faults.require(
                 mode == Mode.enforce || !election.elect.orElse(false),
-                "--leader-elect=true and --mode observe exclude each other; expected --leader-elect=false, because"
+                "--leader-elect=true and --mode " + mode
+                        + " exclude each other; expected --leader-elect=false, because"
                         + " an observer writes nothing, not even a lock");
+        guard.check(faults);
         history.check(faults);
     }
 }

@@ -1,6 +1,7 @@
 package io.nodekeeper.cli.controller;
 
 import io.nodekeeper.agent.host.LinuxHost;
+import io.nodekeeper.cli.guard.GuardProcess;
 import io.nodekeeper.cli.output.Logging;
 import io.nodekeeper.cli.pages.DebugServer;
 import io.nodekeeper.client.FencedTransport;
@@ -68,6 +69,7 @@ public final class ControllerProcess {
     private final KubeClient client;
     private final DeferredHistory history;
     private final CompletableFuture<String> ended = new CompletableFuture<>();
+    private Optional<GuardProcess> guard = Optional.empty();
     private Optional<DebugServer> pages = Optional.empty();
     /** Created when the controller starts, because it counts time from then on. Written on the loop. */
     private volatile Optional<Controller> controller = Optional.empty();
@@ -83,9 +85,9 @@ public final class ControllerProcess {
         history = new DeferredHistory(() -> historyDir
                 .<SearchableHistory>map(dir -> new FileHistory(dir, options.history.bytes(), loop, metrics))
                 .orElseGet(MemoryHistory::new));
-        observation = options.mode == ControllerOptions.Mode.observe
-                ? Optional.of(new Observation(loop, history, config.nodeMonitorGracePeriod()))
-                : Optional.empty();
+        observation = options.mode == ControllerOptions.Mode.enforce
+                ? Optional.empty()
+                : Optional.of(new Observation(loop, history, config.nodeMonitorGracePeriod()));
         electionTransport = elected.map(lock -> new HttpTransport(access));
         election = elected.flatMap(lock -> electionTransport.map(way -> election(lock, way)));
         transport = transport(new HttpTransport(access));
@@ -133,6 +135,9 @@ public final class ControllerProcess {
                 () -> log.info(
                         "Decisions are stored in memory until this process ends; --history-dir stores them on disk"));
         ControllerProcess process = new ControllerProcess(access, options, elected, historyDir);
+        if (options.mode == ControllerOptions.Mode.guard) {
+            process.guard(access, options);
+        }
         Optional<InetSocketAddress> address = options.history.address().socket();
         if (address.isPresent()) {
             process.serve(address.get(), options.history.bindAddress.isEmpty());
@@ -146,10 +151,19 @@ public final class ControllerProcess {
         return ended;
     }
 
+    private void guard(ServerAccess access, ControllerOptions options) throws IOException {
+        guard = Optional.of(GuardProcess.start(
+                access,
+                options.guard,
+                config.nodeMonitorGracePeriod(),
+                new GuardProcess.Shared(loop, () -> controller, history, metrics, random)));
+    }
+
     private void serve(InetSocketAddress address, boolean orElseAny) throws IOException {
         ProcessView view = new ProcessView(loop, () -> controller, election);
         DebugPages shown = new DebugPages(view, history, metrics, loop, timer);
         observation.ifPresent(observed -> shown.with("/debug/observe", observed::json));
+        guard.ifPresent(guarding -> shown.with("/debug/guard", guarding::json));
         pages = Optional.of(DebugServer.start("controller", "--controller-bind-address", address, orElseAny, shown));
     }
 
@@ -192,6 +206,7 @@ public final class ControllerProcess {
 
     /** Stops the controller first, then releases its lease. */
     public void stop() {
+        guard.ifPresent(GuardProcess::stop);
         pages.ifPresent(DebugServer::stop);
         waitFor("stopping the controller", RELEASE_SECONDS, CompletableFuture.supplyAsync(this::rest, loop));
         election.ifPresent(elected -> waitFor("releasing the lease", RELEASE_SECONDS, elected.stop()));

@@ -1,0 +1,199 @@
+package io.nodekeeper.cli.guard;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpObject;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.concurrent.Future;
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.controller.guard.Webhook;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Handles one connection: one review at a time. An answer other than 200 makes the API server let the write pass.
+ * Confined to the event loop.
+ */
+final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
+    private static final Logger log = LoggerFactory.getLogger(ReviewHandler.class);
+    /** The most bytes of a review: it has two versions of one object, and an object has at most 1.5 MiB. */
+    static final int BODY_BYTES = 4 << 20;
+    /** The most bytes of all reviews that are being received or answered. */
+    static final int ALL_BYTES = 64 << 20;
+    /** Seconds for a review to arrive. The API server gives up after one. */
+    private static final int RECEIVE_SECONDS = 5;
+    /** Seconds that a connection may be idle; longer than the 90 s for which Go's client keeps one. */
+    private static final int IDLE_SECONDS = 120;
+
+    /** Counts the bytes of the bodies of all connections. Confined to the event loop. */
+    static final class Bodies {
+        private long bytes;
+    }
+
+    private final Bodies bodies;
+    private final Executor workers;
+    private final Function<byte[], CompletableFuture<byte[]>> reviews;
+    /** At most {@link #BODY_BYTES}. */
+    private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+
+    private boolean refused;
+    private boolean keepAlive;
+    private int held;
+    private @Nullable Future<?> deadline;
+
+    ReviewHandler(Bodies bodies, Executor workers, Function<byte[], CompletableFuture<byte[]>> reviews) {
+        this.bodies = bodies;
+        this.workers = workers;
+        this.reviews = reviews;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        expect(context, RECEIVE_SECONDS);
+        context.fireChannelActive();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        stopTimer();
+        release();
+        context.fireChannelInactive();
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, HttpObject part) throws IOException {
+        if (refused) {
+            return;
+        }
+        if (!part.decoderResult().isSuccess()) {
+            refuse(context, HttpResponseStatus.BAD_REQUEST, "malformed request");
+            return;
+        }
+        if (part instanceof HttpRequest request && !begin(context, request)) {
+            return;
+        }
+        if (part instanceof HttpContent content) {
+            int more = content.content().readableBytes();
+            if (body.size() + more > BODY_BYTES || bodies.bytes + more > ALL_BYTES) {
+                refuse(
+                        context,
+                        HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
+                        "the review is too large; expected at most " + BODY_BYTES + " bytes");
+                return;
+            }
+            bodies.bytes += more;
+            held += more;
+            content.content().readBytes(body, more);
+            if (part instanceof LastHttpContent) {
+                review(context);
+            }
+        }
+    }
+
+    /** Whether the request may go on. */
+    private boolean begin(ChannelHandlerContext context, HttpRequest request) {
+        expect(context, RECEIVE_SECONDS);
+        keepAlive = HttpUtil.isKeepAlive(request);
+        String uri = request.uri();
+        int question = uri.indexOf('?');
+        if (!(question < 0 ? uri : uri.substring(0, question)).equals(Webhook.PATH)) {
+            refuse(context, HttpResponseStatus.NOT_FOUND, "expected POST " + Webhook.PATH);
+            return false;
+        }
+        if (!request.method().equals(HttpMethod.POST)) {
+            refuse(context, HttpResponseStatus.METHOD_NOT_ALLOWED, request.method() + " is not allowed; expected POST");
+            return false;
+        }
+        return true;
+    }
+
+    private void review(ChannelHandlerContext context) {
+        stopTimer();
+        // The next request waits in the client's socket until this one is answered.
+        context.channel().config().setAutoRead(false);
+        byte[] received = body.toByteArray();
+        body.reset();
+        try {
+            workers.execute(() -> reviews.apply(received)
+                    .whenComplete((answer, error) -> context.executor().execute(() -> {
+                        if (error == null) {
+                            respond(context, HttpResponseStatus.OK, "application/json", answer, keepAlive);
+                        } else {
+                            refuse(context, HttpResponseStatus.BAD_REQUEST, Failures.text(error));
+                        }
+                    })));
+        } catch (RejectedExecutionException e) {
+            refuse(context, HttpResponseStatus.SERVICE_UNAVAILABLE, "too many reviews");
+        }
+    }
+
+    private void refuse(ChannelHandlerContext context, HttpResponseStatus status, String text) {
+        refused = true;
+        log.debug("a review from {} is answered with {}: {}", context.channel().remoteAddress(), status, text);
+        respond(context, status, "text/plain; charset=utf-8", (text + "\n").getBytes(StandardCharsets.UTF_8), false);
+    }
+
+    private void respond(
+            ChannelHandlerContext context, HttpResponseStatus status, String type, byte[] content, boolean keep) {
+        release();
+        FullHttpResponse response =
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, Unpooled.wrappedBuffer(content));
+        response.headers().set(HttpHeaderNames.CONTENT_TYPE, type);
+        HttpUtil.setContentLength(response, content.length);
+        HttpUtil.setKeepAlive(response, keep);
+        expect(context, RECEIVE_SECONDS);
+        context.writeAndFlush(response).addListener(written -> {
+            if (!written.isSuccess() || !keep) {
+                context.close();
+                return;
+            }
+            expect(context, IDLE_SECONDS);
+            context.channel().config().setAutoRead(true);
+        });
+    }
+
+    /** The body is no longer needed. */
+    private void release() {
+        bodies.bytes -= held;
+        held = 0;
+        body.reset();
+    }
+
+    /** Closes the connection unless its client acts in time. */
+    private void expect(ChannelHandlerContext context, int seconds) {
+        stopTimer();
+        deadline = context.executor().schedule(() -> context.close(), seconds, TimeUnit.SECONDS);
+    }
+
+    private void stopTimer() {
+        Future<?> waiting = deadline;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        log.debug("connection from {}: {}", context.channel().remoteAddress(), cause.toString());
+        context.close();
+    }
+}

@@ -1,0 +1,54 @@
+package io.nodekeeper.controller.metrics;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.Histogram;
+
+/** The metrics of guard mode. Times are seconds. Thread-safe. */
+public final class GuardMetrics {
+    private final Counter reviews;
+    private final Histogram duration;
+    private final Gauge nodes;
+    private final Gauge enforces;
+    private final Gauge expiry;
+
+    /** Registers the metrics among {@code all}. */
+    public GuardMetrics(ControllerMetrics all) {
+        Instruments make = new Instruments(all.registry());
+        reviews = make.counter(
+                "nodekeeper_guard_reviews_total",
+                "Number of admission reviews, by verdict: untouched, allowed, would_refuse, refused, over_budget,"
+                        + " switched_off, trouble or malformed.",
+                "verdict");
+        duration = make.histogram(
+                "nodekeeper_guard_review_duration_seconds",
+                "Duration of a review from its last byte to the answer.",
+                Instruments.powers(0.0005, 2, 12));
+        nodes = make.gauge("nodekeeper_guard_protected_nodes", "Number of nodes that the current episode protected.");
+        enforces = make.gauge("nodekeeper_guard_enforces", "1 if the guard refuses writes, 0 if it lets them pass.");
+        expiry = make.gauge(
+                "nodekeeper_guard_certificate_expiration_seconds",
+                "When the serving certificate expires, in seconds since 1970.");
+    }
+
+    /** A review got {@code verdict}, a word such as {@code refused}, after this time. */
+    public void reviewed(String verdict, double seconds) {
+        reviews.labelValues(verdict).inc();
+        duration.observe(seconds);
+    }
+
+    /** The number of nodes that the current episode protected. */
+    public void protectedNodes(int count) {
+        nodes.set(count);
+    }
+
+    /** Whether the guard refuses writes at present. */
+    public void enforces(boolean refuses) {
+        enforces.set(refuses ? 1 : 0);
+    }
+
+    /** When the serving certificate expires, seconds since 1970. */
+    public void certificateExpires(long seconds) {
+        expiry.set(seconds);
+    }
+}
