@@ -59,9 +59,12 @@ public final class GuardCommand extends NodekeeperCommand {
 
     @Parameters(
             index = "0",
+            arity = "0..1",
             paramLabel = "apply|remove|print",
+            defaultValue = "print",
             description = "apply writes the webhook configuration, and keeps the certificates and annotations of an"
-                    + " existing one. remove deletes it. print prints it and the rights as YAML.")
+                    + " existing one. remove deletes it. print prints it and the rights as YAML. Default:"
+                    + " ${DEFAULT-VALUE}.")
     Action action = Action.print;
 
     @Option(
