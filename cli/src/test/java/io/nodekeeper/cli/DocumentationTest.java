@@ -32,7 +32,7 @@ class DocumentationTest {
 
     @Test
     void everyPageIsInTheIndexOfItsFolder() {
-        for (String folder : List.of("docs", "docs/decisions", "docs/spec")) {
+        for (String folder : List.of("docs", "docs/decisions", "docs/runbooks", "docs/spec")) {
             Path index = ROOT.resolve(folder).resolve("README.md");
             TreeSet<Path> linked = links(index).collect(Collectors.toCollection(TreeSet::new));
 

@@ -24,7 +24,7 @@ class AlertRulesIT {
 
     @Test
     void rulesAreRulesToPrometheus() throws Exception {
-        assertThat(promtool("check", files(ALERTS))).contains("12 rules found");
+        assertThat(promtool("check", files(ALERTS))).contains("13 rules found");
     }
 
     @Test
