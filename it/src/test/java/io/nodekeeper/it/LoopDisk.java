@@ -65,7 +65,11 @@ public final class LoopDisk implements AutoCloseable {
 
     @Override
     public void close() {
-        Runtime.getRuntime().removeShutdownHook(lastResort);
+        try {
+            Runtime.getRuntime().removeShutdownHook(lastResort);
+        } catch (IllegalStateException e) {
+            // This process is ending; releasing it twice does no harm.
+        }
         release();
     }
 
