@@ -36,6 +36,16 @@ class JudgementTest {
     }
 
     @Test
+    void aCommandWhoseArgumentsNameTheMountDoesNotNameItsServer() {
+        Truth server = Truth.process("server", () -> Set.of(8L), "fuse").or("/mnt/fuse");
+        Judgement judgement = new Judgement(List.of(server));
+        judgement.look(List.of(hung("pid 9: ls /mnt/fuse/missing")), 1);
+        assertThat(judgement.verdict()).isEqualTo(Judgement.Verdict.WRONG);
+        judgement.look(List.of(hung("the FUSE file system at /mnt/fuse does not answer")), 2);
+        assertThat(judgement.verdict()).isEqualTo(Judgement.Verdict.RIGHT);
+    }
+
+    @Test
     void whatIsFalseAndCertainIsKeptEvenIfItIsCorrectedLater() {
         Judgement judgement = new Judgement(List.of(SHIM));
         judgement.look(List.of(named("DiskStalled", "certain", 9, "shop/web")), 1);
@@ -71,6 +81,17 @@ class JudgementTest {
         Judgement judgement = new Judgement(List.of(SHIM));
         judgement.look(List.of(named("ContainerCallHung", "unknown", 0, "shop/web")), 1);
         assertThat(judgement.verdict()).isEqualTo(Judgement.Verdict.UNKNOWN);
+    }
+
+    private static Named hung(String evidence) {
+        return new Named(
+                "CNIPluginHung",
+                "ls (pid 9) has not ended",
+                "likely",
+                Optional.of(9L),
+                Optional.empty(),
+                List.of(evidence),
+                "none");
     }
 
     private static Named named(String reason, String confidence, long pid, String pod) {

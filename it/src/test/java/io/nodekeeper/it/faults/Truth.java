@@ -73,7 +73,18 @@ record Truth(
                 || named.pod().orElseThrow().endsWith("/" + pod.get());
         return (free || process || object)
                 && podFits
-                && mechanism.matcher(named.text()).find();
+                && mechanism.matcher(withoutObjects(named.text())).find();
+    }
+
+    /** The name of a mount or a file, which an accused command has in its arguments, says nothing about the mechanism. */
+    private String withoutObjects(String text) {
+        String rest = text;
+        for (String object : objects) {
+            if (object.startsWith("/")) {
+                rest = rest.replace(object, "");
+            }
+        }
+        return rest;
     }
 
     private static Pattern pattern(String mechanism) {
