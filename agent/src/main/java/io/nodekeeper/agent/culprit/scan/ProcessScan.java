@@ -135,9 +135,9 @@ final class ProcessScan {
     /** The processes with what they wait for, and those outside for which they wait. */
     private List<ProcessInfo> withWaits(List<ProcessInfo> found, long uptime) {
         Map<Integer, ProcessInfo> known = new LinkedHashMap<>();
-        // Containers come last, because there are many of them and the searches have a budget.
+        // The searches have a budget: first those that should have ended, last the containers, of which there are many.
         found.stream()
-                .sorted(Comparator.comparing(info -> info.role() == ProcessRole.CONTAINER))
+                .sorted(Comparator.comparingInt(info -> urgency(info.role())))
                 .forEach(info -> known.put(info.ref().pid(), info));
         ArrayDeque<ProcessInfo> open = new ArrayDeque<>(known.values());
         int outsiders = 0;
@@ -164,12 +164,21 @@ final class ProcessScan {
                         outsiders++;
                         ProcessInfo outsider = outsider(stats.get(pid), uptime);
                         known.put(pid, outsider);
-                        open.add(outsider);
+                        open.addFirst(outsider);
                     }
                 }
             }
         }
         return List.copyOf(known.values());
+    }
+
+    private static int urgency(ProcessRole role) {
+        return switch (role) {
+            case CNI_PLUGIN, OCI_RUNTIME, HELPER, OUTSIDER -> 0;
+            case RUNTIME -> 1;
+            case SHIM -> 2;
+            case CONTAINER -> 3;
+        };
     }
 
     /**

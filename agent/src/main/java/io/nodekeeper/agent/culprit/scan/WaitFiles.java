@@ -80,12 +80,13 @@ final class WaitFiles {
      */
     List<Wait> of(ProcFiles.Stat stat, ProcessRole role, boolean command) {
         int pid = stat.pid();
-        if (!budget.spend()) {
-            return List.of();
-        }
+        // Some five files, also when the budget is spent: else a frozen process would look silent.
         Optional<Wait> held = held(stat);
         if (held.isPresent()) {
             return List.of(held.get());
+        }
+        if (!budget.spend()) {
+            return List.of();
         }
         Set<Wait> waits = new LinkedHashSet<>();
         Optional<ProcFiles.OpenFile> locked = Optional.empty();

@@ -210,6 +210,24 @@ class LinuxProcessesTest {
     }
 
     @Test
+    void commandIsExaminedBeforeShimsSpendTheBudgetOfTheScan() throws Exception {
+        for (int shim = 210; shim < 225; shim++) {
+            process(shim, 1, 'S', 1_000, "/usr/bin/containerd-shim-runc-v2", "-id", ID, "-address", SOCKET);
+            Files.createDirectories(root.resolve("proc/" + shim + "/fd"));
+            for (int fd = 0; fd < 1_000; fd++) {
+                Files.createSymbolicLink(root.resolve("proc/" + shim + "/fd/" + fd), Path.of("/x"));
+            }
+        }
+        process(300, 100, 'S', 99_000, "/opt/cni/bin/bridge");
+        process(301, 300, 'S', 99_000, "/opt/cni/bin/host-local");
+        file("proc/300/environ", "CNI_COMMAND=ADD\0");
+        file("proc/300/task/300/wchan", "do_wait");
+        file("proc/300/task/300/syscall", "61 0x12d 0x7f 0x0 0x0\n");
+
+        assertThat(of(scan(true), 300).waits()).containsExactly(new Wait.ForChild(301));
+    }
+
+    @Test
     void processThatRunsAnotherProgramIsNotTheSameAnyMore() throws Exception {
         LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
         process(202, 200, 'S', 1_100, "runc", "init");

@@ -46,6 +46,22 @@ class WaitFilesTest {
     }
 
     @Test
+    void freezerIsReadEvenIfTheBudgetOfTheScanIsSpent() throws Exception {
+        file("proc/10/cgroup", "0::/nk\n");
+        file("sys/fs/cgroup/nk/cgroup.events", "populated 1\nfrozen 1\n");
+        file("sys/fs/cgroup/nk/cgroup.freeze", "1\n");
+        ScanBudget spent = new ScanBudget(new SystemClock());
+        while (spent.spend()) {
+            // Until nothing is left of it.
+        }
+        ProcFiles files = new ProcFiles(root);
+
+        assertThat(new WaitFiles(files, Map.of(), files::arguments, () -> sockets, spent)
+                        .of(new ProcFiles.Stat(10, "x", 'S', 1, 1), ProcessRole.OUTSIDER, false))
+                .containsExactly(new Wait.Frozen("/sys/fs/cgroup/nk", 2, false));
+    }
+
+    @Test
     void thawedProcessWaitsForNothing() throws Exception {
         file("proc/10/cgroup", "6:freezer:/nk\n0::/nk\n");
         file("sys/fs/cgroup/freezer/nk/freezer.state", "THAWED\n");
