@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -31,6 +32,7 @@ public final class CallTracker implements ContainerRuntime {
     private final ContainerRuntime runtime;
     private final Clock clock;
     private final OperationListener listener;
+    private Optional<AnsweredCall> answered = Optional.empty();
     private final Map<Object, OpenCall> open = new LinkedHashMap<>();
     private final Map<RuntimeCall<?>, Late> timedOut = new LinkedHashMap<>();
 
@@ -103,6 +105,11 @@ public final class CallTracker implements ContainerRuntime {
         return refused.values().stream().map(Refused::trouble).toList();
     }
 
+    /** The newest answer, with an error or not; empty before the first one. */
+    public Optional<AnsweredCall> newestAnswer() {
+        return answered;
+    }
+
     private void refused(RuntimeCall<?> call, long start, Throwable cause) {
         Refused before = refused.remove(call);
         refused.put(
@@ -127,6 +134,9 @@ public final class CallTracker implements ContainerRuntime {
         if (cause instanceof CancellationException) {
             // The caller cancelled the call: this says nothing about the runtime.
             return;
+        }
+        if (cause == null || !RuntimeCallException.isTimeout(cause) && !isUnreachable(cause)) {
+            answered = Optional.of(new AnsweredCall(call, start, clock.nanoTime()));
         }
         if (cause == null || RuntimeCallException.isTimeout(cause)) {
             refused.remove(call);

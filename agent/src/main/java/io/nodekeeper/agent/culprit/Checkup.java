@@ -28,6 +28,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -73,6 +74,7 @@ public final class Checkup {
     private Optional<RuntimeStatus> status = Optional.empty();
     private List<ProcessInfo> last = List.of();
     private List<ObservedProcess> seen = List.of();
+    private DiagnosisInput.Unlisted unlisted = DiagnosisInput.Unlisted.NONE;
     private String processError = "";
 
     /**
@@ -117,6 +119,7 @@ public final class Checkup {
     }
 
     private CompletableFuture<Findings> each() {
+        long sandboxesAt = loop.clock().nanoTime();
         workload = ContainerIndex.of(sandboxes, containers);
         progress.accept("querying each of " + sandboxes.size() + " sandboxes and " + containers.size()
                 + " containers, and scanning the processes");
@@ -136,6 +139,7 @@ public final class Checkup {
                             ask(new RuntimeCall.GetVersion(), value -> version = Optional.of(value)));
                 })
                 .thenCompose(done -> forgetEnded())
+                .thenCompose(done -> compareLists(sandboxesAt))
                 .thenApply(done -> findings());
     }
 
@@ -251,8 +255,28 @@ public final class Checkup {
         return settled;
     }
 
-    /** Whether the runtime answered both lists, so that what is not in them does not exist. */
-    private boolean listed() {
+    /** Asks for the sandboxes once more if shims serve sandboxes that the first list lacks. */
+    private CompletableFuture<Void> compareLists(long firstAt) {
+        Set<String> unknown = seen.stream()
+                .filter(ObservedProcess::isPodShim)
+                .flatMap(process -> process.info().ids().stream())
+                .filter(id -> !workload.ids().contains(id))
+                .collect(Collectors.toSet());
+        if (unknown.isEmpty() || !answeredLists()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return ask(new RuntimeCall.ListSandboxes(Optional.empty()), value -> {
+            Duration apart = Duration.ofNanos(loop.clock().nanoTime() - firstAt);
+            Set<String> listed = value.stream().map(PodSandbox::id).collect(Collectors.toSet());
+            unlisted = new DiagnosisInput.Unlisted(
+                    unknown.stream()
+                            .filter(id -> !listed.contains(id))
+                            .collect(Collectors.toMap(Function.identity(), id -> apart)),
+                    workload.ids().isEmpty() && value.isEmpty() ? Optional.of(apart) : Optional.empty());
+        });
+    }
+
+    private boolean answeredLists() {
         return answers.stream()
                         .filter(answer -> answer.kind() == CallOutcome.Kind.ANSWERED
                                 && (answer.call() instanceof RuntimeCall.ListSandboxes
@@ -263,7 +287,7 @@ public final class Checkup {
 
     private Findings findings() {
         List<Culprit> culprits = Diagnosis.of(
-                DiagnosisInput.of(seen, answers, workload, sightings.restarts(), listed(), socket, loop.clock()),
+                DiagnosisInput.of(seen, answers, workload, sightings.restarts(), unlisted, socket, loop.clock()),
                 times.thresholds());
         return new Findings(
                 socket,

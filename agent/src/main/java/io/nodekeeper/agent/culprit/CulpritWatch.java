@@ -86,6 +86,7 @@ public final class CulpritWatch {
     private final CulpritRegistry book = new CulpritRegistry();
     private final ResolvedCalls excuses = new ResolvedCalls();
     private final FirstAnswers first;
+    private final UnlistedShims shims;
     private List<ObservedProcess> seen = List.of();
     private Optional<CallOutcome> version = Optional.empty();
     private Loop.@Nullable Timer timer;
@@ -124,6 +125,7 @@ public final class CulpritWatch {
         this.listener = listener;
         this.neighbours = new ContainerProbes(runtime, loop, this::lookSoon);
         this.first = new FirstAnswers(runtime, loop);
+        this.shims = new UnlistedShims(runtime, loop);
         this.lastBeat = loop.clock().nanoTime();
         this.lastRound = lastBeat - ROUND.toNanos();
     }
@@ -212,6 +214,7 @@ public final class CulpritWatch {
             if (error == null) {
                 first.scanned();
                 seen = sightings.look(found, now.ids(), loop.clock().nanoTime());
+                shims.look(seen, now.ids());
                 scanError = "";
             } else if (!Failures.text(error).equals(scanError)) {
                 // Earlier results stay: a failed scan clears no culprit.
@@ -291,17 +294,40 @@ public final class CulpritWatch {
                         .filter(CallOutcome::answered)
                         .flatMap(answer -> answer.call().containerId().stream())
                         .collect(Collectors.toSet()),
-                now.running());
+                now.running(),
+                now.ids());
         // The tracker knows refused probes, with their history.
         probes.stream()
                 .filter(answer -> !down() && answer.kind() != CallOutcome.Kind.REFUSED)
                 .forEach(answers::add);
+        // An older answer does not show that the runtime answers now.
+        calls.newestAnswer()
+                .filter(newest -> time - newest.endedAt() < HangThresholds.AGENT.call().toNanos()
+                        && answers.stream().noneMatch(known -> known.call().equals(newest.call())))
+                .ifPresent(newest -> answers.add(CallOutcome.of(
+                        newest.call(),
+                        newest.startedAt(),
+                        Duration.ofNanos(newest.endedAt() - newest.startedAt()))));
         DiagnosisInput facts = DiagnosisInput.of(
-                seen, answers, now, sightings.restarts(), first.listed(now.ids()), socket, loop.clock());
-        update(Diagnosis.of(facts, HangThresholds.AGENT), now);
+                seen, answers, now, sightings.restarts(), shims.confirmed(), socket, loop.clock());
+        update(
+                Diagnosis.of(facts, HangThresholds.AGENT).stream()
+                        .filter(culprit -> !culprit.toldByCalls() || first.compared())
+                        .toList(),
+                now);
         alert = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
                 || seen.stream().anyMatch(CulpritWatch::suspicious);
+        first.diagnosed(alert || shims.suspects() || seen.stream().anyMatch(this::isUnreaped));
+    }
+
+    /** Whether it is an ended process that its shim has not reaped yet. */
+    private boolean isUnreaped(ObservedProcess process) {
+        return process.info().state() == 'Z'
+                && process.info().role() == ProcessRole.CONTAINER
+                && seen.stream()
+                        .anyMatch(parent -> parent.info().role() == ProcessRole.SHIM
+                                && parent.info().ref().pid() == process.info().parent());
     }
 
     /**

@@ -4,6 +4,7 @@ import io.nodekeeper.agent.calls.CallTracker;
 import io.nodekeeper.agent.calls.OpenCall;
 import io.nodekeeper.agent.calls.OverdueCall;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Remedy;
 import io.nodekeeper.agent.pleg.Inventory;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PodRef;
@@ -134,6 +135,15 @@ public final class RuntimePage implements Supplier<JsonObject> {
                                 .build()));
         return json.put("evidence", JsonArray.ofStrings(culprit.evidence()))
                 .put("remedy", culprit.remedy().text())
+                .put("remedies", array(culprit.remedies(), RuntimePage::remedy))
+                .build();
+    }
+
+    private static JsonObject remedy(Remedy remedy) {
+        return JsonObject.builder()
+                .put("text", remedy.text())
+                .put("loses", remedy.loses())
+                .put("needsForce", remedy.needsForce())
                 .build();
     }
 

@@ -2,6 +2,8 @@ package io.nodekeeper.agent.culprit;
 
 import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
 import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
+import io.nodekeeper.agent.culprit.diagnosis.DiagnosisInput;
+import io.nodekeeper.agent.culprit.diagnosis.ObservedProcess;
 import io.nodekeeper.agent.culprit.scan.CpuPeriods;
 import io.nodekeeper.agent.culprit.scan.PodIdentity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
@@ -16,6 +18,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** A node with the pods web (w1) and db (d1), and the processes that a runtime has for them, in any state. */
 public final class ProcessFixtures {
@@ -54,6 +58,17 @@ public final class ProcessFixtures {
             all.add(process);
         }
         return all;
+    }
+
+    /** The shims that {@code workload} lacks, as lists of the last minute show it. */
+    public static DiagnosisInput.Unlisted unlisted(List<ObservedProcess> processes, ContainerIndex workload) {
+        return new DiagnosisInput.Unlisted(
+                processes.stream()
+                        .filter(ObservedProcess::isPodShim)
+                        .flatMap(shim -> shim.info().ids().stream())
+                        .filter(id -> !workload.ids().contains(id))
+                        .collect(Collectors.toMap(Function.identity(), id -> Duration.ofMinutes(1))),
+                workload.ids().isEmpty() ? Optional.of(Duration.ofMinutes(1)) : Optional.empty());
     }
 
     public static ProcessInfo runtime(char state) {

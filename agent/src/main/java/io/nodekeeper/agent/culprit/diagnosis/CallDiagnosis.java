@@ -54,11 +54,13 @@ final class CallDiagnosis {
 
     /** The given culprits with the calls that they delay, and those that only calls indicate. */
     List<Culprit> culprits() {
+        RuntimeDiagnosis runtime = new RuntimeDiagnosis(facts, patience, index, late);
         if (findings.stream().noneMatch(known -> known.culprit().layer() == Layer.RUNTIME)) {
             boolean diskHangs =
                     findings.stream().anyMatch(known -> known.culprit().layer() == Layer.DISK);
-            new RuntimeDiagnosis(facts, patience, index, late).of(diskHangs).ifPresent(findings::add);
+            runtime.of(diskHangs).ifPresent(findings::add);
         }
+        Map<ObservedProcess, List<CallOutcome>> busy = new LinkedHashMap<>();
         Map<String, List<CallOutcome>> pods = new LinkedHashMap<>();
         List<CallOutcome> ofTheNode = new ArrayList<>();
         for (CallOutcome answer : late) {
@@ -66,7 +68,15 @@ final class CallDiagnosis {
             if (attribute(answer, subject) || follow(answer, subject) && attribute(answer, subject)) {
                 continue;
             }
-            if (subject.isNode()) {
+            Optional<ObservedProcess> load = runtime.busy(
+                    answer,
+                    facts.processes().stream()
+                            .filter(process -> !subject.isNode()
+                                    && isProgram(process)
+                                    && index.subject(process).samePod(subject)));
+            if (load.isPresent()) {
+                busy.computeIfAbsent(load.get(), key -> new ArrayList<>()).add(answer);
+            } else if (subject.isNode()) {
                 ofTheNode.add(answer);
             } else {
                 pods.computeIfAbsent(subject.key(), key -> new ArrayList<>()).add(answer);
@@ -82,6 +92,7 @@ final class CallDiagnosis {
             pods.values().forEach(waiting -> culprits.add(alone(waiting)));
         }
         ofTheNode.forEach(answer -> culprits.add(hungCall(answer)));
+        culprits.addAll(runtime.busy(busy));
         return culprits;
     }
 
@@ -136,6 +147,14 @@ final class CallDiagnosis {
                         && index.subject(process).samePod(subject)
                         && process.held().isPresent();
             case OUTSIDER -> false;
+        };
+    }
+
+    /** Whether it is a program of the runtime, whose work is examined. */
+    private static boolean isProgram(ObservedProcess process) {
+        return switch (process.info().role()) {
+            case SHIM, OCI_RUNTIME, CNI_PLUGIN, HELPER -> true;
+            case RUNTIME, CONTAINER, OUTSIDER -> false;
         };
     }
 

@@ -35,7 +35,8 @@ public record Culprit(
         List<Remedy> remedies,
         Confidence confidence) {
 
-    private static final Set<String> TOLD_BY_CALLS = Set.of("RuntimeHung", "RuntimeCallHung", "ContainerCallHung");
+    private static final Set<String> TOLD_BY_CALLS =
+            Set.of("RuntimeHung", "RuntimeCallHung", "ContainerCallHung", "RuntimeBusy", "NodeOverloaded");
 
     public Culprit {
         remedies = List.copyOf(remedies);
@@ -166,7 +167,7 @@ public record Culprit(
         return remedies.getFirst();
     }
 
-    /** Whether unanswered calls are the only evidence. */
+    /** Whether there is no evidence of it without unanswered calls. */
     public boolean toldByCalls() {
         return TOLD_BY_CALLS.contains(reason);
     }

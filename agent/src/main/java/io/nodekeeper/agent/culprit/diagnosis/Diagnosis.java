@@ -3,6 +3,7 @@ package io.nodekeeper.agent.culprit.diagnosis;
 import io.nodekeeper.agent.culprit.evidence.Confidence;
 import io.nodekeeper.agent.culprit.evidence.WaitGraph;
 import io.nodekeeper.agent.culprit.evidence.WaitGraph.Entity;
+import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.Wait;
@@ -23,6 +24,9 @@ import java.util.Optional;
  * once.
  */
 public final class Diagnosis {
+    /** An ordinary command needs 0.2 s of a processor at most; one that got ten times that does not lack it. */
+    private static final Duration ENOUGH_WORK = Duration.ofSeconds(2);
+
     private final DiagnosisInput facts;
     private final HangThresholds patience;
     private final ProcessIndex index;
@@ -89,6 +93,7 @@ public final class Diagnosis {
                 Lasting.isLateCommand(process, patience)
                         // Whether it stays stopped shows at the next scan.
                         && (info.state() != 'T' || lasting.isStopped(process))
+                        && active(process).compareTo(patience.command()) >= 0
                         // Of each process tree the oldest command is the start.
                         && index.parent(process)
                                 .filter(parent -> parent.info().role() == info.role())
@@ -96,6 +101,22 @@ public final class Diagnosis {
             // A container may stop its own processes; it matters only if a call waits for it.
             case CONTAINER, HELPER, OUTSIDER -> false;
         };
+    }
+
+    /**
+     * The age of a command without the time in which it and its descendants waited for a processor: on an overloaded node
+     * an ordinary command takes long. At most three quarters are left out, and nothing once it has worked for long.
+     */
+    private Duration active(ObservedProcess command) {
+        Duration age = command.info().age();
+        Work work = index.tree(command).stream()
+                .flatMap(process -> process.info().work().stream())
+                .reduce(Work.NONE, Work::plus);
+        if (work.ran().compareTo(ENOUGH_WORK) >= 0) {
+            return age;
+        }
+        Duration most = age.multipliedBy(3).dividedBy(4);
+        return age.minus(work.queued().compareTo(most) < 0 ? work.queued() : most);
     }
 
     private boolean versionLate() {

@@ -4,6 +4,8 @@ import io.nodekeeper.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 /**
  * The input of a diagnosis. Immutable.
@@ -11,7 +13,7 @@ import java.util.List;
  * @param processes the runtime's own processes, with their history
  * @param answers the newest outcome of each call to the runtime
  * @param restarts how often the runtime's process was replaced within ten minutes
- * @param listed whether {@code workload} is from lists that the runtime answered, so that what is missing does not exist
+ * @param unlisted the sandboxes of shims that the runtime does not list
  * @param socket the runtime's socket, for messages
  * @param now monotonic ns
  * @param wall the same moment by the wall clock, for display only
@@ -21,10 +23,32 @@ public record DiagnosisInput(
         List<CallOutcome> answers,
         ContainerIndex workload,
         int restarts,
-        boolean listed,
+        Unlisted unlisted,
         String socket,
         long now,
         Instant wall) {
+
+    /**
+     * What at least two lists of the runtime lacked, each requested after a scan that showed the shim. Immutable.
+     *
+     * @param sandboxes the sandboxes of shims, with the time from the first list that lacked them to the newest
+     * @param everything the same for lists without any sandbox; empty if the newest has one
+     */
+    public record Unlisted(Map<String, Duration> sandboxes, Optional<Duration> everything) {
+        /** Nothing is known to be missing. */
+        public static final Unlisted NONE = new Unlisted(Map.of(), Optional.empty());
+
+        public Unlisted {
+            sandboxes = Map.copyOf(sandboxes);
+        }
+
+        /** Whether a sandbox has been missing for that long. */
+        boolean lacks(String sandbox, Duration patience) {
+            return Optional.ofNullable(sandboxes.get(sandbox))
+                    .filter(time -> time.compareTo(patience) >= 0)
+                    .isPresent();
+        }
+    }
 
     /** The input at this moment. */
     public static DiagnosisInput of(
@@ -32,11 +56,11 @@ public record DiagnosisInput(
             List<CallOutcome> answers,
             ContainerIndex workload,
             int restarts,
-            boolean listed,
+            Unlisted unlisted,
             String socket,
             Clock clock) {
         return new DiagnosisInput(
-                processes, answers, workload, restarts, listed, socket, clock.nanoTime(), clock.wallTime());
+                processes, answers, workload, restarts, unlisted, socket, clock.nanoTime(), clock.wallTime());
     }
 
     /** The wall time {@code age} ago. */

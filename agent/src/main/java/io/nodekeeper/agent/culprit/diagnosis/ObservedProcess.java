@@ -1,6 +1,8 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
+import io.nodekeeper.agent.culprit.load.Activity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.Stall;
 import io.nodekeeper.agent.culprit.scan.Wait;
 import java.time.Duration;
@@ -15,6 +17,7 @@ import java.util.Optional;
  * @param stuck its threads in state D that have not run since an earlier look
  * @param throttled the share of its cgroup's processor periods since the last look that were cut short, 0 to 1
  * @param waits what it already waited for at an earlier look
+ * @param activity when it was last busy; empty if it never was, as far as the scans show
  */
 public record ObservedProcess(
         ProcessInfo info,
@@ -22,7 +25,8 @@ public record ObservedProcess(
         Optional<Duration> zombie,
         List<Stuck> stuck,
         Optional<Double> throttled,
-        List<Waiting> waits) {
+        List<Waiting> waits,
+        Optional<Activity> activity) {
 
     /** A thread that makes no progress: for how long, and over how many scans. */
     record Stuck(Stall stall, Duration lasted, int looks) {}
@@ -35,6 +39,13 @@ public record ObservedProcess(
         return waits.stream()
                 .filter(waiting -> waiting.on() instanceof Wait.Traced || waiting.on() instanceof Wait.Frozen)
                 .findFirst();
+    }
+
+    /** Whether it is a shim of a pod; the shims of other clients of containerd are in other namespaces. */
+    public boolean isPodShim() {
+        return info.role() == ProcessRole.SHIM
+                && info.state() != 'Z'
+                && info.ref().command().contains("-namespace k8s.io ");
     }
 
     /** Whether the newest scan saw it frozen, however briefly: state D then says nothing about a disk. */

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
+import io.nodekeeper.agent.culprit.load.ActivityHistory;
 import io.nodekeeper.agent.culprit.scan.CpuPeriods;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
@@ -32,6 +33,7 @@ public final class ProcessHistory {
 
     private Map<String, First> seen = new HashMap<>();
     private Map<String, CpuPeriods> periods = new HashMap<>();
+    private final ActivityHistory activities = new ActivityHistory();
     private Set<String> owned = new HashSet<>();
     private final ArrayDeque<Long> starts = new ArrayDeque<>();
     private String lastRuntime = "";
@@ -72,8 +74,10 @@ public final class ProcessHistory {
                     lasting(info, 'Z', now, next),
                     stuck,
                     before.flatMap(old -> info.cpu().flatMap(cpu -> share(old, cpu))),
-                    waits));
+                    waits,
+                    activities.look(process, info.work(), now)));
         }
+        activities.finish();
         restarts(processes, now);
         seen = next;
         periods = nextPeriods;

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.evidence.Confidence;
+import io.nodekeeper.agent.culprit.load.Activity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.KubeTime;
@@ -9,11 +10,18 @@ import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Decides whether the runtime as a whole is the culprit: unreachable, restarting, throttled or silent. Pure. */
+/**
+ * Decides whether the runtime as a whole is the culprit: unreachable, restarting, throttled or silent; and whether late
+ * calls are due to load. Pure.
+ */
 final class RuntimeDiagnosis {
     /** An answer from memory takes about 1 ms; 100 times that is slow. */
     private static final Duration SLOW = Duration.ofMillis(100);
@@ -21,6 +29,16 @@ final class RuntimeDiagnosis {
      * The share of throttled periods from which a quota counts as the cause: in most periods the runtime had to wait.
      */
     private static final double THROTTLED = 0.5;
+    /**
+     * How long a call may be late because the runtime works: one that works and answers nothing for longer spins. Kubernetes
+     * declares a runtime down after 30 s. With the time to notice and to clear the old culprit, such a runtime is reported as
+     * hung within 60 s.
+     */
+    private static final Duration BUSY = Duration.ofSeconds(35);
+    /** The same while a process waits for a processor: the time after which Kubernetes' PLEG is unhealthy. */
+    private static final Duration STARVED = Duration.ofMinutes(3);
+    /** The most processes to name as evidence. */
+    private static final int NAMED = 8;
     /** The restarts within ten minutes that make a loop: an upgrade restarts a runtime once or twice. */
     private static final int LOOP = 3;
 
@@ -47,7 +65,7 @@ final class RuntimeDiagnosis {
         Optional<Culprit> found = restarting().or(this::unreachable).or(this::throttled);
         if (found.isEmpty() && !diskHangs) {
             found = version.filter(late::contains)
-                    .filter(answer -> !answeredSince(answer))
+                    .filter(answer -> !answeredSince(answer) && busy(answer, Stream.of()).isEmpty())
                     .map(this::silent);
         }
         return found.map(culprit -> process.map(info -> culprit.by(info.ref())).orElse(culprit))
@@ -119,6 +137,90 @@ final class RuntimeDiagnosis {
                             .shownBy(evidence)
                             .sure(Confidence.LIKELY);
                 });
+    }
+
+    /**
+     * The process whose load explains that a call is late: the runtime if it answers slowly and works or waits for a
+     * processor, or one of the call's own {@code servers} that waits for a processor.
+     */
+    Optional<ObservedProcess> busy(CallOutcome answer, Stream<ObservedProcess> servers) {
+        boolean slow = version.filter(known -> known.kind() == CallOutcome.Kind.LATE
+                        || known.took().compareTo(SLOW) >= 0)
+                .isPresent();
+        return Stream.concat(
+                        index.first(ProcessRole.RUNTIME).filter(runtime -> slow).stream(),
+                        servers.filter(RuntimeDiagnosis::isStarved))
+                .filter(process -> process.activity()
+                        .filter(activity -> activity.ago().compareTo(patience.call()) < 0
+                                && answer.took().compareTo(activity.isStarved() ? STARVED : BUSY) < 0)
+                        .isPresent())
+                .findFirst();
+    }
+
+    /** The culprits of calls that are late because of load; {@code calls} are those that each busy process delays. */
+    List<Culprit> busy(Map<ObservedProcess, List<CallOutcome>> calls) {
+        List<Culprit> culprits = new ArrayList<>();
+        Map<ObservedProcess, List<CallOutcome>> starved = new LinkedHashMap<>();
+        calls.forEach((process, late) -> {
+            if (isStarved(process)) {
+                starved.put(process, late);
+            } else {
+                culprits.add(load(
+                                "RuntimeBusy",
+                                "the container runtime at " + facts.socket()
+                                        + " is busy: it uses the processors and answers late",
+                                new Remedy.Advice("wait; if it stays busy, find out what it does: kill -USR1 "
+                                        + process.info().ref().pid()
+                                        + " makes containerd write its goroutines to its log"),
+                                Map.of(process, late))
+                        .by(process.info().ref()));
+            }
+        });
+        if (!starved.isEmpty()) {
+            Culprit overloaded = load(
+                    "NodeOverloaded",
+                    "the node has more work than processors: the container runtime or its programs wait for a"
+                            + " processor, and calls are answered late",
+                    new Remedy.Advice("reduce the load of the node, or give the container runtime a larger share of"
+                            + " the processors: CPUWeight of its service"),
+                    starved);
+            // The runtime stays the same over scans, the programs do not.
+            culprits.add(overloaded.by(index.first(ProcessRole.RUNTIME)
+                    .orElse(starved.keySet().iterator().next())
+                    .info()
+                    .ref()));
+        }
+        return culprits;
+    }
+
+    private Culprit load(
+            String reason, String summary, Remedy remedy, Map<ObservedProcess, List<CallOutcome>> calls) {
+        List<String> evidence = calls.keySet().stream()
+                .limit(NAMED)
+                .flatMap(process -> process.activity().stream()
+                        .map(activity -> String.format(
+                                Locale.ROOT,
+                                "in %.1f s %s ran for %.1f s and waited %.1f s for a processor, summed over its threads"
+                                        + " (schedstat)",
+                                activity.over().toMillis() / 1e3,
+                                index.nameWithPod(process),
+                                activity.ran().toMillis() / 1e3,
+                                activity.queued().toMillis() / 1e3)))
+                .collect(Collectors.toCollection(ArrayList::new));
+        List<CallOutcome> late = calls.values().stream().flatMap(List::stream).toList();
+        late.stream()
+                .limit(NAMED)
+                .forEach(answer -> evidence.add(
+                        answer.call().method() + " has been waiting since " + KubeTime.format(since(answer))));
+        Instant since = late.stream().map(this::since).reduce((a, b) -> a.isBefore(b) ? a : b).orElse(facts.wall());
+        Culprit culprit = Culprit.of(Layer.RUNTIME, reason, summary, since, remedy)
+                .shownBy(evidence)
+                .sure(Confidence.LIKELY);
+        return late.isEmpty() ? culprit : culprit.delays(late.getFirst().call().method());
+    }
+
+    private static boolean isStarved(ObservedProcess process) {
+        return process.activity().filter(Activity::isStarved).isPresent();
     }
 
     private Culprit silent(CallOutcome answer) {

@@ -1,7 +1,6 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.evidence.Confidence;
-import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.KubeTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,8 +12,6 @@ import java.util.Optional;
  * than the one that listens on the socket. Pure.
  */
 final class ShimDiagnosis {
-    /** The namespace that containerd uses for Kubernetes; other namespaces are not listed by CRI. */
-    private static final String NAMESPACE = "-namespace k8s.io ";
     /**
      * The age from which a shim that is not listed is an orphan: the runtime lists a sandbox only once it is created,
      * and the kubelet gives up its creation after 4 min.
@@ -27,29 +24,33 @@ final class ShimDiagnosis {
 
     /** The culprit, if any. */
     static Optional<Finding> of(DiagnosisInput facts, HangThresholds patience, ProcessIndex index) {
-        if (!facts.listed()
+        if (facts.unlisted().sandboxes().isEmpty()
                 || facts.answers().stream()
                         .anyMatch(answer ->
                                 answer.kind() == CallOutcome.Kind.LATE || answer.kind() == CallOutcome.Kind.UNREACHABLE)
                 || facts.processes().stream().anyMatch(ProcessIndex::isCommand)) {
-            // The lists may be old, or a sandbox is being created or removed.
+            // A sandbox may be in the course of being created or removed.
             return Optional.empty();
         }
         List<ObservedProcess> shims = facts.processes().stream()
-                .filter(process -> process.info().role() == ProcessRole.SHIM
-                        && process.info().ref().command().contains(NAMESPACE)
-                        && process.info().state() != 'Z'
+                .filter(process -> process.isPodShim()
                         && process.info().age().compareTo(patience.unlisted()) >= 0)
                 .toList();
         List<ObservedProcess> unlisted = shims.stream()
                 .filter(shim -> !shim.info().ids().isEmpty()
                         && shim.info().ids().stream()
-                                .noneMatch(id -> facts.workload().sandbox(id).isPresent()))
+                                .allMatch(id -> facts.workload().sandbox(id).isEmpty()
+                                        && facts.unlisted().lacks(id, patience.stopped())))
                 .toList();
-        boolean all = unlisted.size() == shims.size() && facts.workload().ids().isEmpty();
+        boolean all = unlisted.size() == shims.size()
+                && facts.workload().ids().isEmpty()
+                && facts.unlisted().everything().isPresent();
         if (!all) {
+            // The shim of a removed sandbox ends within a second, on a busy node later.
             unlisted = unlisted.stream()
-                    .filter(shim -> shim.info().age().compareTo(ORPHANED) >= 0)
+                    .filter(shim -> shim.info().age().compareTo(ORPHANED) >= 0
+                            && shim.info().ids().stream()
+                                    .allMatch(id -> facts.unlisted().lacks(id, patience.zombie())))
                     .toList();
         }
         if (unlisted.isEmpty()) {

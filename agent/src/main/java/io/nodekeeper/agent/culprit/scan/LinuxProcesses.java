@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.host.Statvfs;
 import io.nodekeeper.agent.host.UnixDiag;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.Clock;
@@ -56,7 +57,7 @@ public final class LinuxProcesses implements ProcessTable {
         this.workers = workers;
         this.clock = clock;
         this.owners = new SocketOwners(files);
-        this.space = new RuntimeSpace(files, workers);
+        this.space = new RuntimeSpace(files, workers, Statvfs::of);
     }
 
     @Override

@@ -1,9 +1,11 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.kernel.KernelFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +17,8 @@ import java.util.Optional;
  * @param root {@code /}, or a copy of the files for tests
  */
 record ProcFiles(Path root) {
+    /** A number of ns that fits a long. */
+    private static final String NANOS = "\\d{1,18}";
     /** The longest file that is read, in bytes: environments and lists of mounts are rarely longer. */
     private static final int LONGEST = 1 << 18;
 
@@ -57,6 +61,17 @@ record ProcFiles(Path root) {
     /** A thread's state. */
     Optional<Stat> stat(int pid, int thread) {
         return read(thread(pid, thread).resolve("stat")).flatMap(ProcFiles::parse);
+    }
+
+    /** What these threads of a process got from the processors; empty if the kernel does not report it. */
+    Optional<Work> work(int pid, List<Integer> threads) {
+        return threads.stream()
+                .flatMap(thread -> read(thread(pid, thread).resolve("schedstat")).stream())
+                .map(text -> text.strip().split(" "))
+                .filter(values -> values.length >= 2 && values[0].matches(NANOS) && values[1].matches(NANOS))
+                .map(values -> new Work(
+                        Duration.ofNanos(Long.parseLong(values[0])), Duration.ofNanos(Long.parseLong(values[1]))))
+                .reduce(Work::plus);
     }
 
     /** The arguments; empty for kernel threads and processes that have ended. */

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.load.Work;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param cpu of the runtime's cgroup; empty for others and without a separate cgroup
  * @param waits what it waits for, as far as it was examined
  * @param limits the limits that it has reached, as far as they were examined
+ * @param work what it got from the processors; empty if it was not examined
  */
 public record ProcessInfo(
         ProcessRef ref,
@@ -32,9 +34,10 @@ public record ProcessInfo(
         List<Stall> stalls,
         Optional<CpuPeriods> cpu,
         List<Wait> waits,
-        List<Limit> limits) {
+        List<Limit> limits,
+        Optional<Work> work) {
 
-    /** A process whose waits and limits were not examined. */
+    /** A process whose waits, limits and work were not examined. */
     public ProcessInfo(
             ProcessRef ref,
             int parent,
@@ -47,16 +50,22 @@ public record ProcessInfo(
             Optional<PodIdentity> pod,
             List<Stall> stalls,
             Optional<CpuPeriods> cpu) {
-        this(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, List.of(), List.of());
+        this(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, List.of(), List.of(), Optional.empty());
     }
 
     /** The same with waits. */
     public ProcessInfo waitingFor(List<Wait> found) {
-        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, found, limits);
+        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, found, limits, work);
     }
 
     /** The same with limits. */
     public ProcessInfo at(List<Limit> reached) {
-        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, reached);
+        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, reached, work);
+    }
+
+    /** The same with its work. */
+    public ProcessInfo worked(Work got) {
+        return new ProcessInfo(
+                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, limits, Optional.of(got));
     }
 }

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
@@ -27,6 +28,8 @@ import java.util.concurrent.ConcurrentHashMap;
 final class ProcessScan {
     /** The most processes outside of the runtime that are followed in one scan: a bound on its cost. */
     private static final int OUTSIDERS = 32;
+    /** The most threads whose work is read in one scan: a bound on its cost. */
+    private static final int THREADS = 4_096;
     /** Process trees are 3 to 10 deep; the bound ends the search in a table that is not a tree. */
     private static final int DEEPEST = 64;
     /** Ordinary CNI plugins and commands of runc end within a second. */
@@ -49,6 +52,7 @@ final class ProcessScan {
     private final Map<Integer, ProcessRole> roles = new HashMap<>();
     private final Clock clock;
     private WaitFiles waits;
+    private int threadsLeft = THREADS;
     private volatile String reading = "";
 
     ProcessScan(
@@ -306,7 +310,20 @@ final class ProcessScan {
                 stuck,
                 role.get() == ProcessRole.RUNTIME ? new CgroupFiles(files).cpu(stat.pid()) : Optional.empty(),
                 List.of(),
-                limited ? new LimitFiles(files).of(stat.pid()) : List.of()));
+                limited ? new LimitFiles(files).of(stat.pid()) : List.of(),
+                work(stat.pid(), role.get())));
+    }
+
+    /** What a process got from the processors: of the runtime at each scan, of its programs once something is late. */
+    private Optional<Work> work(int pid, ProcessRole role) {
+        boolean wanted = role == ProcessRole.RUNTIME
+                || deep && role != ProcessRole.CONTAINER && role != ProcessRole.OUTSIDER;
+        if (!wanted || threadsLeft <= 0) {
+            return Optional.empty();
+        }
+        List<Integer> threads = files.threads(pid);
+        threadsLeft -= threads.size();
+        return files.work(pid, threads);
     }
 
     /** The role of the nearest ancestor that has one; empty for processes that are not below the runtime or a shim. */

@@ -2,7 +2,6 @@ package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
-import io.nodekeeper.agent.host.Statvfs;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -11,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -29,12 +29,21 @@ final class RuntimeSpace {
 
     private final ProcFiles files;
     private final Workers workers;
+    private final Space space;
     private final AtomicBoolean asking = new AtomicBoolean();
     private volatile List<Limit> newest = List.of();
 
-    RuntimeSpace(ProcFiles files, Workers workers) {
+    /** Asks for the space of a file system; may block as long as the file system hangs. */
+    @FunctionalInterface
+    interface Space {
+        /** The space at {@code point}. */
+        Filesystem of(Path point) throws IOException;
+    }
+
+    RuntimeSpace(ProcFiles files, Workers workers, Space space) {
         this.files = files;
         this.workers = workers;
+        this.space = space;
     }
 
     /** The file systems that were full when they were last asked. */
@@ -42,18 +51,19 @@ final class RuntimeSpace {
         return newest;
     }
 
-    /** Asks again, unless an earlier question is still open. */
-    void ask(int runtime) {
-        if (asking.compareAndSet(false, true)) {
-            workers.call("the space of the runtime's file systems", DEADLINE, () -> {
-                try {
-                    newest = full(runtime);
-                    return newest;
-                } finally {
-                    asking.set(false);
-                }
-            });
+    /** Asks again, unless an earlier question is still open; completes with the newest answer. */
+    CompletableFuture<List<Limit>> ask(int runtime) {
+        if (!asking.compareAndSet(false, true)) {
+            return CompletableFuture.completedFuture(newest);
         }
+        return workers.call("the space of the runtime's file systems", DEADLINE, () -> {
+            try {
+                newest = full(runtime);
+                return newest;
+            } finally {
+                asking.set(false);
+            }
+        });
     }
 
     private List<Limit> full(int runtime) throws IOException {
@@ -69,12 +79,12 @@ final class RuntimeSpace {
         }
         List<Limit> limits = new ArrayList<>();
         for (String point : points.stream().limit(FILESYSTEMS).toList()) {
-            Filesystem space = Statvfs.of(Path.of(point));
-            if (space.bytes().capacity() > 0 && space.bytes().available() < FEW_BYTES) {
-                limits.add(limit(Limit.Kind.DISK_SPACE, point, space.bytes()));
+            Filesystem found = space.of(Path.of(point));
+            if (found.bytes().capacity() > 0 && found.bytes().available() < FEW_BYTES) {
+                limits.add(limit(Limit.Kind.DISK_SPACE, point, found.bytes()));
             }
-            if (space.inodes().capacity() > 0 && space.inodes().available() < FEW_INODES) {
-                limits.add(limit(Limit.Kind.INODES, point, space.inodes()));
+            if (found.inodes().capacity() > 0 && found.inodes().available() < FEW_INODES) {
+                limits.add(limit(Limit.Kind.INODES, point, found.inodes()));
             }
         }
         return List.copyOf(limits);

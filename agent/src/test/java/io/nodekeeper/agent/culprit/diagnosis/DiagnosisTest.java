@@ -399,7 +399,7 @@ class DiagnosisTest {
                         answers,
                         ProcessFixtures.WORKLOAD,
                         sightings.restarts(),
-                        true,
+                        ProcessFixtures.unlisted(seen, ProcessFixtures.WORKLOAD),
                         "/run/c.sock",
                         now(),
                         START.plusSeconds(seconds)),

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.culprit.ProcessFixtures;
 import io.nodekeeper.agent.culprit.evidence.Confidence;
+import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.culprit.scan.Limit;
 import io.nodekeeper.agent.culprit.scan.PodIdentity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
@@ -609,6 +610,44 @@ class FaultClassesTest {
     }
 
     @Test
+    void busyRuntimeThatAnswersLateIsBusyAndNotHung() {
+        silentWhile(new Work(Duration.ofSeconds(4), Duration.ofSeconds(1)));
+
+        assertThat(only().reason()).isEqualTo("RuntimeBusy");
+        assertThat(only().layer()).isEqualTo(Layer.RUNTIME);
+        assertThat(only().confidence()).isEqualTo(Confidence.LIKELY);
+        assertThat(only().evidence())
+                .contains(
+                        "in 5.0 s containerd (pid 100) ran for 4.0 s and waited 1.0 s for a processor, summed over its"
+                                + " threads (schedstat)",
+                        "Version has been waiting since 2026-11-21T18:00:10Z");
+    }
+
+    @Test
+    void runtimeThatWaitsForAProcessorShowsThatTheNodeIsOverloaded() {
+        silentWhile(new Work(Duration.ofSeconds(1), Duration.ofSeconds(9)));
+
+        assertThat(only().reason()).isEqualTo("NodeOverloaded");
+        assertThat(only().process().map(ProcessRef::pid)).contains(100);
+    }
+
+    @Test
+    void runtimeWithoutWorkIsHung() {
+        silentWhile(new Work(Duration.ofMillis(60), Duration.ofMillis(20)));
+
+        assertThat(only().reason()).isEqualTo("RuntimeHung");
+    }
+
+    /** Version has not been answered for 5 s, in which the runtime's threads had this work. */
+    private void silentWhile(Work work) {
+        look(ProcessFixtures.healthyBut(ProcessFixtures.runtime('S').worked(Work.NONE)));
+        look(ProcessFixtures.healthyBut(ProcessFixtures.runtime('S').worked(Work.NONE)));
+        look(ProcessFixtures.healthyBut(ProcessFixtures.runtime('S').worked(work)));
+        answers.clear();
+        late(new RuntimeCall.GetVersion(), 5);
+    }
+
+    @Test
     void runtimeThatListsNothingWhileShimsRunIsAnotherOne() {
         workload = ContainerIndex.NONE;
         looks(ProcessFixtures.healthy());
@@ -697,7 +736,7 @@ class FaultClassesTest {
                         answers,
                         workload,
                         sightings.restarts(),
-                        true,
+                        ProcessFixtures.unlisted(seen, workload),
                         "/run/c.sock",
                         now(),
                         START.plusSeconds(seconds)),

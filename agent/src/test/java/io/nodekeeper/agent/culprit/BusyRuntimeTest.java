@@ -1,0 +1,201 @@
+package io.nodekeeper.agent.culprit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.load.Work;
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.time.Randoms;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A runtime that works, or waits for a processor, is not hung until it has answered nothing for long. */
+class BusyRuntimeTest {
+    private static final Duration AT_ONCE = Duration.ofMillis(1);
+
+    private final WatchedNode node = new WatchedNode(1);
+    private final WorkMeter meter = new WorkMeter(node.loop);
+
+    BusyRuntimeTest() {
+        meter.rates(0.01, 0);
+        node.processes = () -> ProcessFixtures.healthyBut(
+                ProcessFixtures.runtime('S').worked(meter.work()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1.5, 0.3, 30, RuntimeBusy", "0.1, 2.0, 150, NodeOverloaded"})
+    void runtimeThatWorksOrWaitsForAProcessorIsNeverAccused(double ran, double queued, int longest, String reason) {
+        for (long seed = 0; seed < 20; seed++) {
+            WatchedNode busy = new WatchedNode(seed);
+            WorkMeter work = new WorkMeter(busy.loop);
+            busy.processes = () ->
+                    ProcessFixtures.healthyBut(ProcessFixtures.runtime('R').worked(work.work()));
+            stallsOf(busy, work, Randoms.seeded(seed), longest, ran, queued);
+
+            busy.watch.start();
+            busy.pass(Duration.ofMinutes(10), () -> {});
+
+            assertThat(busy.found()).as("seed %d", seed).containsOnly(reason);
+        }
+    }
+
+    @Test
+    void silentRuntimeIsNamedInTheSameSecondsWhetherItsWorkIsKnownOrNot() {
+        for (long seed = 0; seed < 20; seed++) {
+            Duration hangs = Duration.ofMillis(60_000 + Randoms.seeded(seed).nextLong(20_000));
+            WatchedNode known = new WatchedNode(seed);
+            WorkMeter idle = new WorkMeter(known.loop);
+            idle.rates(0.02, 0.01);
+            known.processes = () ->
+                    ProcessFixtures.healthyBut(ProcessFixtures.runtime('S').worked(idle.work()));
+            WatchedNode unknown = new WatchedNode(seed);
+            for (WatchedNode silent : List.of(known, unknown)) {
+                silent.watch.start();
+                silent.time.advance(hangs);
+                silent.runtime.hang("*");
+                silent.pass(Duration.ofSeconds(30), () -> {});
+            }
+
+            assertThat(known.found()).as("seed %d", seed).containsExactly("RuntimeHung");
+            assertThat(known.heard).isEqualTo(unknown.heard);
+        }
+    }
+
+    @Test
+    void runtimeThatFallsSilentAfterWorkIsNamedWithinTwentyFiveSeconds() {
+        for (long seed = 0; seed < 20; seed++) {
+            WatchedNode fallen = new WatchedNode(seed);
+            WorkMeter work = new WorkMeter(fallen.loop);
+            fallen.processes = () ->
+                    ProcessFixtures.healthyBut(ProcessFixtures.runtime('S').worked(work.work()));
+            work.rates(1.2, 0.2);
+            fallen.watch.start();
+            fallen.time.advance(Duration.ofMillis(60_000 + Randoms.seeded(seed).nextLong(10_000)));
+            work.rates(0, 0);
+            fallen.runtime.hang("*");
+            fallen.pass(Duration.ofSeconds(25), () -> {});
+
+            assertThat(fallen.found()).as("seed %d", seed).endsWith("RuntimeHung");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1.0, 0.0, RuntimeBusy, 60", "0.05, 1.0, NodeOverloaded, 200"})
+    void runtimeThatAnswersNothingIsHungAtABoundWhateverItDoes(
+            double ran, double queued, String first, int seconds) {
+        for (long seed = 0; seed < 15; seed++) {
+            WatchedNode spinning = new WatchedNode(seed);
+            WorkMeter work = new WorkMeter(spinning.loop);
+            spinning.processes = () ->
+                    ProcessFixtures.healthyBut(ProcessFixtures.runtime('R').worked(work.work()));
+            spinning.watch.start();
+            spinning.time.advance(Duration.ofMillis(60_000 + Randoms.seeded(seed).nextLong(10_000)));
+            work.rates(ran, queued);
+            spinning.runtime.hang("*");
+            spinning.pass(Duration.ofSeconds(seconds), () -> {});
+
+            assertThat(spinning.found()).as("seed %d", seed).containsExactly(first, "RuntimeHung");
+            assertThat(spinning.watch.condition().reason()).isEqualTo("RuntimeHung");
+        }
+    }
+
+    @Test
+    void answerToAnotherCallShowsThatTheRuntimeIsNotSilent() {
+        node.watch.start();
+        node.time.advance(Duration.ofSeconds(60));
+        node.runtime.hang("Version");
+        node.pass(Duration.ofSeconds(30), () -> node.calls.call(new RuntimeCall.ListImages(), Duration.ofSeconds(2)));
+
+        assertThat(node.found()).containsExactly("RuntimeCallHung");
+        assertThat(node.watch.condition().message()).doesNotContain("answered nothing");
+    }
+
+    @Test
+    void starvedCommandGetsTimeAndOneThatGotAProcessorDoesNot() {
+        node.watch.start();
+        node.time.advance(Duration.ofSeconds(60));
+        shows(12, new Work(Duration.ofMillis(100), Duration.ofSeconds(9)));
+        assertThat(node.found()).isEmpty();
+
+        shows(12, new Work(Duration.ofMillis(2_500), Duration.ofSeconds(9)));
+        assertThat(node.found()).containsExactly("OCIRuntimeHung");
+    }
+
+    @Test
+    void starvedCommandIsNamedAtTheLatestAtFourTimesItsAge() {
+        node.watch.start();
+        node.time.advance(Duration.ofSeconds(60));
+        shows(31, new Work(Duration.ofMillis(100), Duration.ofSeconds(31)));
+        assertThat(node.found()).isEmpty();
+
+        shows(32, new Work(Duration.ofMillis(100), Duration.ofSeconds(32)));
+        assertThat(node.found()).containsExactly("OCIRuntimeHung");
+    }
+
+    @Test
+    void callOfAPodWhoseShimIsStarvedIsDueToTheNodesLoad() {
+        WorkMeter shim = new WorkMeter(node.loop);
+        node.processes = () -> ProcessFixtures.healthyBut(
+                ProcessFixtures.runtime('S').worked(meter.work()),
+                ProcessFixtures.shim(200, ProcessFixtures.WEB, 'S').worked(shim.work()));
+        node.watch.start();
+        node.time.advance(Duration.ofSeconds(60));
+        shim.rates(0.1, 0.8);
+        node.runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
+        node.pass(Duration.ofSeconds(30), () -> {});
+
+        assertThat(node.found()).containsExactly("NodeOverloaded");
+        Culprit culprit = node.watch.culprits().getFirst();
+        assertThat(culprit.evidence())
+                .anyMatch(line -> line.contains("containerd-shim-runc-v2 (pid 200) of pod shop/web ran for"));
+
+        shim.rates(0.001, 0.001);
+        node.pass(Duration.ofSeconds(60), () -> {});
+        assertThat(node.found()).containsExactly("NodeOverloaded", "ContainerCallHung");
+    }
+
+    private void shows(int age, Work work) {
+        ProcessInfo runc =
+                ProcessFixtures.runc(400, "exec", ProcessFixtures.WEB_APP, age).worked(work);
+        node.processes = () ->
+                ProcessFixtures.healthyBut(ProcessFixtures.runtime('S').worked(meter.work()), runc);
+        node.pass(Duration.ofSeconds(10), () -> {});
+    }
+
+    /** Times without an answer of up to {@code longest} seconds, in which the runtime works; between them it is calm. */
+    private static void stallsOf(
+            WatchedNode node, WorkMeter work, RandomGenerator random, int longest, double ran, double queued) {
+        Duration[] until = {Duration.ZERO};
+        stall(node, work, random, longest, ran, queued, until, Duration.ofSeconds(30));
+        node.delay = call -> Optional.of(until[0].compareTo(node.time.elapsed()) > 0
+                ? until[0].minus(node.time.elapsed())
+                : AT_ONCE);
+    }
+
+    private static void stall(
+            WatchedNode node,
+            WorkMeter work,
+            RandomGenerator random,
+            int longest,
+            double ran,
+            double queued,
+            Duration[] until,
+            Duration in) {
+        node.loop.schedule(in, () -> {
+            Duration lasts = Duration.ofMillis(random.nextLong(longest * 1_000L));
+            until[0] = node.time.elapsed().plus(lasts);
+            work.rates(ran, queued);
+            node.loop.schedule(lasts, () -> {
+                work.rates(0.05, 0.01);
+                Duration pause = Duration.ofMillis(5_000 + random.nextLong(60_000));
+                stall(node, work, random, longest, ran, queued, until, pause);
+            });
+        });
+    }
+}

@@ -1,0 +1,91 @@
+package io.nodekeeper.agent.culprit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Layer;
+import io.nodekeeper.agent.culprit.evidence.Confidence;
+import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Culprits over scans: which ones one message names, and how long one that a scan misses is held. */
+class CulpritRegistryTest {
+    private static final Culprit FROZEN = culprit(Layer.RUNTIME, "RuntimeFrozen");
+    private static final Culprit GONE = culprit(Layer.RUNTIME, "RuntimeUnreachable");
+    private static final Culprit SHIM = culprit(Layer.SHIM, "ShimStopped");
+    private static final Culprit CALL = culprit(Layer.CONTAINER, "ContainerCallHung");
+
+    private final CulpritRegistry registry = new CulpritRegistry();
+
+    @Test
+    void heldCulpritOfTheRuntimeIsLeftOutOnceAnotherOneIsShown() {
+        look(0, FROZEN, SHIM);
+        look(5, GONE, SHIM);
+
+        assertThat(registry.culprits()).containsExactlyInAnyOrder(FROZEN, GONE, SHIM);
+        assertThat(registry.consistent()).containsExactly(GONE, SHIM);
+    }
+
+    @Test
+    void heldCulpritOfTheRuntimeStaysWhileNoOtherIsShown() {
+        look(0, FROZEN);
+        look(5);
+
+        assertThat(registry.consistent()).containsExactly(FROZEN);
+    }
+
+    @Test
+    void heldCulpritOfAPodStaysBesideOneOfTheRuntime() {
+        look(0, SHIM);
+        look(5, FROZEN);
+
+        assertThat(registry.consistent()).containsExactly(FROZEN, SHIM);
+    }
+
+    @Test
+    void severalOfTheRuntimeThatAreShownTogetherAllStay() {
+        look(0, FROZEN, GONE);
+
+        assertThat(registry.consistent()).containsExactly(FROZEN, GONE);
+    }
+
+    @Test
+    void missedCulpritIsClearedAfterTenSecondsAndTwoScans() {
+        look(0, SHIM);
+        assertThat(look(5).missed()).containsExactly(SHIM);
+        assertThat(look(14).cleared()).isEmpty();
+        assertThat(look(15).cleared()).containsExactly(SHIM);
+        assertThat(registry.culprits()).isEmpty();
+    }
+
+    @Test
+    void callThatAloneHangsIsNoNewCulpritWhileAnotherIsHeld() {
+        look(0, SHIM);
+        assertThat(look(5, CALL).found()).isEmpty();
+        assertThat(look(16, CALL).found()).containsExactly(CALL);
+    }
+
+    private CulpritRegistry.Changes look(int second, Culprit... shown) {
+        return registry.look(List.of(shown), Duration.ofSeconds(second).toNanos());
+    }
+
+    private static Culprit culprit(Layer layer, String reason) {
+        return new Culprit(
+                layer,
+                reason,
+                reason,
+                Instant.EPOCH,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                List.of(new Remedy.Advice("look")),
+                Confidence.LIKELY);
+    }
+}
