@@ -38,7 +38,7 @@ class FirstStatementsTest {
 
     @Test
     void healthyNodeIsNeverAccusedInAnyOrderOfItsFirstAnswers() {
-        for (long seed = 0; seed < 150; seed++) {
+        for (long seed = 0; seed < 100; seed++) {
             WatchedNode node = new WatchedNode(seed);
             RandomGenerator random = Randoms.seeded(seed);
             arriveInAnyOrder(node, random, true);
@@ -55,7 +55,7 @@ class FirstStatementsTest {
     @ParameterizedTest
     @MethodSource("faults")
     void faultIsNeverCalledWellBeforeItIsKnown(Fault fault) {
-        for (long seed = 0; seed < 30; seed++) {
+        for (long seed = 0; seed < 20; seed++) {
             WatchedNode node = new WatchedNode(seed);
             RandomGenerator random = Randoms.seeded(seed);
             arriveInAnyOrder(node, random, false);

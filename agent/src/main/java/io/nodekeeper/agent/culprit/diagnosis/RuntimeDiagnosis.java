@@ -34,7 +34,7 @@ final class RuntimeDiagnosis {
      * declares a runtime down after 30 s. With the time to notice and to clear the old culprit, such a runtime is reported as
      * hung within 60 s.
      */
-    private static final Duration BUSY = Duration.ofSeconds(35);
+    private static final Duration BUSY = Duration.ofSeconds(30);
     /** The same while a process waits for a processor: the time after which Kubernetes' PLEG is unhealthy. */
     private static final Duration STARVED = Duration.ofMinutes(3);
     /** The most processes to name as evidence. */
