@@ -32,6 +32,7 @@ import io.nodekeeper.controller.reference.MonitorPass;
 import io.nodekeeper.controller.reference.PassEffects;
 import io.nodekeeper.controller.reference.PassZones;
 import io.nodekeeper.controller.reference.ReferenceRules;
+import io.nodekeeper.controller.status.FleetStatus;
 import io.nodekeeper.controller.taints.Damping;
 import io.nodekeeper.controller.taints.Labels;
 import io.nodekeeper.controller.taints.Tainter;
@@ -262,7 +263,8 @@ public final class Controller {
                 this::now,
                 () -> guard.json(now()),
                 () -> guard.blindness(now()),
-                this::unready);
+                this::unready,
+                new FleetStatus(config, loop.clock(), this::now, heartbeats, guard, lags, zones, flaps, workload));
     }
 
     /** What this controller sees of the cluster, for guard mode. On the loop. */

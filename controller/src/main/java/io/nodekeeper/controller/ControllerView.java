@@ -16,6 +16,9 @@ public interface ControllerView {
     /** The number of nodes, and the nodes that are not healthy. */
     CompletableFuture<JsonObject> nodes();
 
+    /** The fleet for one screen: sight, zones, unwell, suspect and damped nodes, and what is about to happen. */
+    CompletableFuture<JsonObject> status();
+
     /** Whether the controller has sight, its proof, and since when it has none. */
     CompletableFuture<JsonObject> sight();
 

@@ -10,6 +10,7 @@ import io.nodekeeper.controller.heartbeats.Heartbeats;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
 import io.nodekeeper.controller.lags.HeartbeatLags;
 import io.nodekeeper.controller.observer.Ages;
+import io.nodekeeper.controller.status.FleetStatus;
 import io.nodekeeper.controller.verdicts.VerdictFacts;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Loop;
@@ -33,6 +34,7 @@ final class LoopView implements ControllerView {
     private final Supplier<JsonObject> sight;
     private final Supplier<Optional<String>> blindness;
     private final Supplier<Optional<String>> unready;
+    private final FleetStatus fleet;
 
     /** {@code now} is nanoseconds of the controller's monotonic time; the suppliers run on the loop. */
     LoopView(
@@ -43,7 +45,8 @@ final class LoopView implements ControllerView {
             LongSupplier now,
             Supplier<JsonObject> sight,
             Supplier<Optional<String>> blindness,
-            Supplier<Optional<String>> unready) {
+            Supplier<Optional<String>> unready,
+            FleetStatus fleet) {
         this.loop = loop;
         this.heartbeats = heartbeats;
         this.lags = lags;
@@ -52,6 +55,7 @@ final class LoopView implements ControllerView {
         this.sight = sight;
         this.blindness = blindness;
         this.unready = unready;
+        this.fleet = fleet;
     }
 
     @Override
@@ -62,6 +66,11 @@ final class LoopView implements ControllerView {
     @Override
     public CompletableFuture<JsonObject> nodes() {
         return CompletableFuture.supplyAsync(this::summary, loop);
+    }
+
+    @Override
+    public CompletableFuture<JsonObject> status() {
+        return CompletableFuture.supplyAsync(fleet::json, loop);
     }
 
     @Override
@@ -95,6 +104,8 @@ final class LoopView implements ControllerView {
         if (health.lag().micros() >= 0) {
             facts.put("lastRenewalLag", Ages.text(health.lag().micros() * 1_000));
         }
+        facts.putUnlessEmpty("cause", health.readyCause()).putUnlessEmpty("since", health.unreadySince());
+        fleet.addTo(facts, health);
         facts.put("grace", Ages.text(heartbeats.grace(health))).put("suspect", health.isSuspect());
         int falls = flaps.map(damping -> damping.falls(health)).orElse(0);
         if (falls > 0) {

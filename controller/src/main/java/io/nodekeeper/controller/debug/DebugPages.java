@@ -29,8 +29,8 @@ import java.util.function.Supplier;
 
 /**
  * Serves the controller's pages: {@code /metrics}, {@code /healthz}, {@code /readyz}, {@code /debug/nodes}, {@code
- * /debug/nodes/NAME}, {@code /debug/sight}, {@code /debug/lag} and, in observe mode, {@code /debug/observe}. Read-only.
- * Thread-safe.
+ * /debug/nodes/NAME}, {@code /debug/sight}, {@code /debug/lag}, {@code /debug/status} and, in observe mode, {@code
+ * /debug/observe}. Read-only. Thread-safe.
  */
 public final class DebugPages implements Pages {
     /**
@@ -47,7 +47,7 @@ public final class DebugPages implements Pages {
 
     private static final String NODE = "/debug/nodes/";
     private static final List<String> PATHS =
-            List.of("/metrics", "/healthz", "/readyz", "/debug/nodes", NODE + "NAME", "/debug/sight", "/debug/lag");
+            List.of("/metrics", "/healthz", "/readyz", "/debug/nodes", NODE + "NAME", "/debug/sight", "/debug/lag", "/debug/status");
 
     private final ControllerView view;
     private final SearchableHistory history;
@@ -92,6 +92,7 @@ public final class DebugPages implements Pages {
             case "/healthz", "/livez" -> within(view.unready()).thenApply(reason -> health());
             case "/readyz" -> within(view.unready()).thenApply(this::readiness);
             case "/debug/nodes" -> within(view.nodes()).thenApply(Page::json);
+            case "/debug/status" -> within(view.status()).thenApply(Page::json);
             case "/debug/sight" -> within(view.sight()).thenApply(Page::json);
             case "/debug/lag" -> within(view.lag()).thenApply(Page::json);
             default -> {
@@ -127,22 +128,34 @@ public final class DebugPages implements Pages {
     /** The state of a node and the decisions about it. */
     private CompletableFuture<Page> node(String name, String query) {
         DecisionQuery wanted = wanted(name, parameters(query));
-        CompletableFuture<List<Decision>> decisions =
-                CompletableFuture.supplyAsync(() -> wanted, loop).thenCompose(history::find);
-        return Deadlines.within(timer, HISTORY_LIMIT, "the controller's history", decisions)
+        CompletableFuture<List<Decision>> decisions = stored(wanted);
+        CompletableFuture<List<Decision>> controllers = stored(wanted.aboutController());
+        return decisions
+                .thenCombine(controllers, Found::new)
                 .thenCombine(within(view.node(name)), (found, facts) -> page(name, found, facts));
     }
 
-    private static Page page(String name, List<Decision> found, Optional<JsonObject> facts) {
-        if (found.isEmpty() && facts.isEmpty()) {
+    private CompletableFuture<List<Decision>> stored(DecisionQuery query) {
+        CompletableFuture<List<Decision>> found =
+                CompletableFuture.supplyAsync(() -> query, loop).thenCompose(history::find);
+        return Deadlines.within(timer, HISTORY_LIMIT, "the controller's history", found);
+    }
+
+    /** The decisions about a node, and those about the controller itself. */
+    private record Found(List<Decision> node, List<Decision> controller) {}
+
+    private static JsonArray array(List<Decision> decisions) {
+        return new JsonArray(decisions.stream().<JsonValue>map(Decision::json).toList());
+    }
+
+    private static Page page(String name, Found found, Optional<JsonObject> facts) {
+        if (found.node().isEmpty() && facts.isEmpty()) {
             return Page.text(404, "node \"" + name + "\" is unknown, and no decision about it is stored");
         }
         JsonObject.Builder json = JsonObject.builder().put("name", name);
         facts.ifPresent(known -> json.put("node", known));
-        return Page.json(json.put(
-                        "decisions",
-                        new JsonArray(
-                                found.stream().<JsonValue>map(Decision::json).toList()))
+        return Page.json(json.put("decisions", array(found.node()))
+                .put("controller", array(found.controller()))
                 .build());
     }
 

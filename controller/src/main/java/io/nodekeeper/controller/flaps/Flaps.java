@@ -156,6 +156,19 @@ public final class Flaps implements Damping {
         return state == null ? 0 : state.falls();
     }
 
+    /** How much longer each damped node is damped, if it does not fall again. */
+    public Map<NodeHealth, Duration> damped() {
+        Map<NodeHealth, Duration> left = new IdentityHashMap<>();
+        long at = now.nanos();
+        shown.forEach((health, state) -> {
+            FlapDamping.State flap = states.get(health);
+            if (state.damped && flap != null) {
+                left.put(health, Duration.ofNanos(Math.max(0, damping.reuseAt(flap) - at)));
+            }
+        });
+        return left;
+    }
+
     /** The node object is gone. */
     public void gone(NodeHealth health) {
         states.remove(health);

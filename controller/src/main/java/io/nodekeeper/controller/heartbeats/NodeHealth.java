@@ -67,6 +67,16 @@ public final class NodeHealth {
         return status.ready();
     }
 
+    /** Reason and message of its Ready condition, shortened; empty if it is Ready. */
+    public String readyCause() {
+        return status.cause();
+    }
+
+    /** When its Ready condition got a status other than True, as in the API; empty if it is Ready. */
+    public String unreadySince() {
+        return status.since();
+    }
+
     /** Whether its agent has posted a status. */
     public boolean reported() {
         return !status.ready().isEmpty();

@@ -10,11 +10,14 @@ import java.util.Optional;
 /**
  * A query for decisions.
  *
- * @param node the name or the UID of the node; empty for all
+ * @param node the name or the UID of the node; empty for all; {@link #CONTROLLER} for decisions about the controller
  * @param at the time around which to search, half of the decisions before it and half after; empty for the newest
  * @param limit the most decisions, positive
  */
 public record DecisionQuery(String node, Optional<Instant> at, int limit) {
+    /** Stands for the controller itself, such as its blindness; no node has this name or UID. */
+    public static final String CONTROLLER = "-";
+
     /** Checks that the limit is positive. */
     public DecisionQuery {
         if (limit <= 0) {
@@ -27,8 +30,16 @@ public record DecisionQuery(String node, Optional<Instant> at, int limit) {
         return new DecisionQuery(node, Optional.empty(), limit);
     }
 
+    /** The same query for decisions about the controller itself. */
+    public DecisionQuery aboutController() {
+        return new DecisionQuery(CONTROLLER, at, limit);
+    }
+
     /** Whether a decision is about the queried node, at any time. */
     boolean isAbout(Decision decision) {
+        if (node.equals(CONTROLLER)) {
+            return decision.node().isEmpty();
+        }
         return node.isEmpty() || decision.node().equals(node) || decision.uid().equals(node);
     }
 

@@ -12,6 +12,8 @@ import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -122,6 +124,24 @@ final class Evictor {
                 }
             }
         }
+    }
+
+    /** The evictions that wait for their time, by node; nodes without any are left out. */
+    List<PlannedEvictions> planned() {
+        List<PlannedEvictions> planned = new ArrayList<>();
+        for (HostNode node : cache.nodes()) {
+            if (node.taints.isEmpty()) {
+                continue;
+            }
+            List<Long> times = cache.pods(node).stream()
+                    .flatMap(pod -> timers.of(pod).stream())
+                    .toList();
+            times.stream().min(Comparator.naturalOrder()).ifPresent(next -> {
+                Duration left = Duration.ofNanos(Math.max(0, next - timers.now()));
+                planned.add(new PlannedEvictions(node.name, times.size(), left));
+            });
+        }
+        return planned;
     }
 
     /** {@code pod} was deleted. */

@@ -169,6 +169,11 @@ public final class Workload {
         leases.clear(name);
     }
 
+    /** The evictions that wait for their time. On the loop. */
+    public List<PlannedEvictions> planned() {
+        return evictor.planned();
+    }
+
     /** The number of entries of each queue and map, by name. On the loop. */
     public Map<String, Integer> sizes() {
         Map<String, Integer> sizes = new TreeMap<>(leases.sizes());

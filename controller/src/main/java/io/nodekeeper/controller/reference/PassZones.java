@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -187,6 +188,11 @@ public final class PassZones implements Zones {
                 metrics.tainted(member.node.zone());
             }
         }
+    }
+
+    @Override
+    public Optional<ZoneNode> node(NodeHealth health) {
+        return Optional.ofNullable(members.get(health)).map(member -> member.node);
     }
 
     @Override

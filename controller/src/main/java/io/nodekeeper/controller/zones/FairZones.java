@@ -173,6 +173,11 @@ public final class FairZones implements Zones {
     }
 
     @Override
+    public Optional<ZoneNode> node(NodeHealth health) {
+        return Optional.ofNullable(members.get(health)).map(member -> member.node);
+    }
+
+    @Override
     public void stop() {
         stopped = true;
         zones.values().forEach(FairZones::cancel);

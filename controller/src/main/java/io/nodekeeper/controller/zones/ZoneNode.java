@@ -37,7 +37,7 @@ public record ZoneNode(String zone, boolean counted, String ready, boolean notRe
     }
 
     /** Whether its condition requires a taint and it has none; replacing a wrong one needs no permission. */
-    boolean wants() {
+    public boolean wants() {
         return !tainted() && (ready.equals(Condition.FALSE) || ready.equals(Condition.UNKNOWN));
     }
 }

@@ -3,6 +3,7 @@ package io.nodekeeper.controller.zones;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
 import io.nodekeeper.controller.taints.NoExecute;
+import java.util.Optional;
 
 /**
  * Decides when each node may get a NoExecute taint. Limits the rate per zone, and lowers it or stops where so many
@@ -31,6 +32,9 @@ public interface Zones extends NoExecute.Rules {
 
     /** In a pass over all nodes: all were evaluated. */
     void passEnded();
+
+    /** The newest state of that node which counts for its zone; empty if the node is unknown. */
+    Optional<ZoneNode> node(NodeHealth health);
 
     /** Stops all actions. */
     void stop();

@@ -56,11 +56,31 @@ class DebugPagesTest {
     }
 
     @Test
+    void nodeIsShownBesideTheDecisionsAboutTheControllerItself() {
+        history.add(new Decision(B, "", "", "ObserverBlind", "nothing seen for 10s", JsonObject.EMPTY));
+        history.add(new Decision(B.plusSeconds(1), "n2", "uid-2", "Unknown", "silent for 50s", JsonObject.EMPTY));
+        history.add(new Decision(B.plusSeconds(2), "n1", "uid-1", "Unknown", "silent for 50s", JsonObject.EMPTY));
+
+        JsonObject json = Json.parseObject(get("/debug/nodes/n1", "").body());
+
+        assertThat(json.array("decisions").objects().map(decision -> decision.text("kind")))
+                .containsExactly("Unknown");
+        assertThat(json.array("controller").objects().map(decision -> decision.text("kind")))
+                .containsExactly("ObserverBlind");
+        assertThat(json.text("name")).isEqualTo("n1");
+    }
+
+    @Test
+    void fleetIsShownOnOnePage() {
+        assertThat(Json.parseObject(get("/debug/status", "").body()).text("grace")).isEqualTo("50s");
+    }
+
+    @Test
     void unknownPagesAndInvalidParametersAreErrors() {
         assertThat(get("/debug/nodes/other", "").status()).isEqualTo(404);
         assertThat(text("/nothing", ""))
                 .isEqualTo("404: 404 page not found; there are /metrics, /healthz, /readyz, /debug/nodes,"
-                        + " /debug/nodes/NAME, /debug/sight, /debug/lag, /debug/observe\n");
+                        + " /debug/nodes/NAME, /debug/sight, /debug/lag, /debug/status, /debug/observe\n");
         assertThat(text("/debug/nodes/n1", "at=yesterday"))
                 .isEqualTo("400: at is \"yesterday\"; expected a time like 2026-11-21T09:07:17Z\n");
         assertThat(text("/debug/nodes/n1", "limit=0")).isEqualTo("400: limit is \"0\"; expected 1 to 1000\n");
@@ -160,6 +180,11 @@ class DebugPagesTest {
         @Override
         public CompletableFuture<JsonObject> nodes() {
             return answer(JsonObject.EMPTY);
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> status() {
+            return answer(JsonObject.EMPTY.with("grace", "50s"));
         }
 
         @Override
