@@ -5,6 +5,7 @@ import io.nodekeeper.cli.apiserver.ApiServerCommand;
 import io.nodekeeper.cli.certs.CertsCommand;
 import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
+import io.nodekeeper.cli.completion.CompletionCommand;
 import io.nodekeeper.cli.controller.ControllerCommand;
 import io.nodekeeper.cli.doctor.DoctorCommand;
 import io.nodekeeper.cli.doctor.DoctorProcess;
@@ -12,6 +13,8 @@ import io.nodekeeper.cli.guard.GuardCommand;
 import io.nodekeeper.cli.hollow.HollowNodesCommand;
 import io.nodekeeper.cli.simulate.SimulateCommand;
 import io.nodekeeper.cli.simulate.SimulateProcess;
+import io.nodekeeper.cli.status.StatusCommand;
+import io.nodekeeper.cli.status.StatusProcess;
 import io.nodekeeper.cli.store.CheckCommand;
 import io.nodekeeper.cli.store.RepairCommand;
 import io.nodekeeper.cli.store.RestoreCommand;
@@ -63,8 +66,10 @@ final class Commands {
                 new HollowNodesCommand(processes.hollowNodes),
                 new SimulateCommand(command -> SimulateProcess.run(command, out, err)),
                 new GuardCommand(out),
+                new StatusCommand(command -> StatusProcess.run(command, out, err)),
                 new WhyCommand(command -> WhyProcess.run(command, clock, out, err)),
                 new DoctorCommand(command -> DoctorProcess.run(command, processes.runtime, out, err)),
-                new CertsCommand(clock.wallTime(), Randoms.secure(), out));
+                new CertsCommand(clock.wallTime(), Randoms.secure(), out),
+                new CompletionCommand(out));
     }
 }

@@ -66,6 +66,9 @@ class CommandLineValuesTest {
             Map.entry("--audit-log-path", BAD_PATHS.subList(2, BAD_PATHS.size())), // empty is no audit log
             Map.entry("--bind-address", BAD_ADDRESSES),
             Map.entry("--container-runtime-endpoint", BAD_SOCKETS),
+            Map.entry("--context", List.of()), // any text: without such a context the command fails
+            Map.entry("--controller-namespace", List.of("a".repeat(64), "A", "", LONG)),
+            Map.entry("--controller-service", List.of("", "name", "ftp:name:1", "a/b:1", "name:port:2", LONG)),
             Map.entry("--controller-bind-address", List.of("", "here", "127.0.0.1:99999", "1:2:3", DIGITS, LONG)),
             Map.entry("--etcd-prefix", List.of("", "registry", "/a b", "/ä")),
             Map.entry("--feature-gates", List.of("None=true", "=", LONG)),

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.certs.Certificates;
 import io.nodekeeper.cli.files.FileErrors;
+import io.nodekeeper.cli.pages.PagesServer;
 import io.nodekeeper.cli.store.SnapshotFile;
+import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.FileHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
@@ -17,6 +19,8 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
@@ -32,6 +36,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine.Model.CommandSpec;
@@ -42,6 +48,20 @@ class CommandOutputTest {
     Path directory;
 
     private final CommandModel model = new CommandModel();
+    private PagesServer pages;
+
+    /** A controller whose only page has no nodes. */
+    @BeforeEach
+    void serve() throws IOException {
+        pages = PagesServer.start(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                (path, query) -> CompletableFuture.completedFuture(Page.json(JsonObject.EMPTY.with("nodes", "none"))));
+    }
+
+    @AfterEach
+    void stop() {
+        pages.close();
+    }
 
     /** A stream that fails at each write, and counts the writes. */
     private static final class Failing extends OutputStream {
@@ -132,6 +152,8 @@ class CommandOutputTest {
                 Map.entry("hollow-nodes", List.of("--kubeconfig", kubeconfig)),
                 Map.entry("simulate", List.of("--nodes", "3", "--duration", "1m")),
                 Map.entry("why", List.of("n1", "--history-dir", history())),
+                Map.entry("status", List.of("--server", "http://127.0.0.1:" + pages.address().getPort())),
+                Map.entry("completion", List.of("bash")),
                 Map.entry("doctor", List.of("--container-runtime-endpoint", "unix:///tmp/none.sock")),
                 Map.entry("certs", List.of("--data-dir", data, "--node", "n1", "--server", "https://h:1")));
     }

@@ -103,7 +103,7 @@ public final class Arguments {
      * {@code text} for one terminal line: control characters become code points such as U+0007, and the middle of a
      * text with more than {@code longest} characters becomes an ellipsis.
      */
-    static String printable(String text, int longest) {
+    public static String printable(String text, int longest) {
         String shown = text.length() <= longest
                 ? text
                 : text.substring(0, longest / 2) + " ... " + text.substring(text.length() - longest / 2);

@@ -21,6 +21,7 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * Reads a command line, reports all its faults together, and runs the command. Exit codes: 0 success, 1 the command
@@ -126,7 +127,8 @@ public final class CommandRunner {
         boolean checkable = true;
         for (ParseResult at = parsed; ; at = at.subcommand()) {
             line = at.commandSpec().commandLine();
-            at.errors().forEach(error -> faults.add(Failures.text(error)));
+            CommandLine level = line;
+            at.errors().forEach(error -> faults.add(Failures.text(error) + meant(error, level)));
             List<String> paths = pathFaults(at);
             faults.addAll(paths);
             // A check whose path is missing would only report consequences of that.
@@ -159,6 +161,21 @@ public final class CommandRunner {
             faults.addAll(together.list());
         }
         return faults.isEmpty() ? run(command) : misunderstood(line, faults);
+    }
+
+    /** What an unknown option or command may have meant. */
+    private static String meant(Exception error, CommandLine line) {
+        if (!(error instanceof UnmatchedArgumentException unmatched)
+                || unmatched.getUnmatched().isEmpty()) {
+            return "";
+        }
+        String typed = unmatched.getUnmatched().getFirst();
+        int equals = typed.indexOf('=');
+        String word = typed.startsWith("-") && equals > 0 ? typed.substring(0, equals) : typed;
+        List<String> words = word.startsWith("-")
+                ? List.copyOf(line.getCommandSpec().optionsMap().keySet())
+                : List.copyOf(line.getSubcommands().keySet());
+        return Nearest.hint(word, words).map(hint -> "; " + hint).orElse("");
     }
 
     /** Faults of paths that no file can have. An empty path would mean the working directory. */

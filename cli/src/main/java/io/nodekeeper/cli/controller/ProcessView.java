@@ -26,12 +26,17 @@ final class ProcessView implements ControllerView {
 
     @Override
     public CompletableFuture<Optional<JsonObject>> node(String name) {
-        return ask(view -> view.node(name), Optional.empty());
+        return ask(view -> view.node(name), Optional.of(JsonObject.EMPTY.with("notWorking", idle())));
     }
 
     @Override
     public CompletableFuture<JsonObject> nodes() {
         return ask(ControllerView::nodes, JsonObject.EMPTY.with("notWorking", idle()));
+    }
+
+    @Override
+    public CompletableFuture<JsonObject> status() {
+        return ask(ControllerView::status, JsonObject.EMPTY.with("notWorking", idle()));
     }
 
     @Override

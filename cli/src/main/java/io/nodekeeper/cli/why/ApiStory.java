@@ -21,6 +21,16 @@ import java.util.concurrent.CompletableFuture;
 
 /** Reads what the API shows about a node: its conditions, taints and their times, lease, and events. Events expire. */
 final class ApiStory {
+    /** The facts that only the API has. */
+    static final List<String> ADDED = List.of("taints", "cordoned", "problems");
+    /** The kind of the entry that says who cordoned the node. */
+    static final String CORDONED = "Cordoned";
+    /** The beginning of the kind of an event. */
+    static final String EVENT = "Event ";
+
+    /** The most events: their newest fill some screens, and the API keeps them for an hour. */
+    private static final int EVENTS = 200;
+
     private ApiStory() {}
 
     /** Reads the story; empty if the node does not exist. */
@@ -52,14 +62,15 @@ final class ApiStory {
                     .ifPresent(at -> told.add(new Decision(
                             at, name, node.uid(), "Tainted", taint.key() + ":" + taint.effect(), JsonObject.EMPTY)));
         }
-        events.array("items")
-                .objects()
+        cordon(node).ifPresent(told::add);
+        List<JsonObject> all = events.array("items").objects().toList();
+        all.subList(Math.max(0, all.size() - EVENTS), all.size())
                 .forEach(event -> time(event)
                         .ifPresent(at -> told.add(new Decision(
                                 at,
                                 name,
                                 event.object("involvedObject").text("uid"),
-                                "Event " + event.text("reason"),
+                                EVENT + event.text("reason"),
                                 event.text("message") + " ("
                                         + event.object("source").text("component")
                                         + event.number("count")
@@ -85,12 +96,57 @@ final class ApiStory {
         facts.put(
                 "lastLeaseByItsClock",
                 lease.renewTime().map(KubeTime::formatMicro).orElse("it has none"));
+        node.ready()
+                .filter(ready -> !ready.status().equals(Condition.TRUE))
+                .ifPresent(ready -> facts.put("cause", ready.reason() + ": " + ready.message())
+                        .putUnlessEmpty("since", ready.json().text("lastTransitionTime")));
+        List<String> problems = problems(node);
+        if (!problems.isEmpty()) {
+            facts.put("problems", JsonArray.ofStrings(problems));
+        }
+        if (isCordoned(node)) {
+            facts.put("cordoned", cordon(node).map(Decision::text).orElse("cordoned: no new pods"));
+        }
         return facts.put(
                         "taints",
                         JsonArray.ofStrings(node.taints().stream()
                                 .map(taint -> taint.key() + ":" + taint.effect())
                                 .toList()))
                 .build();
+    }
+
+    /** Each condition that reports a problem: by convention, every one that is True, except Ready. */
+    private static List<String> problems(Node node) {
+        return node.conditions().stream()
+                .filter(condition -> !condition.type().equals(Condition.READY)
+                        && condition.status().equals(Condition.TRUE))
+                .map(condition -> condition.type() + ": " + condition.message())
+                .toList();
+    }
+
+    private static boolean isCordoned(Node node) {
+        return node.json().object("spec").bool("unschedulable");
+    }
+
+    /** Who cordoned the node and when: the writer that owns the field, if the API server records owners. */
+    private static Optional<Decision> cordon(Node node) {
+        if (!isCordoned(node)) {
+            return Optional.empty();
+        }
+        return node.metadata()
+                .array("managedFields")
+                .objects()
+                .filter(entry ->
+                        entry.object("fieldsV1").object("f:spec").has("f:unschedulable"))
+                .findFirst()
+                .flatMap(entry -> KubeTime.parse(entry.text("time"))
+                        .map(at -> new Decision(
+                                at,
+                                node.name(),
+                                node.uid(),
+                                CORDONED,
+                                "cordoned by " + entry.text("manager") + ": no new pods",
+                                JsonObject.EMPTY)));
     }
 
     private static Optional<Instant> time(JsonObject event) {

@@ -4,7 +4,12 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.controller.history.Decision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What is known of one node.
@@ -13,19 +18,58 @@ import java.util.List;
  * @param source the source of this information, for people
  * @param notes what to know about the source, for people
  * @param facts the node's current state, by name; empty if unknown
- * @param decisions the decisions about it, newest last
+ * @param decisions the decisions about it, and about the controller while these were made, newest last
  */
 record Story(String node, String source, List<String> notes, JsonObject facts, List<Decision> decisions) {
+    /** Changes of the controller's sight this long before the first decision may explain it. */
+    private static final Duration BEFORE = Duration.ofMinutes(5);
 
     /** Whether nothing is known of the node. */
     boolean isEmpty() {
         return facts.isEmpty() && decisions.isEmpty();
     }
 
-    /** The story as JSON. */
-    JsonObject json() {
+    /** This story with the decisions about the controller itself that were made in the same time. */
+    Story withController(List<Decision> controllers) {
+        if (decisions.isEmpty()) {
+            return this;
+        }
+        Instant from = decisions.getFirst().at().minus(BEFORE);
+        return with(controllers.stream()
+                .filter(decision -> !decision.at().isBefore(from))
+                .toList());
+    }
+
+    /** This story with more decisions. */
+    Story with(List<Decision> more) {
+        List<Decision> all = new ArrayList<>(Stream.concat(decisions.stream(), more.stream())
+                .distinct()
+                .toList());
+        all.sort(Comparator.comparing(Decision::at));
+        return new Story(node, source, notes, facts, List.copyOf(all));
+    }
+
+    /**
+     * This story of a controller with what only the API has: cordons, the events of others, and the facts that the
+     * controller does not keep.
+     */
+    Story withApi(Story api) {
+        JsonObject.Builder merged = facts.toBuilder();
+        ApiStory.ADDED.forEach(
+                name -> api.facts().get(name).ifPresent(value -> merged.put(name, value)));
+        List<Decision> more = api.decisions().stream()
+                .filter(decision -> decision.kind().equals(ApiStory.CORDONED)
+                        || (decision.kind().startsWith(ApiStory.EVENT)
+                                && !decision.text().contains("(node-controller")))
+                .toList();
+        return new Story(node, source, notes, facts.isEmpty() ? facts : merged.build(), decisions).with(more);
+    }
+
+    /** The story as JSON; {@code headline} is its first sentence. */
+    JsonObject json(String headline) {
         return JsonObject.builder()
                 .put("name", node)
+                .put("headline", headline)
                 .put("source", source)
                 .put("notes", JsonArray.ofStrings(notes))
                 .put("node", facts)

@@ -4,10 +4,9 @@ import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
-import io.nodekeeper.cli.options.KubeconfigOptions;
 import io.nodekeeper.cli.output.Output;
+import io.nodekeeper.cli.source.SourceOptions;
 import io.nodekeeper.time.GoDuration;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -20,15 +19,18 @@ import picocli.CommandLine.Parameters;
 /** The command {@code why}: explains the state of a node. */
 @Command(
         name = "why",
-        description = "Explains why a node is, or was, NotReady or Unknown: its last heartbeat, how long each hop took,"
-                + " its deadline, what the controller could see, what it decided and wrote, and how the"
-                + " outage ended. Asks the leading controller, which it finds through the API. If that"
-                + " controller cannot be reached, shows what the API has. Times are UTC. Exit code 1 if"
-                + " nothing is known of the node.",
+        description = "Explains why a node is, or was, NotReady or Unknown: first in one sentence, then its last"
+                + " heartbeat, how long each hop took, its deadline, what the controller could see, what it"
+                + " decided and wrote, which pods moved, who cordoned it, and how the outage ended. Asks the"
+                + " leading controller, which it finds through the API, at its address or through the API"
+                + " server's proxy. If that controller cannot be reached, shows what the API has. Times are UTC."
+                + " Exit code 1 if nothing is known of the node.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper why node-7 --kubeconfig nodekeeper-data/admin.kubeconfig",
             "      The newest decisions, newest last.",
+            "  nodekeeper why --context production",
+            "      The worst nodes of that cluster.",
             "  nodekeeper why node-7 --kubeconfig admin.kubeconfig --at 2026-11-21T09:07:17Z",
             "      The decisions around that time.",
             "  nodekeeper why node-7 --server http://127.0.0.1:10257 --at 90m",
@@ -41,7 +43,8 @@ public final class WhyCommand extends NodekeeperCommand {
             index = "0",
             arity = "0..1",
             paramLabel = "NODE",
-            description = "The node's name, or its UID if several nodes had that name.")
+            description = "The node's name, also as node/NAME, or its UID if several nodes had that name. Without it:"
+                    + " the worst nodes, each in one sentence.")
     String node = "";
 
     @Option(
@@ -52,13 +55,7 @@ public final class WhyCommand extends NodekeeperCommand {
     Optional<String> at = Optional.empty();
 
     @Mixin
-    KubeconfigOptions kubeconfig = new KubeconfigOptions();
-
-    @Option(
-            names = "--server",
-            paramLabel = "URL",
-            description = "The address of the controller's pages. Default: the address in the API.")
-    Optional<URI> server = Optional.empty();
+    SourceOptions source = new SourceOptions();
 
     @Option(
             names = "--history-dir",
@@ -86,6 +83,11 @@ public final class WhyCommand extends NodekeeperCommand {
         this.launcher = launcher;
     }
 
+    /** The node's name or UID; empty for the worst nodes. kubectl's forms {@code node/NAME} and the like are names. */
+    String name() {
+        return node.replaceFirst("^(nodes?|no)/", "");
+    }
+
     /** The requested time, if any. Call it only after {@link #check} found no fault. */
     Optional<Instant> time(Instant now) {
         return at.map(text -> KubeTime.parse(text).orElseGet(() -> now.minus(GoDuration.parse(text))));
@@ -99,21 +101,18 @@ public final class WhyCommand extends NodekeeperCommand {
     @Override
     public void check(Faults faults) {
         super.check(faults);
-        faults.require(!node.isEmpty(), "the node is missing; expected its name: nodekeeper why NODE");
+        faults.require(
+                !node.isEmpty() || historyDir.isEmpty(),
+                "the node is missing; expected its name: nodekeeper why NODE --history-dir DIR");
         faults.require(
                 at.isEmpty() || isTime(at.get()),
                 "--at is \"" + at.orElse("")
                         + "\"; expected a time like 2026-11-21T09:07:17Z, or how long ago, like 5m");
-        faults.require(server.isEmpty() || historyDir.isEmpty(), "--server and --history-dir exclude each other");
-        server.ifPresent(url -> faults.require(
-                url.getHost() != null && ("http".equals(url.getScheme()) || "https".equals(url.getScheme())),
-                "--server is " + url + "; expected a URL like http://127.0.0.1:10257"));
+        faults.require(!source.hasServer() || historyDir.isEmpty(), "--server and --history-dir exclude each other");
         historyDir.ifPresent(dir ->
                 faults.require(Files.isDirectory(dir), "--history-dir is " + dir + ", which is not a directory"));
         faults.within("--limit", limit, 1, 1_000);
-        if (server.isEmpty() && historyDir.isEmpty()) {
-            kubeconfig.check(faults);
-        }
+        source.check(faults, historyDir.isEmpty());
     }
 
     private static boolean isTime(String text) {

@@ -2,18 +2,18 @@ package io.nodekeeper.cli.why;
 
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.Json;
-import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.command.Nearest;
 import io.nodekeeper.cli.output.Output;
-import io.nodekeeper.client.Call;
-import io.nodekeeper.client.HttpTransport;
-import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Reply;
-import io.nodekeeper.client.Transport;
-import io.nodekeeper.client.config.ServerAccess;
-import io.nodekeeper.controller.debug.DebugAddress;
+import io.nodekeeper.cli.source.Answer;
+import io.nodekeeper.cli.source.ControllerPages;
+import io.nodekeeper.cli.source.NoControllerException;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.DecisionQuery;
 import io.nodekeeper.controller.history.FileHistory;
@@ -21,133 +21,196 @@ import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
+import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
 
 /** Reads what is known of a node from the best reachable source, and prints it. */
 public final class WhyProcess {
-    /** The deadline of each request to the API: far more than it takes, and a person waits at a terminal. */
-    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
-    /**
-     * The deadline for the controller's page, whose address may be unreachable; a page may read many files of history.
-     */
-    private static final Duration PAGE_TIMEOUT = Duration.ofSeconds(20);
+    /** The most nodes that are explained if none is named: a screen. */
+    private static final int WORST = 10;
+    /** The most characters of an answer; a node's conditions and events are limited by the API server. */
+    private static final int LONGEST = 4 << 20;
 
     private final WhyCommand command;
     private final Instant asked;
     private final PrintWriter err;
     private final ThreadLoop loop = new ThreadLoop("why");
+    private final ControllerPages pages;
 
     private WhyProcess(WhyCommand command, Instant asked, PrintWriter err) {
         this.command = command;
         this.asked = asked;
         this.err = err;
+        this.pages = new ControllerPages(command.source, loop, err);
     }
 
     /** Prints the answer, with ages relative to the time of its arrival; returns the exit code. */
     public static int run(WhyCommand command, Clock clock, PrintWriter out, PrintWriter err) throws IOException {
-        Instant asked = clock.wallTime();
-        WhyProcess process = new WhyProcess(command, asked, err);
+        WhyProcess process = new WhyProcess(command, clock.wallTime(), err);
         try {
-            Story story = process.story();
-            if (story.isEmpty()) {
-                err.println("error: nothing is known of node \"" + command.node + "\" to " + story.source());
-                story.notes().forEach(err::println);
-                err.flush();
-                return CommandRunner.FAILED;
-            }
-            out.print(
-                    command.output == Output.json
-                            ? Json.writePretty(story.json()) + "\n"
-                            : WhyReport.of(story, clock.wallTime(), command.time(asked)));
-            out.flush();
-            return CommandRunner.OK;
+            return command.name().isEmpty() ? process.worst(clock, out) : process.one(clock, out);
         } catch (CompletionException e) {
             throw new IOException(Failures.text(e), e);
         } finally {
+            process.pages.close();
             process.loop.close();
         }
     }
 
-    private Story story() throws IOException {
+    private int one(Clock clock, PrintWriter out) throws IOException {
+        Story story = story(command.name());
+        if (story.isEmpty()) {
+            err.println("error: nothing is known of node \"" + command.name() + "\" to " + story.source());
+            story.notes().forEach(err::println);
+            Nearest.hint(command.name(), names()).ifPresent(err::println);
+            err.flush();
+            return CommandRunner.FAILED;
+        }
+        Instant now = clock.wallTime();
+        print(
+                out,
+                command.output == Output.json
+                        ? Json.writePretty(story.json(Headline.of(story, now))) + "\n"
+                        : WhyReport.of(story, now, command.time(asked)));
+        return CommandRunner.OK;
+    }
+
+    /** The worst nodes, each in one sentence. */
+    private int worst(Clock clock, PrintWriter out) throws IOException {
+        Answer status = pages.get("/debug/status");
+        JsonObject page = status.page()
+                .filter(json -> status.notWorking().isEmpty())
+                .orElseThrow(() -> new IOException(status.from() + " has no status"
+                        + status.notWorking().map(why -> ": " + why).orElse("")));
+        List<Story> stories = new ArrayList<>();
+        List<String> names = Stream.concat(
+                        page.array("unwell").objects(), page.array("suspects").objects())
+                .map(node -> node.text("name"))
+                .distinct()
+                .toList();
+        for (String name : names.subList(0, Math.min(WORST, names.size()))) {
+            stories.add(story(name));
+        }
+        Instant now = clock.wallTime();
+        if (command.output == Output.json) {
+            JsonArray all = new JsonArray(stories.stream()
+                    .<JsonValue>map(story -> story.json(Headline.of(story, now)))
+                    .toList());
+            print(out, Json.writePretty(JsonObject.EMPTY.with("nodes", all)) + "\n");
+            return CommandRunner.OK;
+        }
+        StringBuilder text = new StringBuilder();
+        if (page.object("sight").has("blindness")) {
+            text.append("The controller is blind: ")
+                    .append(page.object("sight").text("blindness"))
+                    .append(".\n\n");
+        }
+        if (stories.isEmpty()) {
+            text.append("All ").append(page.number("nodes").orElse(0L)).append(" nodes are Ready, and none is late.\n");
+        }
+        stories.forEach(story -> text.append(Headline.of(story, now)).append("\n\n"));
+        if (names.size() > WORST) {
+            text.append("And ").append(names.size() - WORST).append(" more: nodekeeper status -o wide\n");
+        }
+        print(out, text.toString().stripTrailing() + "\n");
+        return CommandRunner.OK;
+    }
+
+    private static void print(PrintWriter out, String text) {
+        // Texts of nodes and events may contain anything.
+        out.print(Arguments.printable(text, LONGEST));
+        out.flush();
+    }
+
+    private Story story(String name) throws IOException {
         if (command.historyDir.isPresent()) {
-            DecisionQuery query = new DecisionQuery(command.node, command.time(asked), command.limit);
+            Path directory = command.historyDir.get();
+            DecisionQuery query = new DecisionQuery(name, command.time(asked), command.limit);
             List<Decision> found =
-                    FileHistory.read(command.historyDir.get(), query, damage -> err.println("unreadable: " + damage));
-            return new Story(
-                    command.node, "the history in " + command.historyDir.get(), List.of(), JsonObject.EMPTY, found);
+                    FileHistory.read(directory, query, damage -> err.println("unreadable: " + damage));
+            return new Story(name, "the history in " + directory, List.of(), JsonObject.EMPTY, found)
+                    .withController(FileHistory.read(directory, query.aboutController(), damage -> {}));
         }
-        return command.server.isPresent() ? asked(command.server.get()) : found();
+        return command.source.hasServer() ? asked(name) : found(name);
     }
 
-    /** Asks the controller that the API names, or else the API. */
-    private Story found() {
-        HttpTransport transport = new HttpTransport(command.kubeconfig.access());
+    /** Asks the controller, and adds what only the API has; or the API alone. */
+    private Story found(String name) throws IOException {
+        String why;
         try {
-            KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
-            Optional<URI> address = DebugAddress.find(client).join();
-            String why = "no controller has published its address (annotation " + DebugAddress.ANNOTATION + ")";
-            if (address.isPresent()) {
-                try {
-                    Story story = asked(address.get());
-                    if (!story.isEmpty()) {
-                        return story;
-                    }
-                    why = "the controller at " + address.get() + " knows nothing of the node";
-                } catch (IOException e) {
-                    why = e.getMessage();
-                }
+            Story story = asked(name);
+            if (!story.isEmpty()) {
+                return withApi(story);
             }
-            return ApiStory.read(
-                            client,
-                            command.node,
-                            List.of(
-                                    "The controller was not asked: " + why + ".",
-                                    "Conditions, taints and events show what was done, not why."))
-                    .join();
-        } finally {
-            transport.close();
+            why = story.source() + " knows nothing of the node";
+        } catch (NoControllerException e) {
+            why = Failures.text(e);
+        }
+        return api(
+                name,
+                List.of(
+                        "The controller was not asked: " + why + ".",
+                        "Conditions, taints and events show what was done, not why."));
+    }
+
+    /** The story with what only the API has, or with a note that it cannot be read, such as for lack of rights. */
+    private Story withApi(Story story) {
+        try {
+            return story.withApi(api(story.node(), List.of()));
+        } catch (CompletionException e) {
+            String note = "Cordons and events are missing: " + Failures.text(e) + ".";
+            return new Story(story.node(), story.source(), List.of(note), story.facts(), story.decisions());
         }
     }
 
-    private Story asked(URI server) throws IOException {
+    private Story api(String name, List<String> notes) {
+        return ApiStory.read(pages.api(), name, notes).join();
+    }
+
+    private Story asked(String name) throws IOException {
         String at = command.time(asked)
                 .map(time -> "&at=" + URLEncoder.encode(KubeTime.formatMicro(time), StandardCharsets.UTF_8))
                 .orElse("");
-        String target = "/debug/nodes/" + URLEncoder.encode(command.node, StandardCharsets.UTF_8) + "?limit="
-                + command.limit + at;
-        Transport transport = new HttpTransport(
-                new ServerAccess(server, List.of(), false, "", Optional.empty(), "", Optional.empty()));
-        try {
-            Reply reply = transport.send(Call.get(target), loop, PAGE_TIMEOUT).join();
-            String from = "the controller at " + server;
-            return switch (reply.status()) {
-                case 200 -> story(from, Json.parseObject(reply.body()));
-                case 404 -> new Story(command.node, from, List.of(), JsonObject.EMPTY, List.of());
-                default ->
-                    throw new IOException(from + " answers " + reply.status() + ": "
-                            + new String(reply.body(), StandardCharsets.UTF_8).strip());
-            };
-        } catch (CompletionException e) {
-            throw new IOException("the controller at " + server + " cannot be reached: " + Failures.text(e), e);
-        } catch (JsonException e) {
-            throw new IOException("what is at " + server + " is not a controller: " + e.getMessage(), e);
-        } finally {
-            transport.close();
-        }
+        Answer answer = pages.get("/debug/nodes/" + URLEncoder.encode(name, StandardCharsets.UTF_8) + "?limit="
+                + command.limit + at);
+        JsonObject page = answer.page().orElse(JsonObject.EMPTY);
+        JsonObject facts = answer.notWorking().isPresent() ? JsonObject.EMPTY : page.object("node");
+        List<String> notes = answer.notWorking()
+                .map(reason -> List.of("It does not work now: " + reason + "."))
+                .orElse(List.of());
+        return new Story(name, answer.from(), notes, facts, decisions(page, "decisions"))
+                .withController(decisions(page, "controller"));
     }
 
-    private Story story(String from, JsonObject page) {
-        List<Decision> decisions = page.array("decisions")
+    private static List<Decision> decisions(JsonObject page, String name) {
+        return page.array(name)
                 .objects()
                 .flatMap(json -> Decision.of(json).stream())
                 .toList();
-        return new Story(command.node, from, List.of(), page.object("node"), decisions);
+    }
+
+    /** The names of all nodes, for a hint at what was meant; empty if they cannot be read. */
+    private List<String> names() {
+        if (command.historyDir.isPresent() || command.source.hasServer()) {
+            return List.of();
+        }
+        try {
+            return pages
+                    .api()
+                    .list(ResourceType.NODES, "", "")
+                    .join()
+                    .array("items")
+                    .objects()
+                    .map(node -> node.object("metadata").text("name"))
+                    .toList();
+        } catch (CompletionException e) {
+            return List.of();
+        }
     }
 }

@@ -7,39 +7,62 @@ import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.Evidence;
-import io.nodekeeper.time.GoDuration;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Formats a {@link Story} for people: the state, then the decisions, each with its causes in order. Pure. */
+/** Formats a {@link Story} for people: the headline, the state, then the decisions, each with its causes in order. Pure. */
 final class WhyReport {
-    private static final DateTimeFormatter TIME =
-            DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
-    private static final Map<String, String> LABELS = Map.of(
-            "signal", "last heard",
-            "sentAt", "sent, by its clock",
-            "arrivedAt", "arrived here",
-            "lag", "time of each hop",
-            "silence", "silent for",
-            "grace", "grace",
-            "missedBy", "decided after it by",
-            "sight", "could the controller see",
-            "writes", "wrote");
+    private static final Map<String, String> LABELS = Map.ofEntries(
+            Map.entry("signal", "last heard"),
+            Map.entry("sentAt", "sent, by its clock"),
+            Map.entry("arrivedAt", "arrived here"),
+            Map.entry("lag", "time of each hop"),
+            Map.entry("silence", "silent for"),
+            Map.entry("grace", "grace period"),
+            Map.entry("missedBy", "decided after it by"),
+            Map.entry("sight", "could the controller see"),
+            Map.entry("writes", "wrote"),
+            Map.entry("uid", "UID"),
+            Map.entry("ready", "Ready"),
+            Map.entry("cause", "reason"),
+            Map.entry("lastSignal", "last heartbeat by"),
+            Map.entry("lastSignalAt", "last heartbeat at"),
+            Map.entry("leaseRenewTime", "lease renewed, by its clock"),
+            Map.entry("lastLeaseByItsClock", "lease renewed, by its clock"),
+            Map.entry("statusHeartbeatTime", "status sent, by its clock"),
+            Map.entry("lastStatusByItsClock", "status sent, by its clock"),
+            Map.entry("controllerIsBlind", "the controller is blind"),
+            Map.entry("clock", "its clock"),
+            Map.entry("lastRenewalLag", "last heartbeat took"),
+            Map.entry("suspect", "later than usual"),
+            Map.entry("fellFromReady", "times it fell from Ready"),
+            Map.entry("declaredUnknownHere", "declared Unknown"),
+            Map.entry("underJudgement", "a live read decides now"),
+            Map.entry("dampedUntil", "taints are kept until"),
+            Map.entry("plannedEvictions", "pods to be evicted"),
+            Map.entry("nextEviction", "first eviction at"),
+            Map.entry("nextEvictionIn", "first eviction in"),
+            Map.entry("lateMillis", "late by, in ms"),
+            Map.entry("podUid", "UID of the pod"),
+            Map.entry("hop", "what stalled"),
+            Map.entry("how", "verdicts now use"));
+    /** What people need only in JSON. */
+    private static final Set<String> HIDDEN = Set.of("resourceVersion");
 
     private final Instant now;
+    private final Times times;
     private final Optional<Instant> at;
     private final StringBuilder text = new StringBuilder();
 
     private WhyReport(Instant now, Optional<Instant> at) {
         this.now = now;
+        this.times = new Times(now);
         this.at = at;
     }
 
@@ -49,13 +72,16 @@ final class WhyReport {
     }
 
     private String write(Story story) {
-        line("Node " + story.node() + ", as of " + TIME.format(now) + " UTC");
-        line("From " + story.source() + ".");
+        line(Headline.of(story, now));
+        line("");
+        line("As of " + Times.exact(now) + " UTC, from " + story.source() + ".");
         story.notes().forEach(this::line);
         if (!story.facts().isEmpty()) {
             line("");
             line("Now:");
-            fields("  ", story.facts(), List.copyOf(story.facts().fields().keySet()));
+            fields("  ", story.facts(), story.facts().fields().keySet().stream()
+                            .filter(name -> !HIDDEN.contains(name))
+                            .toList());
         }
         line("");
         if (story.decisions().isEmpty()) {
@@ -129,21 +155,16 @@ final class WhyReport {
                         .map(field -> label(field.getKey()) + " " + inline(field.getValue()))
                         .collect(Collectors.joining(", "));
             case JsonArray array -> array.items().stream().map(this::inline).collect(Collectors.joining(", "));
-            default -> value.toString();
+            default -> value.toString().replace("true", "yes").replace("false", "no");
         };
     }
 
     private String time(Instant time) {
-        Duration ago = Duration.between(time, now);
-        String age = GoDuration.format(
-                ago.abs().compareTo(Duration.ofMinutes(1)) < 0
-                        ? Duration.ofMillis(ago.abs().toMillis())
-                        : Duration.ofSeconds(ago.abs().toSeconds()));
-        return TIME.format(time) + " (" + (ago.isNegative() ? "in " + age : age + " ago") + ")";
+        return times.full(time);
     }
 
     /** {@code lastSignalAt} as {@code last signal at}. */
-    private static String label(String name) {
+    static String label(String name) {
         String known = LABELS.get(name);
         return known != null
                 ? known

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.pages.DebugServer;
+import io.nodekeeper.cli.pages.PagesServer;
+import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.controller.ControllerView;
 import io.nodekeeper.controller.debug.DebugPages;
 import io.nodekeeper.controller.history.Decision;
@@ -22,12 +26,15 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -79,11 +86,13 @@ class WhyTest {
                 "n1", "the controller", List.of(), JsonObject.EMPTY.with("ready", "True"), List.of(UNKNOWN, RETURNED));
 
         assertThat(WhyReport.of(story, NOW, Optional.of(B.plusSeconds(60)))).isEqualTo("""
-                Node n1, as of 2015-01-01 12:05:00.000 UTC
-                From the controller.
+                Node n1 is Ready; last trouble at 12:01:30 UTC (3m30s ago): Heard of again.
+                Next: kubectl describe node n1
+
+                As of 2015-01-01 12:05:00.000 UTC, from the controller.
 
                 Now:
-                  ready  True
+                  Ready  True
 
                 What happened, newest last:
 
@@ -109,6 +118,7 @@ class WhyTest {
     void presentBlindnessStandsAboveWhatHappened() {
         JsonObject now = JsonObject.EMPTY
                 .with("ready", "True")
+                .with("lastSignalAt", "2015-01-01T12:04:18Z")
                 .with(
                         "controllerIsBlind",
                         "nothing seen for 42s: the API server does not answer (API server); no node gets a verdict,"
@@ -117,12 +127,15 @@ class WhyTest {
         assertThat(WhyReport.of(
                         new Story("n1", "the controller", List.of(), now, List.of(RETURNED)), NOW, Optional.empty()))
                 .startsWith("""
-                        Node n1, as of 2015-01-01 12:05:00.000 UTC
-                        From the controller.
+                        Node n1 was Ready when it was last seen 12:04:18 UTC (42s ago), and the controller is blind: nothing seen for 42s: the API server does not answer (API server); no node gets a verdict, and the nodes' clock stands still.
+                        Next: nodekeeper status
+
+                        As of 2015-01-01 12:05:00.000 UTC, from the controller.
 
                         Now:
-                          ready                True
-                          controller is blind  nothing seen for 42s: the API server does not answer (API server); no node gets a verdict, and the nodes' clock stands still
+                          Ready                    True
+                          last heartbeat at        2015-01-01 12:04:18.000 (42s ago)
+                          the controller is blind  nothing seen for 42s: the API server does not answer (API server); no node gets a verdict, and the nodes' clock stands still
 
                         What happened, newest last:
                         """);
@@ -162,7 +175,7 @@ class WhyTest {
             assertThat(err.toString()).isEmpty();
             assertThat(code).isZero();
             assertThat(out.toString())
-                    .contains("From the controller at " + server.url())
+                    .contains("from the controller at " + server.url())
                     .contains("  2015-01-01 12:00:50.003 (4m9s ago)  Unknown\n")
                     .contains("(4m5s ago) is the requested time ---\n")
                     .doesNotContain("Returned");
@@ -184,6 +197,132 @@ class WhyTest {
     }
 
     @Test
+    void apiServerThatIsAwaySaysWhoElseCanBeAsked() throws IOException {
+        Path kubeconfig = kubeconfig("http://127.0.0.1:1");
+
+        assertThat(runner.run("why", "n1", "--kubeconfig=" + kubeconfig)).isEqualTo(1);
+
+        assertThat(err.toString())
+                .startsWith("error: the API server http://127.0.0.1:1 as anonymous does not answer: ")
+                .contains("--server URL")
+                .contains("--history-dir DIR");
+    }
+
+    @Test
+    void controllerIsAskedThroughTheProxyOfTheApiServerUntilItsLeaderAnswers() throws IOException {
+        // given an API server that knows no address, and a Service whose first answer comes from a standby
+        List<String> paths = new CopyOnWriteArrayList<>();
+        String proxy = "/api/v1/namespaces/monitoring/services/https:nodekeeper:pages/proxy/debug/nodes/n1";
+        try (PagesServer api = api((path, query) -> {
+            paths.add(path);
+            if (!path.startsWith("/api/v1/namespaces/")) {
+                return CompletableFuture.completedFuture(notFound());
+            }
+            boolean first = paths.stream().filter(path::equals).count() == 1;
+            JsonObject node = first
+                    ? JsonObject.EMPTY.with("notWorking", "another one leads")
+                    : JsonObject.EMPTY.with("ready", "True").with("silentFor", "2s");
+            return CompletableFuture.completedFuture(Page.json(JsonObject.EMPTY.with("node", node)));
+        })) {
+            Path kubeconfig = kubeconfig("http://127.0.0.1:" + api.address().getPort());
+
+            int code = runner.run(
+                    "why",
+                    "node/n1",
+                    "--kubeconfig=" + kubeconfig,
+                    "--controller-namespace=monitoring",
+                    "--controller-service=https:nodekeeper:pages");
+
+            assertThat(err.toString()).doesNotContain("error");
+            assertThat(code).isZero();
+            assertThat(out.toString())
+                    .startsWith("Node n1 is Ready, last heartbeat 2s ago.\n")
+                    .contains("the controller behind the service monitoring/https:nodekeeper:pages.\n")
+                    .contains("Cordons and events are missing: not found.\n");
+            assertThat(paths.stream().filter(proxy::equals)).hasSize(2);
+        }
+    }
+
+    @Test
+    void withoutAControllerTheApiAnswersAndANodeThatDoesNotExistGetsAHint() throws IOException {
+        try (PagesServer api = api((path, query) -> CompletableFuture.completedFuture(
+                path.equals("/api/v1/nodes")
+                        ? Page.json(Json.parseObject("{\"items\":[{\"metadata\":{\"name\":\"worker-17\"}}]}"))
+                        : path.equals("/api/v1/events")
+                                ? Page.json(JsonObject.EMPTY.with("items", JsonArray.EMPTY))
+                                : notFound()))) {
+            Path kubeconfig = kubeconfig("http://127.0.0.1:" + api.address().getPort());
+
+            assertThat(runner.run("why", "worker-71", "--kubeconfig=" + kubeconfig))
+                    .isEqualTo(1);
+
+            assertThat(err.toString())
+                    .contains("nothing is known of node \"worker-71\"")
+                    .contains("kube-system/nodekeeper-controller:10257 answers 404: not found")
+                    .contains("did you mean worker-17?");
+        }
+    }
+
+    @Test
+    void withoutANameTheWorstNodesAreExplainedInOneSentenceEach() throws IOException {
+        ThreadLoop timer = new ThreadLoop("timer");
+        try (PagesServer controller = api(
+                new DebugPages(new View(), new MemoryHistory(), new ControllerMetrics(), loop, timer))) {
+            int code = runner.run(
+                    "why", "--server=http://127.0.0.1:" + controller.address().getPort());
+
+            assertThat(err.toString()).isEmpty();
+            assertThat(code).isZero();
+            assertThat(out.toString()).startsWith("Node n1 is Ready").contains("\nNext: ");
+        } finally {
+            timer.close();
+        }
+    }
+
+    private static PagesServer api(Pages pages) throws IOException {
+        return PagesServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), pages);
+    }
+
+    private static Page notFound() {
+        return new Page(
+                404,
+                "application/json",
+                "{\"kind\":\"Status\",\"code\":404,\"reason\":\"NotFound\",\"message\":\"not found\"}"
+                        .getBytes(StandardCharsets.UTF_8));
+    }
+
+    private Path kubeconfig(String server) throws IOException {
+        return Files.writeString(directory.resolve("kubeconfig"), """
+                current-context: here
+                contexts: [{name: here, context: {cluster: c}}]
+                clusters: [{name: c, cluster: {server: "%s"}}]
+                """.formatted(server));
+    }
+
+    @Test
+    void blindnessAndCordonsAreInTheNodesStory() {
+        Decision blind =
+                new Decision(B.plusSeconds(20), "", "", "ObserverBlind", "nothing seen for 10s", JsonObject.EMPTY);
+        Decision longAgo = new Decision(B.minusSeconds(9_000), "", "", "ObserverBlind", "old", JsonObject.EMPTY);
+        Node node = new Node(Json.parseObject("""
+                {"metadata":{"name":"n1","uid":"uid-1","managedFields":[
+                   {"manager":"kubectl","time":"2015-01-01T12:02:00Z","fieldsV1":{"f:spec":{"f:unschedulable":{}}}}]},
+                 "spec":{"unschedulable":true},
+                 "status":{"conditions":[{"type":"Ready","status":"True"}]}}"""));
+        JsonObject facts = JsonObject.EMPTY.with("ready", "True").with("silentFor", "2s");
+
+        Story story = new Story("n1", "the controller", List.of(), facts, List.of(UNKNOWN, RETURNED))
+                .withController(List.of(longAgo, blind))
+                .withApi(ApiStory.of("n1", List.of(), node, new Lease(JsonObject.EMPTY), JsonObject.EMPTY));
+
+        assertThat(story.decisions().stream().map(Decision::kind))
+                .containsExactly("ObserverBlind", "Unknown", "Returned", "Cordoned");
+        assertThat(Headline.of(story, NOW))
+                .isEqualTo("Node n1 is Ready, and cordoned by kubectl: no new pods, since 12:02:00 UTC (3m0s ago).\n"
+                        + "Next: kubectl uncordon n1");
+    }
+
+    @Test
     void apiAloneTellsWhatWasDone() {
         Node node = new Node(Json.parseObject("""
                 {"metadata":{"name":"n1","uid":"uid-1"},
@@ -200,9 +339,11 @@ class WhyTest {
         Story story = ApiStory.of("n1", List.of("The controller was not asked."), node, lease, events);
 
         assertThat(WhyReport.of(story, NOW, Optional.empty()))
-                .contains("From the API.\nThe controller was not asked.\n")
-                .contains("  last lease by its clock   2015-01-01 12:00:00.000 (5m0s ago)\n")
-                .contains("  taints                    node.kubernetes.io/unreachable:NoExecute\n")
+                .startsWith("Node n1 is Unknown since 12:00:50 UTC (4m10s ago), because Kubelet stopped posting node"
+                        + " status.\nNext: ")
+                .contains(", from the API.\nThe controller was not asked.\n")
+                .contains("  lease renewed, by its clock  2015-01-01 12:00:00.000 (5m0s ago)\n")
+                .contains("  taints                       node.kubernetes.io/unreachable:NoExecute\n")
                 .containsSubsequence(
                         "2015-01-01 12:00:50.000 (4m10s ago)  Ready=Unknown\n"
                                 + "    NodeStatusUnknown: Kubelet stopped posting node status.\n",
@@ -218,7 +359,7 @@ class WhyTest {
                 .isEqualTo(2);
 
         assertThat(err.toString())
-                .contains("the node is missing; expected its name: nodekeeper why NODE")
+                .contains("the node is missing; expected its name: nodekeeper why NODE --history-dir DIR")
                 .contains("--at is \"yesterday\"; expected a time like 2026-11-21T09:07:17Z, or how long ago, like 5m")
                 .contains("--server and --history-dir exclude each other")
                 .contains("--server is ftp://x; expected a URL like http://127.0.0.1:10257")
@@ -237,6 +378,14 @@ class WhyTest {
         @Override
         public CompletableFuture<JsonObject> nodes() {
             return CompletableFuture.completedFuture(JsonObject.EMPTY);
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> status() {
+            return CompletableFuture.supplyAsync(
+                    () -> JsonObject.EMPTY.with(
+                            "unwell", JsonArray.of(JsonObject.EMPTY.with("name", "n1"))),
+                    loop);
         }
 
         @Override

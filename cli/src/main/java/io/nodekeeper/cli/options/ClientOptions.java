@@ -1,0 +1,88 @@
+package io.nodekeeper.cli.options;
+
+import io.nodekeeper.cli.command.Checked;
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.client.config.InCluster;
+import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.KubeconfigException;
+import io.nodekeeper.client.config.ServerAccess;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import picocli.CommandLine.Option;
+
+/**
+ * The flags for the API server that a person means: as with kubectl, {@code --kubeconfig}, then {@code $KUBECONFIG},
+ * then {@code ~/.kube/config}, then the pod's service account. Servers and agents use {@link KubeconfigOptions}, so
+ * that they never take a person's file by accident.
+ */
+public final class ClientOptions implements Checked {
+    @Option(
+            names = "--kubeconfig",
+            paramLabel = "FILE",
+            description = "The kubeconfig file with the API server's address and the client's credentials. Default: the"
+                    + " files in $KUBECONFIG, then ~/.kube/config, then the service account of the pod that this"
+                    + " process runs in.")
+    Optional<Path> file = Optional.empty();
+
+    @Option(
+            names = "--context",
+            paramLabel = "NAME",
+            description = "The context of the kubeconfig. Default: its current context. Of several files in $KUBECONFIG,"
+                    + " the first one with that context is used.")
+    String context = "";
+
+    private final Map<String, String> environment;
+
+    public ClientOptions() {
+        this(System.getenv());
+    }
+
+    public ClientOptions(Map<String, String> environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public void check(Faults faults) {
+        faults.readable("--kubeconfig", file);
+        faults.require(
+                file.isPresent() || !files().isEmpty() || InCluster.isPresent(environment),
+                "--kubeconfig is missing, there is no file in $KUBECONFIG and no ~/.kube/config, and this does not run"
+                        + " in a pod; expected a file such as DIR/admin.kubeconfig, which \"nodekeeper up\" writes");
+        faults.require(
+                context.isEmpty() || file.isPresent() || !files().isEmpty(),
+                "--context is \"" + context + "\", but there is no kubeconfig; expected --kubeconfig FILE");
+    }
+
+    /** The access; throws KubeconfigException with the faults of the first file if no file has the context. */
+    public ServerAccess access() {
+        List<Path> files = files();
+        if (files.isEmpty()) {
+            return InCluster.load(environment, InCluster.DIRECTORY);
+        }
+        Optional<KubeconfigException> first = Optional.empty();
+        for (Path candidate : files) {
+            try {
+                return Kubeconfig.load(candidate, context);
+            } catch (KubeconfigException e) {
+                first = first.or(() -> Optional.of(e));
+            }
+        }
+        throw first.orElseThrow();
+    }
+
+    /** The files to try, in order. */
+    private List<Path> files() {
+        if (file.isPresent()) {
+            return List.of(file.get());
+        }
+        String list = environment.getOrDefault("KUBECONFIG", "");
+        Stream<Path> named = Stream.of(list.split(":", -1)).filter(name -> !name.isEmpty()).map(Path::of);
+        String home = environment.getOrDefault("HOME", "");
+        Stream<Path> usual = home.isEmpty() ? Stream.of() : Stream.of(Path.of(home, ".kube", "config"));
+        return (list.isEmpty() ? usual : named).filter(Files::isReadable).toList();
+    }
+}

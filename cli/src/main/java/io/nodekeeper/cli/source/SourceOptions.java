@@ -1,0 +1,68 @@
+package io.nodekeeper.cli.source;
+
+import io.nodekeeper.cli.command.Checked;
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.cli.options.ClientOptions;
+import java.net.URI;
+import java.util.Optional;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The flags that say where the controller is. */
+public final class SourceOptions implements Checked {
+    /** A Service's name and port in the form of the API server's proxy. */
+    private static final String SERVICE = "(https?:)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?:([a-z0-9-]{1,15}|[0-9]{1,5})";
+
+    @Mixin
+    ClientOptions client = new ClientOptions();
+
+    @Option(
+            names = "--server",
+            paramLabel = "URL",
+            description = "The address of the controller's pages. Default: the address in the API, then the API server's"
+                    + " proxy to --controller-service.")
+    Optional<URI> server = Optional.empty();
+
+    @Option(
+            names = "--controller-namespace",
+            paramLabel = "NAMESPACE",
+            defaultValue = "kube-system",
+            description = "The namespace of --controller-service. Default: ${DEFAULT-VALUE}.")
+    String namespace = "kube-system";
+
+    @Option(
+            names = "--controller-service",
+            paramLabel = "[https:]NAME:PORT",
+            defaultValue = "nodekeeper-controller:10257",
+            description = "The Service with the controller's pages, for the API server's proxy. Default: ${DEFAULT-VALUE}.")
+    String service = "nodekeeper-controller:10257";
+
+    /** Checks where the controller is; {@code needed} is false if the answer comes from elsewhere. */
+    public void check(Faults faults, boolean needed) {
+        server.ifPresent(url -> faults.require(
+                url.getHost() != null && ("http".equals(url.getScheme()) || "https".equals(url.getScheme())),
+                "--server is " + url + "; expected a URL like http://127.0.0.1:10257"));
+        faults.name("--controller-namespace", namespace, 63);
+        faults.require(
+                service.matches(SERVICE),
+                "--controller-service is \"" + service + "\"; expected a form like https:nodekeeper-controller:10257");
+        if (server.isEmpty() && needed) {
+            client.check(faults);
+        }
+    }
+
+    @Override
+    public void check(Faults faults) {
+        check(faults, true);
+    }
+
+    /** Whether {@code --server} is given. */
+    public boolean hasServer() {
+        return server.isPresent();
+    }
+
+    /** The path of the proxy to the controller's pages. */
+    String proxy() {
+        return "/api/v1/namespaces/" + namespace + "/services/" + service + "/proxy";
+    }
+}

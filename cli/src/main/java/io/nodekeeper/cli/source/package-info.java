@@ -1,0 +1,5 @@
+/** Finds the controller that answers {@code why} and {@code status}: directly, or through the API server's proxy. */
+@NullMarked
+package io.nodekeeper.cli.source;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,83 @@
+package io.nodekeeper.cli.status;
+
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.source.Answer;
+import io.nodekeeper.cli.source.ControllerPages;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.ThreadLoop;
+import java.io.IOException;
+import java.io.PrintWriter;
+
+/** Reads the controller's status page and prints it, once or again and again. */
+public final class StatusProcess {
+    private final StatusCommand command;
+    private final Palette palette;
+    private final PrintWriter out;
+    private final PrintWriter err;
+    private final ThreadLoop loop = new ThreadLoop("status");
+
+    private StatusProcess(StatusCommand command, Palette palette, PrintWriter out, PrintWriter err) {
+        this.command = command;
+        this.palette = palette;
+        this.out = out;
+        this.err = err;
+    }
+
+    /** Prints the status; with {@code --watch} until nobody reads the output. Returns the exit code. */
+    public static int run(StatusCommand command, PrintWriter out, PrintWriter err) throws IOException {
+        return run(command, Palette.of(System.getenv(), System.console()), out, err);
+    }
+
+    static int run(StatusCommand command, Palette palette, PrintWriter out, PrintWriter err) throws IOException {
+        StatusProcess process = new StatusProcess(command, palette, out, err);
+        try {
+            return command.watch ? process.watch() : process.print(process.status());
+        } finally {
+            process.loop.close();
+        }
+    }
+
+    /** A connection for each answer: the leader may be another one by then. */
+    private String status() throws IOException {
+        try (ControllerPages pages = new ControllerPages(command.source, loop, err)) {
+            Answer answer = pages.get("/debug/status");
+            JsonObject page = answer.page()
+                    .orElseThrow(() -> new IOException(
+                            answer.from() + " has no page /debug/status; it is of an earlier version"));
+            if (answer.notWorking().isPresent()) {
+                throw new IOException(
+                        answer.from() + " does not work: " + answer.notWorking().get());
+            }
+            return switch (command.output) {
+                case json -> Json.writePretty(page) + "\n";
+                case yaml -> Yaml.of(page);
+                case text -> StatusReport.of(page, answer.from(), false, palette);
+                case wide -> StatusReport.of(page, answer.from(), true, palette);
+            };
+        }
+    }
+
+    private int print(String text) {
+        out.print(text);
+        out.flush();
+        return CommandRunner.OK;
+    }
+
+    /** A failed answer is shown in its place, because a controller that is replaced answers again soon. */
+    private int watch() {
+        for (boolean first = true; !out.checkError(); first = false) {
+            String text;
+            try {
+                text = status();
+            } catch (IOException e) {
+                text = palette.bad("error: " + Failures.text(e)) + "\n";
+            }
+            print((first && !palette.colours() ? "" : palette.next()) + text);
+            Deadlines.sleep(loop, command.interval).join();
+        }
+        return CommandRunner.OK;
+    }
+}
