@@ -21,13 +21,6 @@ import java.util.concurrent.CompletableFuture;
 
 /** Reads what the API shows about a node: its conditions, taints and their times, lease, and events. Events expire. */
 final class ApiStory {
-    /** The facts that only the API has. */
-    static final List<String> ADDED = List.of("taints", "cordoned", "problems");
-    /** The kind of the entry that says who cordoned the node. */
-    static final String CORDONED = "Cordoned";
-    /** The beginning of the kind of an event. */
-    static final String EVENT = "Event ";
-
     /** The most events: their newest fill some screens, and the API keeps them for an hour. */
     private static final int EVENTS = 200;
 
@@ -70,7 +63,7 @@ final class ApiStory {
                                 at,
                                 name,
                                 event.object("involvedObject").text("uid"),
-                                EVENT + event.text("reason"),
+                                Story.EVENT + event.text("reason"),
                                 event.text("message") + " ("
                                         + event.object("source").text("component")
                                         + event.number("count")
@@ -144,7 +137,7 @@ final class ApiStory {
                                 at,
                                 node.name(),
                                 node.uid(),
-                                CORDONED,
+                                Story.CORDONED,
                                 "cordoned by " + entry.text("manager") + ": no new pods",
                                 JsonObject.EMPTY)));
     }

@@ -117,7 +117,7 @@ final class Headline {
                     "chronyc tracking, on the node");
         }
         if (facts.has("cordoned")) {
-            Optional<Decision> cordoned = last(ApiStory.CORDONED);
+            Optional<Decision> cordoned = last(Story.CORDONED);
             return sentence(
                     "is Ready, and " + facts.text("cordoned")
                             + cordoned.map(by -> ", since " + times.brief(by.at())).orElse(""),

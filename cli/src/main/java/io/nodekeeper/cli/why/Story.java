@@ -21,6 +21,13 @@ import java.util.stream.Stream;
  * @param decisions the decisions about it, and about the controller while these were made, newest last
  */
 record Story(String node, String source, List<String> notes, JsonObject facts, List<Decision> decisions) {
+    /** The facts that only the API has. */
+    static final List<String> ADDED = List.of("taints", "cordoned", "problems");
+    /** The kind of the entry that says who cordoned the node. */
+    static final String CORDONED = "Cordoned";
+    /** The beginning of the kind of an event. */
+    static final String EVENT = "Event ";
+
     /** Changes of the controller's sight this long before the first decision may explain it. */
     private static final Duration BEFORE = Duration.ofMinutes(5);
 
@@ -55,11 +62,11 @@ record Story(String node, String source, List<String> notes, JsonObject facts, L
      */
     Story withApi(Story api) {
         JsonObject.Builder merged = facts.toBuilder();
-        ApiStory.ADDED.forEach(
+        ADDED.forEach(
                 name -> api.facts().get(name).ifPresent(value -> merged.put(name, value)));
         List<Decision> more = api.decisions().stream()
-                .filter(decision -> decision.kind().equals(ApiStory.CORDONED)
-                        || (decision.kind().startsWith(ApiStory.EVENT)
+                .filter(decision -> decision.kind().equals(CORDONED)
+                        || (decision.kind().startsWith(EVENT)
                                 && !decision.text().contains("(node-controller")))
                 .toList();
         return new Story(node, source, notes, facts.isEmpty() ? facts : merged.build(), decisions).with(more);
