@@ -203,7 +203,8 @@ public final class CulpritWatch {
         askVersion();
         first.ask();
         ContainerIndex now = workload.get();
-        if (lastBeat - lastRound >= ROUND.toNanos() && !down()) {
+        // A round without containers would delay the first one after a start.
+        if (lastBeat - lastRound >= ROUND.toNanos() && !now.running().isEmpty() && !down()) {
             lastRound = lastBeat;
             neighbours.ask(now.running());
         }
