@@ -82,8 +82,8 @@ public final class Main {
 
     private static int agent(AgentCommand command) throws Exception {
         if (command.companion.companion()) {
-            CompanionProcess companion = CompanionProcess.start(
-                    command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command);
+            CompanionProcess companion =
+                    CompanionProcess.start(command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command);
             return untilStopped(companion::stop);
         }
         AgentProcess agent =

@@ -152,7 +152,11 @@ class CommandOutputTest {
                 Map.entry("hollow-nodes", List.of("--kubeconfig", kubeconfig)),
                 Map.entry("simulate", List.of("--nodes", "3", "--duration", "1m")),
                 Map.entry("why", List.of("n1", "--history-dir", history())),
-                Map.entry("status", List.of("--server", "http://127.0.0.1:" + pages.address().getPort())),
+                Map.entry(
+                        "status",
+                        List.of(
+                                "--server",
+                                "http://127.0.0.1:" + pages.address().getPort())),
                 Map.entry("completion", List.of("bash")),
                 Map.entry("doctor", List.of("--container-runtime-endpoint", "unix:///tmp/none.sock")),
                 Map.entry("certs", List.of("--data-dir", data, "--node", "n1", "--server", "https://h:1")));

@@ -31,9 +31,7 @@ class CompletionTest {
         assertThat(lines).first().isEqualTo("# Completions of nodekeeper for fish.");
         model.specs().forEach((command, spec) -> {
             String[] words = command.split(" ");
-            assertThat(lines)
-                    .as(command)
-                    .anyMatch(line -> line.contains(" -a '" + words[words.length - 1] + "' -d "));
+            assertThat(lines).as(command).anyMatch(line -> line.contains(" -a '" + words[words.length - 1] + "' -d "));
             for (OptionSpec option : spec.options()) {
                 assertThat(lines)
                         .as(command + " " + option.longestName())
@@ -51,17 +49,24 @@ class CompletionTest {
                 .contains("The node\\'s name");
         // each quote that opens is closed in its line
         assertThat(script("fish").lines())
-                .allMatch(line -> line.startsWith("#") || line.replace("\\'", "").chars().filter(c -> c == '\'').count() % 2 == 0);
+                .allMatch(line -> line.startsWith("#")
+                        || line.replace("\\'", "")
+                                                .chars()
+                                                .filter(c -> c == '\'')
+                                                .count()
+                                        % 2
+                                == 0);
     }
 
     @Test
     void bashCompletesCommandsAndOptions() throws Exception {
         // given a shell that has read the script
         Path script = Files.writeString(directory.resolve("completion.bash"), script("bash"));
-        String commands = "source " + script + "; COMP_WORDS=(nodekeeper sta); COMP_CWORD=1; COMP_LINE='nodekeeper sta';"
-                + " COMP_POINT=14; _complete_nodekeeper; echo \"${COMPREPLY[@]}\";"
-                + " COMP_WORDS=(nodekeeper why --cont); COMP_CWORD=2; COMP_LINE='nodekeeper why --cont'; COMP_POINT=21;"
-                + " _complete_nodekeeper; echo \"${COMPREPLY[@]}\"";
+        String commands =
+                "source " + script + "; COMP_WORDS=(nodekeeper sta); COMP_CWORD=1; COMP_LINE='nodekeeper sta';"
+                        + " COMP_POINT=14; _complete_nodekeeper; echo \"${COMPREPLY[@]}\";"
+                        + " COMP_WORDS=(nodekeeper why --cont); COMP_CWORD=2; COMP_LINE='nodekeeper why --cont'; COMP_POINT=21;"
+                        + " _complete_nodekeeper; echo \"${COMPREPLY[@]}\"";
 
         Process bash = new ProcessBuilder("bash", "--norc", "-c", commands)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -85,7 +90,8 @@ class CompletionTest {
         assertThat(model.run(List.of("why", "n1", "--histroy-dir=/tmp"))).isEqualTo(2);
         assertThat(model.err()).contains("did you mean --history-dir?");
 
-        assertThat(model.run(List.of("why", "n1", "--zzzzzzzzzz", "--history-dir=/tmp"))).isEqualTo(2);
+        assertThat(model.run(List.of("why", "n1", "--zzzzzzzzzz", "--history-dir=/tmp")))
+                .isEqualTo(2);
         assertThat(model.err()).doesNotContain("did you mean");
     }
 }

@@ -60,7 +60,8 @@ class RunbooksTest {
             assertThat(text)
                     .as(runbook.toString())
                     .startsWith("# " + runbook.getFileName().toString().replace(".md", "\n"))
-                    .containsSubsequence("\n## What it means\n", "\n## What to look at\n", "```sh\n", "\n## What to do\n", "\n* ");
+                    .containsSubsequence(
+                            "\n## What it means\n", "\n## What to look at\n", "```sh\n", "\n## What to do\n", "\n* ");
         }
     }
 
@@ -77,8 +78,9 @@ class RunbooksTest {
         String documented =
                 Files.readString(DOCS.resolve("controller.md")) + Files.readString(DOCS.resolve("agent.md"));
 
-        assertThat(inShells(PAGE)).contains("/debug/runtime", "/debug/sight").allMatch(page -> documented.contains(
-                "`" + page + "`"));
+        assertThat(inShells(PAGE))
+                .contains("/debug/runtime", "/debug/sight")
+                .allMatch(page -> documented.contains("`" + page + "`"));
     }
 
     /** The first groups of {@code pattern} in all commands of all runbooks. */
@@ -105,7 +107,9 @@ class RunbooksTest {
 
     private static List<Path> files(String folder, String suffix) throws IOException {
         try (Stream<Path> files = Files.list(DOCS.resolve(folder))) {
-            return files.filter(file -> file.toString().endsWith(suffix)).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(suffix))
+                    .sorted()
+                    .toList();
         }
     }
 }

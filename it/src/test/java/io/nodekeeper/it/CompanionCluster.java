@@ -65,16 +65,14 @@ final class CompanionCluster implements AutoCloseable {
         String token = kubectl.ok("-n", "nodekeeper", "create", "token", "nodekeeper-companion")
                 .strip();
         return Files.writeString(
-                directory.resolve("companion.kubeconfig"),
-                """
+                directory.resolve("companion.kubeconfig"), """
                 apiVersion: v1
                 kind: Config
                 clusters: [{name: c, cluster: {server: "%s", certificate-authority: "%s"}}]
                 users: [{name: u, user: {token: "%s"}}]
                 contexts: [{name: x, context: {cluster: c, user: u}}]
                 current-context: x
-                """
-                        .formatted(address, data.resolve("pki/ca.crt"), token));
+                """.formatted(address, data.resolve("pki/ca.crt"), token));
     }
 
     /** The requests of {@code user} in the audit log, as {@code verb resource/subresource}. */
@@ -88,8 +86,7 @@ final class CompanionCluster implements AutoCloseable {
     /** Those that were refused for lack of rights. */
     List<String> forbidden(String user) throws IOException {
         return entries(user).stream()
-                .filter(entry ->
-                        entry.object("responseStatus").number("code").orElse(0L) == 403)
+                .filter(entry -> entry.object("responseStatus").number("code").orElse(0L) == 403)
                 .map(JsonObject::toString)
                 .toList();
     }
@@ -116,9 +113,11 @@ final class CompanionCluster implements AutoCloseable {
         Json.parseObject(kubectl.ok("get", "clusterrole", role, "-o", "json"))
                 .array("rules")
                 .objects()
-                .forEach(rule -> rule.array("verbs").strings().forEach(verb -> rule.array("resources")
+                .forEach(rule -> rule.array("verbs")
                         .strings()
-                        .forEach(resource -> rights.add(verb + " " + resource))));
+                        .forEach(verb -> rule.array("resources")
+                                .strings()
+                                .forEach(resource -> rights.add(verb + " " + resource))));
         return rights;
     }
 

@@ -77,7 +77,8 @@ class CompanionIT {
     void aHungContainerIsNamedAndNeitherWriterLosesACondition() throws Exception {
         long begin = System.nanoTime();
         startCompanion();
-        Eventually.within(SOON, () -> says("RuntimeDegraded", Condition.FALSE) && says("KubeletDegraded", Condition.FALSE));
+        Eventually.within(
+                SOON, () -> says("RuntimeDegraded", Condition.FALSE) && says("KubeletDegraded", Condition.FALSE));
 
         // When the shim of a pod stops.
         long struck = System.nanoTime();
@@ -145,11 +146,19 @@ class CompanionIT {
         assertThat(message("KubeletDegraded"))
                 .startsWith("the kubelet's PLEG will call this node NotReady at ")
                 .contains("because of pod ", node.victim().name());
-        Eventually.within(SOON, () -> cluster.kubectl()
-                .ok("get", "events", "-A", "-o", "jsonpath={range .items[*]}{.source.component}: {.message}{\"\\n\"}{end}")
-                .lines()
-                .anyMatch(line -> line.startsWith("nodekeeper-companion: the kubelet's PLEG will call this node NotReady in ")
-                        && line.contains(" because of pod ")));
+        Eventually.within(
+                SOON,
+                () -> cluster.kubectl()
+                        .ok(
+                                "get",
+                                "events",
+                                "-A",
+                                "-o",
+                                "jsonpath={range .items[*]}{.source.component}: {.message}{\"\\n\"}{end}")
+                        .lines()
+                        .anyMatch(line -> line.startsWith(
+                                        "nodekeeper-companion: the kubelet's PLEG will call this node NotReady in ")
+                                && line.contains(" because of pod ")));
 
         node.relay().heal("*:" + node.victim().container());
         Eventually.within(Duration.ofMinutes(3), () -> says("KubeletDegraded", Condition.FALSE));
@@ -160,7 +169,11 @@ class CompanionIT {
     void aNodeThatIsDeletedAndCreatedAgainGetsTheConditionsAgain() throws Exception {
         cluster.kubectl().ok("delete", "node", NODE);
         long deleted = System.nanoTime();
-        cluster.kubectl().okWith("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"" + NODE + "\"}}", "create", "-f");
+        cluster.kubectl()
+                .okWith(
+                        "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"" + NODE + "\"}}",
+                        "create",
+                        "-f");
 
         Eventually.within(
                 SOON, () -> !conditions.since(deleted, NODE, "RuntimeDegraded").isEmpty());

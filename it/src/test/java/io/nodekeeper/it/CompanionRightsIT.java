@@ -103,12 +103,15 @@ class CompanionRightsIT {
     @Test
     @Order(2)
     void itUsesEveryRightOfItsRoleAndNoOther() throws Exception {
-        try (StandInKubelet first = new StandInKubelet(Files.createDirectory(directory.resolve("k1")), NODE, cluster.admin());
+        try (StandInKubelet first =
+                        new StandInKubelet(Files.createDirectory(directory.resolve("k1")), NODE, cluster.admin());
                 Running companion = companion(NODE, kubeconfig, first)) {
             // The metrics say that relists stall, twice: the event at the end is the same both times.
             for (int i = 0; i < 2; i++) {
-                Eventually.within(SOON, () -> conditions.is(NODE, "KubeletDegraded", Condition.FALSE)
-                        && conditions.now(NODE, "KubeletDegraded").isPresent());
+                Eventually.within(
+                        SOON,
+                        () -> conditions.is(NODE, "KubeletDegraded", Condition.FALSE)
+                                && conditions.now(NODE, "KubeletDegraded").isPresent());
                 first.stalledSince(Instant.now().minusSeconds(106));
                 Eventually.within(SOON, () -> conditions.is(NODE, "KubeletDegraded", Condition.TRUE));
                 assertThat(conditions.now(NODE, "KubeletDegraded").orElseThrow().message())
@@ -117,10 +120,12 @@ class CompanionRightsIT {
             }
             Eventually.within(SOON, () -> conditions.is(NODE, "KubeletDegraded", Condition.FALSE));
             first.stopHealth();
-            Eventually.within(SILENCE, () -> conditions
-                    .now(NODE, "KubeletDegraded")
-                    .filter(condition -> condition.reason().equals("KubeletNotAnswering"))
-                    .isPresent());
+            Eventually.within(
+                    SILENCE,
+                    () -> conditions
+                            .now(NODE, "KubeletDegraded")
+                            .filter(condition -> condition.reason().equals("KubeletNotAnswering"))
+                            .isPresent());
             TreeSet<String> rights = cluster.rights("nodekeeper-companion");
             Eventually.within(SOON, () -> new TreeSet<>(cluster.requests(CompanionCluster.USER)).equals(rights));
 
@@ -146,11 +151,18 @@ class CompanionRightsIT {
     @Order(3)
     void nothingElseIsAllowed() throws Exception {
         for (String[] right : new String[][] {
-            {"patch", "nodes"}, {"update", "nodes/status"}, {"create", "nodes"}, {"get", "nodes/proxy"}, {"get", "secrets"},
-            {"delete", "pods"}, {"patch", "pods/status"}, {"list", "pods"}, {"update", "leases.coordination.k8s.io"}
+            {"patch", "nodes"},
+            {"update", "nodes/status"},
+            {"create", "nodes"},
+            {"get", "nodes/proxy"},
+            {"get", "secrets"},
+            {"delete", "pods"},
+            {"patch", "pods/status"},
+            {"list", "pods"},
+            {"update", "leases.coordination.k8s.io"}
         }) {
-            Kubectl.Result result = cluster.kubectl()
-                    .run("auth", "can-i", right[0], right[1], "--as=" + CompanionCluster.USER);
+            Kubectl.Result result =
+                    cluster.kubectl().run("auth", "can-i", right[0], right[1], "--as=" + CompanionCluster.USER);
 
             assertThat(result.out().strip()).as(String.join(" ", right)).isEqualTo("no");
         }
@@ -161,16 +173,25 @@ class CompanionRightsIT {
     void theCredentialsOfTheNodeSufficeForItsOwnNodeAndForNoOther() throws Exception {
         String user = "system:node:own";
         try (Running certs = Running.start(
-                directory, "certs", "certs", "--data-dir", cluster.data().toString(), "--node", "own", "--server",
+                directory,
+                "certs",
+                "certs",
+                "--data-dir",
+                cluster.data().toString(),
+                "--node",
+                "own",
+                "--server",
                 cluster.address())) {
             certs.awaitEnd();
         }
         Path credentials = cluster.data().resolve("agent-own.kubeconfig");
-        try (StandInKubelet own = new StandInKubelet(Files.createDirectory(directory.resolve("k2")), "own", cluster.admin());
+        try (StandInKubelet own =
+                        new StandInKubelet(Files.createDirectory(directory.resolve("k2")), "own", cluster.admin());
                 StandInKubelet other =
                         new StandInKubelet(Files.createDirectory(directory.resolve("k3")), "other", cluster.admin())) {
             try (Running companion = companion("own", credentials, own)) {
-                Eventually.within(SOON, () -> conditions.now("own", "KubeletDegraded").isPresent());
+                Eventually.within(
+                        SOON, () -> conditions.now("own", "KubeletDegraded").isPresent());
                 assertThat(companion.terminate()).isEqualTo(143);
             }
             assertThat(cluster.forbidden(user)).isEmpty();

@@ -63,7 +63,8 @@ final class StandInKubelet implements AutoCloseable {
         certificate = directory.resolve("kubelet.crt");
         metrics = metrics(store);
         metrics.start();
-        String bootId = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+        String bootId =
+                Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
         call(observer.client()
                 .create(
                         ResourceType.NODES,
@@ -75,14 +76,39 @@ final class StandInKubelet implements AutoCloseable {
 
     /** As {@code kubelet} makes it at its first start: signed by itself, for the node's name. */
     private HttpsServer metrics(Path store) throws Exception {
-        String keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
+        String keytool =
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
         Command.ok(
-                keytool, "-genkeypair", "-alias", "kubelet", "-keyalg", "EC", "-dname", "CN=" + name, "-ext",
-                "SAN=dns:" + name, "-validity", "2", "-storetype", "PKCS12", "-keystore", store.toString(), "-storepass",
+                keytool,
+                "-genkeypair",
+                "-alias",
+                "kubelet",
+                "-keyalg",
+                "EC",
+                "-dname",
+                "CN=" + name,
+                "-ext",
+                "SAN=dns:" + name,
+                "-validity",
+                "2",
+                "-storetype",
+                "PKCS12",
+                "-keystore",
+                store.toString(),
+                "-storepass",
                 new String(PASSWORD));
         Command.ok(
-                keytool, "-exportcert", "-rfc", "-alias", "kubelet", "-keystore", store.toString(), "-storepass",
-                new String(PASSWORD), "-file", certificate.toString());
+                keytool,
+                "-exportcert",
+                "-rfc",
+                "-alias",
+                "kubelet",
+                "-keystore",
+                store.toString(),
+                "-storepass",
+                new String(PASSWORD),
+                "-file",
+                certificate.toString());
         KeyStore keys = KeyStore.getInstance("PKCS12");
         try (InputStream file = Files.newInputStream(store)) {
             keys.load(file, PASSWORD);
@@ -91,8 +117,7 @@ final class StandInKubelet implements AutoCloseable {
         managers.init(keys, PASSWORD);
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(managers.getKeyManagers(), null, null);
-        HttpsServer server =
-                HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        HttpsServer server = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setHttpsConfigurator(new HttpsConfigurator(context));
         server.createContext("/metrics", exchange -> {
             String token = String.valueOf(exchange.getRequestHeaders().getFirst("Authorization"));
@@ -180,7 +205,8 @@ final class StandInKubelet implements AutoCloseable {
         String now = KubeTime.format(Instant.now());
         List<String> order = new ArrayList<>(stale);
         CONDITIONS.stream().filter(type -> !order.contains(type)).forEach(order::add);
-        String ordered = order.stream().map(type -> "{\"type\":\"" + type + "\"}").collect(Collectors.joining(","));
+        String ordered =
+                order.stream().map(type -> "{\"type\":\"" + type + "\"}").collect(Collectors.joining(","));
         String conditions = CONDITIONS.stream()
                 .map(type -> "{\"type\":\"" + type + "\",\"status\":\"" + (type.equals("Ready") ? "True" : "False")
                         + "\",\"lastHeartbeatTime\":\"" + now + "\",\"reason\":\"Kubelet\",\"message\":\"as ever\"}")

@@ -111,8 +111,7 @@ public final class CompanionAgent {
         nodes = new NodeCache(client, Selection.named(ResourceType.NODES, nodeName), random);
         EventRecorder events = new ApiEventRecorder(client, COMPONENT, nodeName, random);
         metrics = new AgentMetrics(
-                loops,
-                ProcessHandle.current().info().startInstant().orElseGet(loop.clock()::wallTime));
+                loops, ProcessHandle.current().info().startInstant().orElseGet(loop.clock()::wallTime));
         metrics.nodeName(nodeName);
         Optional<Path> socket = config.runtime().socket(Optional.of(CONTAINERD).filter(Files::exists));
         runtime = socket.map(path -> new RuntimeAssembly(path, config, loop, events, metrics, loops, random));
@@ -195,8 +194,8 @@ public final class CompanionAgent {
         Optional<Node> node = nodes.node(nodeName);
         Instant now = loop.clock().wallTime();
         outlook.update(facts(node, now), kubelet.observed() || runtime.isPresent(), now);
-        node.ifPresent(stored ->
-                duplicate.observe(stored, kubelet.runs(), loop.clock().nanoTime()));
+        node.ifPresent(
+                stored -> duplicate.observe(stored, kubelet.runs(), loop.clock().nanoTime()));
         writer.update(node, conditions());
         return CompletableFuture.completedFuture(null);
     }
@@ -214,8 +213,7 @@ public final class CompanionAgent {
                 watch.flatMap(RuntimeWatch::listAge).map(now::minus),
                 watch.flatMap(RuntimeWatch::statusAge).map(now::minus),
                 watch.map(RuntimeWatch::stuck).orElse(List.of()).stream()
-                        .map(stuck -> new Forecast.Stuck(
-                                stuck.pod().toString(), now.minusNanos(nanos - stuck.since())))
+                        .map(stuck -> new Forecast.Stuck(stuck.pod().toString(), now.minusNanos(nanos - stuck.since())))
                         .toList());
     }
 

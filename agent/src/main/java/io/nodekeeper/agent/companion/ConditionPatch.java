@@ -51,8 +51,8 @@ final class ConditionPatch {
                         condition.type(),
                         Condition.UNKNOWN,
                         STOPPED,
-                        "the companion on this node has stopped; its last report was " + condition.status() + ", reason "
-                                + condition.reason()))
+                        "the companion on this node has stopped; its last report was " + condition.status()
+                                + ", reason " + condition.reason()))
                 .toList();
         return patch(stored, last, now);
     }
@@ -75,8 +75,7 @@ final class ConditionPatch {
                     .filter(condition -> condition.status().equals(report.status()))
                     .flatMap(Condition::lastTransitionTime)
                     .orElse(now);
-            entries.add(Condition.of(
-                            report.type(), report.status(), report.reason(), report.message(), now, transition)
+            entries.add(Condition.of(report.type(), report.status(), report.reason(), report.message(), now, transition)
                     .json());
         }
         return Optional.of(

@@ -114,8 +114,7 @@ final class ConditionWriter {
                     .orElseGet(() -> CompletableFuture.completedFuture(JsonObject.EMPTY))
                     .handle((reply, error) -> {
                         if (error != null) {
-                            log.warn(
-                                    "Node {}: its conditions stay as they are: {}", nodeName, Failures.text(error));
+                            log.warn("Node {}: its conditions stay as they are: {}", nodeName, Failures.text(error));
                         }
                         return null;
                     });

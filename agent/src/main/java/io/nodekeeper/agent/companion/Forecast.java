@@ -36,6 +36,7 @@ record Forecast(
     static final Duration SILENT = Duration.ofSeconds(10);
     /** An estimate that has not come true this long after its time was wrong: the kubelet does not wait for that call. */
     static final Duration WRONG = Duration.ofSeconds(30);
+
     private static final String PLEG = "the kubelet's PLEG";
     private static final String SLOW = "PLEGSlow";
     private static final String ESTIMATE = "; an estimate, because the kubelet's metrics cannot be read";
@@ -71,13 +72,7 @@ record Forecast(
 
         /** Nothing is known, and the node is ready. */
         static final Facts NONE = new Facts(
-                true,
-                Optional.empty(),
-                Optional.empty(),
-                Instant.EPOCH,
-                Optional.empty(),
-                Optional.empty(),
-                List.of());
+                true, Optional.empty(), Optional.empty(), Instant.EPOCH, Optional.empty(), Optional.empty(), List.of());
     }
 
     /** What the kubelet will report first; empty if it goes on as it is. */
@@ -126,8 +121,7 @@ record Forecast(
         }
         Optional<Forecast> list = facts.listedAt()
                 .filter(seen -> late(seen, now, RELIST_LATE))
-                .map(seen ->
-                        pleg(
+                .map(seen -> pleg(
                         "PLEGStallExpected",
                         seen,
                         pod,

@@ -27,7 +27,13 @@ public record KubeletAccess(int healthPort, int port, List<X509Certificate> auth
 
     ServerAccess health() {
         return new ServerAccess(
-                URI.create("http://127.0.0.1:" + healthPort), List.of(), false, "", Optional.empty(), "", Optional.empty());
+                URI.create("http://127.0.0.1:" + healthPort),
+                List.of(),
+                false,
+                "",
+                Optional.empty(),
+                "",
+                Optional.empty());
     }
 
     /**

@@ -108,7 +108,8 @@ record KubeletMetrics(
                             .filter(seconds -> seconds > 0 && seconds <= LAST_TIME)
                             .map(seconds -> Instant.ofEpochSecond((long) seconds.doubleValue()));
                 case RELISTS -> relists = value(line, name.length()).orElse(0.0);
-                case RELIST_SECONDS -> relistSeconds = value(line, name.length()).orElse(0.0);
+                case RELIST_SECONDS ->
+                    relistSeconds = value(line, name.length()).orElse(0.0);
                 case EVENTED -> evented = value(line, name.length()).orElse(0.0) > 0;
                 case ERRORS -> error(line);
                 default -> {

@@ -34,8 +34,7 @@ final class KubeletOutlook {
         current = Forecast.of(facts, now).map(forecast -> forecast.or(before));
         if (current.isPresent()) {
             Forecast forecast = current.get();
-            condition =
-                    new ConditionReport(TYPE, Condition.TRUE, forecast.reason(), forecast.message(now));
+            condition = new ConditionReport(TYPE, Condition.TRUE, forecast.reason(), forecast.message(now));
             if (before.filter(forecast::sameCause).isEmpty()) {
                 events.accept(new NodeEvent(EventRecorder.WARNING, forecast.reason(), forecast.announcement(now)));
             }

@@ -65,8 +65,8 @@ final class KubeletWatch {
     void start() {
         loop.execute(() -> {
             loops.add(Periodic.start("kubelet health", loop, HEALTH_PERIOD, JITTER, random, this::askHealth));
-            metrics.ifPresent(transport -> loops.add(Periodic.start(
-                    "kubelet metrics", loop, METRICS_PERIOD, JITTER, random, () -> scrape(transport))));
+            metrics.ifPresent(transport -> loops.add(
+                    Periodic.start("kubelet metrics", loop, METRICS_PERIOD, JITTER, random, () -> scrape(transport))));
         });
     }
 
@@ -146,8 +146,7 @@ final class KubeletWatch {
             public void onLine(byte[] line) {
                 if (!end.isDone() && !lines.test(line)) {
                     end.completeExceptionally(new TransportException(
-                            path + " of the kubelet is longer than " + KubeletMetrics.MOST_BYTES + " bytes",
-                            null));
+                            path + " of the kubelet is longer than " + KubeletMetrics.MOST_BYTES + " bytes", null));
                 }
             }
 

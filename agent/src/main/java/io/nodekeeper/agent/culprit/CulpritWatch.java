@@ -303,14 +303,13 @@ public final class CulpritWatch {
                 .forEach(answers::add);
         // An older answer does not show that the runtime answers now.
         calls.newestAnswer()
-                .filter(newest -> time - newest.endedAt() < HangThresholds.AGENT.call().toNanos()
+                .filter(newest -> time - newest.endedAt()
+                                < HangThresholds.AGENT.call().toNanos()
                         && answers.stream().noneMatch(known -> known.call().equals(newest.call())))
                 .ifPresent(newest -> answers.add(CallOutcome.of(
-                        newest.call(),
-                        newest.startedAt(),
-                        Duration.ofNanos(newest.endedAt() - newest.startedAt()))));
-        DiagnosisInput facts = DiagnosisInput.of(
-                seen, answers, now, sightings.restarts(), shims.confirmed(), socket, loop.clock());
+                        newest.call(), newest.startedAt(), Duration.ofNanos(newest.endedAt() - newest.startedAt()))));
+        DiagnosisInput facts =
+                DiagnosisInput.of(seen, answers, now, sightings.restarts(), shims.confirmed(), socket, loop.clock());
         update(
                 Diagnosis.of(facts, HangThresholds.AGENT).stream()
                         .filter(culprit -> !culprit.toldByCalls() || first.compared())

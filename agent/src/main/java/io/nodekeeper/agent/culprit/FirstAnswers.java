@@ -133,7 +133,8 @@ final class FirstAnswers {
     /** What is still missing; empty if everything was known once and nothing that may be a fault is examined. */
     Optional<String> missing() {
         long now = loop.clock().nanoTime();
-        boolean patient = completeAt.filter(at -> now - at >= SUSPICION.toNanos()).isEmpty();
+        boolean patient =
+                completeAt.filter(at -> now - at >= SUSPICION.toNanos()).isEmpty();
         return unanswered()
                 .or(() -> suspected && !well && patient
                         ? Optional.of("something that may be a fault is being examined")

@@ -53,14 +53,12 @@ public final class UnixDiag {
     private static final StructLayout ERRNO = Linker.Option.captureStateLayout();
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final MethodHandle OPEN = handle("socket", FunctionDescriptor.of(INT, INT, INT, INT));
-    private static final MethodHandle OPTION = handle(
-            "setsockopt", FunctionDescriptor.of(INT, INT, INT, INT, ValueLayout.ADDRESS, INT));
+    private static final MethodHandle OPTION =
+            handle("setsockopt", FunctionDescriptor.of(INT, INT, INT, INT, ValueLayout.ADDRESS, INT));
     private static final MethodHandle SEND = handle(
-            "send",
-            FunctionDescriptor.of(ValueLayout.JAVA_LONG, INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, INT));
+            "send", FunctionDescriptor.of(ValueLayout.JAVA_LONG, INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, INT));
     private static final MethodHandle RECEIVE = handle(
-            "recv",
-            FunctionDescriptor.of(ValueLayout.JAVA_LONG, INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, INT));
+            "recv", FunctionDescriptor.of(ValueLayout.JAVA_LONG, INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, INT));
     private static final MethodHandle CLOSE = handle("close", FunctionDescriptor.of(INT, INT));
 
     /**
@@ -87,10 +85,8 @@ public final class UnixDiag {
             try {
                 MemorySegment deadline = arena.allocate(16, 8);
                 deadline.set(ValueLayout.JAVA_LONG, 8, DEADLINE);
-                checked(
-                        "setsockopt",
-                        state,
-                        (int) OPTION.invokeExact(state, fd, SOL_SOCKET, SO_RCVTIMEO, deadline, 16));
+                checked("setsockopt", state, (int)
+                        OPTION.invokeExact(state, fd, SOL_SOCKET, SO_RCVTIMEO, deadline, 16));
                 MemorySegment request = arena.allocate(REQUEST, 8);
                 request(request.asByteBuffer().order(ByteOrder.nativeOrder()));
                 checked("send", state, (long) SEND.invokeExact(state, fd, request, (long) REQUEST, 0));
@@ -121,9 +117,17 @@ public final class UnixDiag {
 
     /** {@code struct nlmsghdr} and {@code struct unix_diag_req}: all sockets in all states. */
     private static void request(ByteBuffer request) {
-        request.putInt(REQUEST).putShort(BY_FAMILY).putShort(REQUEST_DUMP).putInt(1).putInt(0);
+        request.putInt(REQUEST)
+                .putShort(BY_FAMILY)
+                .putShort(REQUEST_DUMP)
+                .putInt(1)
+                .putInt(0);
         request.put((byte) AF_UNIX).put((byte) 0).putShort((short) 0);
-        request.putInt(-1).putInt(0).putInt(SHOW_NAME_PEER_PENDING_QUEUES).putInt(-1).putInt(-1);
+        request.putInt(-1)
+                .putInt(0)
+                .putInt(SHOW_NAME_PEER_PENDING_QUEUES)
+                .putInt(-1)
+                .putInt(-1);
     }
 
     /**

@@ -30,8 +30,8 @@ class CallTrackerTest {
         call(IMAGES);
 
         assertThat(tracker.refused())
-                .containsExactly(new RefusedCall(
-                        IMAGES, Duration.ofSeconds(1).toNanos(), 2, "ListImages: OTHER: still full"));
+                .containsExactly(
+                        new RefusedCall(IMAGES, Duration.ofSeconds(1).toNanos(), 2, "ListImages: OTHER: still full"));
     }
 
     @Test

@@ -25,17 +25,19 @@ import org.junit.jupiter.api.Test;
 class ConditionPatchTest {
     private static final Instant NOW = Instant.parse("2026-01-01T00:10:00Z");
     private static final List<String> OWN = List.of("RuntimeDegraded", "KubeletDegraded", "ClockSkew");
-    private static final List<String> KUBELETS =
-            List.of("Ready", "MemoryPressure", "DiskPressure", "PIDPressure");
+    private static final List<String> KUBELETS = List.of("Ready", "MemoryPressure", "DiskPressure", "PIDPressure");
 
     private static Node node(String... conditions) {
-        return new Node(Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"7\"},\"status\":{\"conditions\":["
-                + String.join(",", conditions) + "]}}"));
+        return new Node(Json.parseObject(
+                "{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"7\"},\"status\":{\"conditions\":["
+                        + String.join(",", conditions) + "]}}"));
     }
 
     private static String stored(String type, String status, String reason, String message) {
-        return "{\"type\":\"" + type + "\",\"status\":\"" + status + "\",\"lastHeartbeatTime\":\"2026-01-01T00:00:00Z\","
-                + "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\",\"reason\":\"" + reason + "\",\"message\":\"" + message
+        return "{\"type\":\"" + type + "\",\"status\":\"" + status
+                + "\",\"lastHeartbeatTime\":\"2026-01-01T00:00:00Z\","
+                + "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\",\"reason\":\"" + reason + "\",\"message\":\""
+                + message
                 + "\"}";
     }
 
@@ -84,8 +86,7 @@ class ConditionPatchTest {
                 new ConditionReport("ClockSkew", "True", "ClockFarOff", "20 s behind"),
                 new ConditionReport("RuntimeDegraded", "False", "RuntimeResponsive", "fine"));
 
-        JsonObject patch =
-                ConditionPatch.withdrawal(before, reports, NOW).orElseThrow();
+        JsonObject patch = ConditionPatch.withdrawal(before, reports, NOW).orElseThrow();
         Node after = new Node(StrategicMergePatch.apply(before.json(), patch, Schemas.NODE));
 
         assertThat(after.conditions()).extracting(Condition::type).containsExactly("Ready", "ClockSkew");

@@ -67,8 +67,7 @@ class ConditionWriterTest {
         if (stored.isEmpty()) {
             return FakeTransport.refusal(ApiException.notFound(ResourceType.NODES, "n1"));
         }
-        store(new Node(
-                StrategicMergePatch.apply(stored.get().json(), Json.parseObject(call.body()), Schemas.NODE)));
+        store(new Node(StrategicMergePatch.apply(stored.get().json(), Json.parseObject(call.body()), Schemas.NODE)));
         return FakeTransport.reply(200, stored.get().json());
     }
 
@@ -198,7 +197,8 @@ class ConditionWriterTest {
         for (int i = 0; i < 300; i++) {
             store(new Node(StrategicMergePatch.apply(
                     stored.orElseThrow().json(),
-                    Json.parseObject("{\"status\":{\"conditions\":[{\"type\":\"RuntimeDegraded\",\"status\":\"True\"}]}}"),
+                    Json.parseObject(
+                            "{\"status\":{\"conditions\":[{\"type\":\"RuntimeDegraded\",\"status\":\"True\"}]}}"),
                     Schemas.NODE)));
             seconds(1);
         }

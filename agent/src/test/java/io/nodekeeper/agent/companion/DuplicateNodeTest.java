@@ -45,8 +45,9 @@ class DuplicateNodeTest {
         assertThat(shows("other", false, 1)).isEqualTo("True");
         Optional<ConditionReport> report = detector.condition();
         assertThat(report.orElseThrow().message())
-                .isEqualTo("another machine reports under this node's name: the boot id other was written; this machine's is"
-                        + " mine");
+                .isEqualTo(
+                        "another machine reports under this node's name: the boot id other was written; this machine's is"
+                                + " mine");
         assertThat(report.orElseThrow().reason()).isEqualTo("OtherMachineReports");
     }
 

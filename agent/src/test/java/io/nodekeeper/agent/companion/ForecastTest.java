@@ -42,8 +42,9 @@ class ForecastTest {
     @Test
     void theKubeletsOwnMetricsSayWhenAndTheStuckPodWhy() {
         assertThat(announced(facts(metrics(106, false), -1, 1, 1, POD)))
-                .isEqualTo("PLEGStalled: the kubelet's PLEG will call this node NotReady in 1m14s because of pod shop/cart:"
-                        + " its last relist began at 2026-01-01T00:58:14Z, threshold 3m0s");
+                .isEqualTo(
+                        "PLEGStalled: the kubelet's PLEG will call this node NotReady in 1m14s because of pod shop/cart:"
+                                + " its last relist began at 2026-01-01T00:58:14Z, threshold 3m0s");
     }
 
     @Test
@@ -90,8 +91,9 @@ class ForecastTest {
     @Test
     void aRuntimeThatReportsNoStatusComesFirst() {
         assertThat(announced(facts(metrics(40, false), -1, 40, 20, POD)))
-                .isEqualTo("RuntimeStatusStalled: the kubelet will call this node NotReady in 10s: the container runtime has"
-                        + " not reported that it is ready since 2026-01-01T00:59:40Z, threshold 30s");
+                .isEqualTo(
+                        "RuntimeStatusStalled: the kubelet will call this node NotReady in 10s: the container runtime has"
+                                + " not reported that it is ready since 2026-01-01T00:59:40Z, threshold 30s");
         assertThat(announced(facts(Optional.empty(), -1, 1, 14, List.of()))).isEqualTo("nothing");
     }
 
@@ -106,19 +108,23 @@ class ForecastTest {
     @Test
     void anEstimateThatDidNotComeTrueIsWithdrawn() {
         List<Forecast.Stuck> old = List.of(new Forecast.Stuck("shop/cart", NOW.minusSeconds(210)));
-        Forecast.Facts stillReady =
-                new Forecast.Facts(true, ago(-1), Optional.empty(), NOW, ago(1), ago(1), old);
-        Forecast.Facts cameTrue =
-                new Forecast.Facts(false, ago(-1), Optional.empty(), NOW, ago(1), ago(1), old);
+        Forecast.Facts stillReady = new Forecast.Facts(true, ago(-1), Optional.empty(), NOW, ago(1), ago(1), old);
+        Forecast.Facts cameTrue = new Forecast.Facts(false, ago(-1), Optional.empty(), NOW, ago(1), ago(1), old);
 
         assertThat(announced(stillReady)).isEqualTo("nothing");
-        assertThat(announced(cameTrue)).startsWith("PLEGStallExpected: the kubelet's PLEG calls this node NotReady since");
+        assertThat(announced(cameTrue))
+                .startsWith("PLEGStallExpected: the kubelet's PLEG calls this node NotReady since");
     }
 
     @Test
     void slowRelistsAreToldBetweenTwoOfThem() {
         KubeletMetrics before = new KubeletMetrics(
-                ago(60), new KubeletMetrics.Relists(10, 20), Optional.empty(), Map.of("container_status", 1.0), List.of(), false);
+                ago(60),
+                new KubeletMetrics.Relists(10, 20),
+                Optional.empty(),
+                Map.of("container_status", 1.0),
+                List.of(),
+                false);
         KubeletMetrics now = new KubeletMetrics(
                         ago(5),
                         new KubeletMetrics.Relists(11, 85),
@@ -129,8 +135,9 @@ class ForecastTest {
                 .since(before);
 
         assertThat(announced(facts(Optional.of(now), -1, 1, 1, POD)))
-                .isEqualTo("PLEGSlow: the kubelet's PLEG is slow because of pod shop/cart: its relists take 1m5s; if one takes"
-                        + " 3m0s, it calls this node NotReady; these calls of it to the runtime fail: container_status");
+                .isEqualTo(
+                        "PLEGSlow: the kubelet's PLEG is slow because of pod shop/cart: its relists take 1m5s; if one takes"
+                                + " 3m0s, it calls this node NotReady; these calls of it to the runtime fail: container_status");
     }
 
     @Test
@@ -140,8 +147,7 @@ class ForecastTest {
 
     /** While one stall lasts, readings of the clocks that differ by a second do not change the message. */
     @Property
-    void theMessageOfOneStallChangesAtMostOnce(
-            @ForAll @IntRange(min = 31, max = 100) int stalled, @ForAll long seed) {
+    void theMessageOfOneStallChangesAtMostOnce(@ForAll @IntRange(min = 31, max = 100) int stalled, @ForAll long seed) {
         RandomGenerator random = Randoms.seeded(seed);
         Set<String> messages = new HashSet<>();
         Optional<Forecast> current = Optional.empty();
@@ -151,8 +157,7 @@ class ForecastTest {
             Forecast.Facts facts = new Forecast.Facts(
                     true,
                     Optional.empty(),
-                    Optional.of(KubeletMetrics.lastRelist(
-                            Optional.of(begin.plusMillis(random.nextInt(1_000))), false)),
+                    Optional.of(KubeletMetrics.lastRelist(Optional.of(begin.plusMillis(random.nextInt(1_000))), false)),
                     now,
                     Optional.empty(),
                     Optional.empty(),

@@ -44,7 +44,8 @@ class KubeletMetricsTest {
 
     @Test
     void eventsInUseAreSeenAndAMissingOrZeroTimeIsNone() {
-        assertThat(read("kubelet_evented_pleg_connection_success_count 1").evented()).isTrue();
+        assertThat(read("kubelet_evented_pleg_connection_success_count 1").evented())
+                .isTrue();
         assertThat(read("kubelet_pleg_last_seen_seconds 0").lastRelist()).isEmpty();
         assertThat(read("").lastRelist()).isEmpty();
     }
@@ -71,8 +72,8 @@ class KubeletMetricsTest {
     }
 
     private static KubeletMetrics scrape(double count, double seconds) {
-        return read("kubelet_pleg_relist_duration_seconds_sum " + seconds + "\nkubelet_pleg_relist_duration_seconds_count "
-                + count);
+        return read("kubelet_pleg_relist_duration_seconds_sum " + seconds
+                + "\nkubelet_pleg_relist_duration_seconds_count " + count);
     }
 
     @Test

@@ -61,8 +61,7 @@ class KubeletWatchTest {
         time.advance(Duration.ofSeconds(60));
 
         assertThat(kubelet.runs()).isFalse();
-        assertThat(kubelet.silentSince().orElseThrow())
-                .isBetween(BEGIN.plusSeconds(60), BEGIN.plusSeconds(72));
+        assertThat(kubelet.silentSince().orElseThrow()).isBetween(BEGIN.plusSeconds(60), BEGIN.plusSeconds(72));
         assertThat(health.watches().getLast().call()).hasToString("GET /healthz");
 
         answers(health, Watch::end);

@@ -24,8 +24,8 @@ class BusyRuntimeTest {
 
     BusyRuntimeTest() {
         meter.rates(0.01, 0);
-        node.processes = () -> ProcessFixtures.healthyBut(
-                ProcessFixtures.runtime('S').worked(meter.work()));
+        node.processes =
+                () -> ProcessFixtures.healthyBut(ProcessFixtures.runtime('S').worked(meter.work()));
     }
 
     @ParameterizedTest
@@ -87,15 +87,15 @@ class BusyRuntimeTest {
 
     @ParameterizedTest
     @CsvSource({"1.0, 0.0, RuntimeBusy, 60", "0.05, 1.0, NodeOverloaded, 210"})
-    void runtimeThatAnswersNothingIsHungAtABoundWhateverItDoes(
-            double ran, double queued, String first, int seconds) {
+    void runtimeThatAnswersNothingIsHungAtABoundWhateverItDoes(double ran, double queued, String first, int seconds) {
         for (long seed = 0; seed < 6; seed++) {
             WatchedNode spinning = new WatchedNode(seed);
             WorkMeter work = new WorkMeter(spinning.loop);
             spinning.processes = () ->
                     ProcessFixtures.healthyBut(ProcessFixtures.runtime('R').worked(work.work()));
             spinning.watch.start();
-            spinning.time.advance(Duration.ofMillis(60_000 + Randoms.seeded(seed).nextLong(10_000)));
+            spinning.time.advance(
+                    Duration.ofMillis(60_000 + Randoms.seeded(seed).nextLong(10_000)));
             work.rates(ran, queued);
             spinning.runtime.hang("*");
             spinning.pass(Duration.ofSeconds(seconds), () -> {});
@@ -163,8 +163,8 @@ class BusyRuntimeTest {
     private void shows(int age, Work work) {
         ProcessInfo runc =
                 ProcessFixtures.runc(400, "exec", ProcessFixtures.WEB_APP, age).worked(work);
-        node.processes = () ->
-                ProcessFixtures.healthyBut(ProcessFixtures.runtime('S').worked(meter.work()), runc);
+        node.processes =
+                () -> ProcessFixtures.healthyBut(ProcessFixtures.runtime('S').worked(meter.work()), runc);
         node.pass(Duration.ofSeconds(10), () -> {});
     }
 
@@ -173,9 +173,8 @@ class BusyRuntimeTest {
             WatchedNode node, WorkMeter work, RandomGenerator random, int longest, double ran, double queued) {
         Duration[] until = {Duration.ZERO};
         stall(node, work, random, longest, ran, queued, until, Duration.ofSeconds(30));
-        node.delay = call -> Optional.of(until[0].compareTo(node.time.elapsed()) > 0
-                ? until[0].minus(node.time.elapsed())
-                : AT_ONCE);
+        node.delay = call -> Optional.of(
+                until[0].compareTo(node.time.elapsed()) > 0 ? until[0].minus(node.time.elapsed()) : AT_ONCE);
     }
 
     private static void stall(

@@ -20,14 +20,16 @@ record DelayedRuntime(ContainerRuntime runtime, Loop loop, Function<RuntimeCall<
     @Override
     public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        delay.apply(call).ifPresent(by -> loop.schedule(by, () -> runtime.call(call, deadline)
-                .whenComplete((value, error) -> {
-                    if (error == null) {
-                        answer.complete(value);
-                    } else {
-                        answer.completeExceptionally(error);
-                    }
-                })));
+        delay.apply(call)
+                .ifPresent(by -> loop.schedule(
+                        by,
+                        () -> runtime.call(call, deadline).whenComplete((value, error) -> {
+                            if (error == null) {
+                                answer.complete(value);
+                            } else {
+                                answer.completeExceptionally(error);
+                            }
+                        })));
         return Deadlines.within(loop, deadline, call.method(), answer);
     }
 

@@ -66,7 +66,8 @@ class FirstAnswersTest {
     @Test
     void callThatTheRuntimeDoesNotImplementIsNotMissing() {
         runtime.fail(
-                "Status", new RuntimeCallException("Status", RuntimeCallException.Code.UNIMPLEMENTED, "unknown method"));
+                "Status",
+                new RuntimeCallException("Status", RuntimeCallException.Code.UNIMPLEMENTED, "unknown method"));
         everythingIsAnswered();
         time.advance(Duration.ofSeconds(10));
 

@@ -102,8 +102,7 @@ class FirstStatementsTest {
                         new Fault(
                                 "ContainerNotReaped",
                                 node -> shows(
-                                        node,
-                                        ProcessFixtures.process(201, 200, 'Z', ProcessRole.CONTAINER, "nginx"))),
+                                        node, ProcessFixtures.process(201, 200, 'Z', ProcessRole.CONTAINER, "nginx"))),
                         new Fault(
                                 "ContainerCallHung",
                                 node -> node.runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP)),

@@ -33,8 +33,8 @@ final class WatchedNode {
     Supplier<List<ProcessInfo>> processes = ProcessFixtures::healthy;
     Supplier<Optional<Duration>> scanTakes = () -> Optional.of(Duration.ZERO);
 
-    final CallTracker calls = new CallTracker(
-            new DelayedRuntime(runtime, loop, call -> delay.apply(call)), loop, OperationListener.NONE);
+    final CallTracker calls =
+            new CallTracker(new DelayedRuntime(runtime, loop, call -> delay.apply(call)), loop, OperationListener.NONE);
     final CulpritWatch watch;
 
     WatchedNode(long seed) {

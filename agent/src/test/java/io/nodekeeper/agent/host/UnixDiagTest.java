@@ -57,7 +57,8 @@ class UnixDiagTest {
     void answerIsReadUpToTheMessageThatEndsTheList() throws Exception {
         ByteBuffer answer = buffer();
         socket(answer, 101, 1, attribute(0, "\0name"), attribute(2, new int[] {102}));
-        socket(answer, 103, 10, attribute(0, "/run/a\0"), attribute(3, new int[] {7, 8}), attribute(4, new int[] {2, 1}));
+        socket(answer, 103, 10, attribute(0, "/run/a\0"), attribute(3, new int[] {7, 8}), attribute(4, new int[] {2, 1
+        }));
         message(answer, 3, new byte[4]);
         socket(answer, 999, 1);
         List<UnixDiag.Socket> sockets = new ArrayList<>();
@@ -75,8 +76,7 @@ class UnixDiagTest {
         ByteBuffer answer = buffer();
         message(answer, 2, bytes(new int[] {-2}));
 
-        assertThat(catchThrowable(
-                        () -> UnixDiag.parse(answer.flip(), new ArrayList<>())))
+        assertThat(catchThrowable(() -> UnixDiag.parse(answer.flip(), new ArrayList<>())))
                 .isInstanceOf(IOException.class)
                 .hasMessage("the kernel refuses to list unix sockets with errno 2");
     }
@@ -86,7 +86,8 @@ class UnixDiagTest {
         Random random = new Random(7);
         for (int run = 0; run < 20_000; run++) {
             ByteBuffer answer = buffer();
-            socket(answer, 101, 1, attribute(0, "/run/a"), attribute(3, new int[] {7, 8}), attribute(4, new int[] {2, 1}));
+            socket(answer, 101, 1, attribute(0, "/run/a"), attribute(3, new int[] {7, 8}), attribute(4, new int[] {2, 1
+            }));
             socket(answer, 102, 1, attribute(2, new int[] {101}));
             answer.flip();
             for (int change = 0; change < 3; change++) {
@@ -117,7 +118,12 @@ class UnixDiagTest {
 
     private static void socket(ByteBuffer answer, int inode, int state, byte[]... attributes) {
         ByteBuffer body = buffer();
-        body.put((byte) 1).put((byte) 1).put((byte) state).put((byte) 0).putInt(inode).putLong(0);
+        body.put((byte) 1)
+                .put((byte) 1)
+                .put((byte) state)
+                .put((byte) 0)
+                .putInt(inode)
+                .putLong(0);
         for (byte[] attribute : attributes) {
             body.put(attribute);
         }
@@ -127,7 +133,12 @@ class UnixDiagTest {
     }
 
     private static void message(ByteBuffer answer, int type, byte[] body) {
-        answer.putInt(16 + body.length).putShort((short) type).putShort((short) 0).putInt(1).putInt(0).put(body);
+        answer.putInt(16 + body.length)
+                .putShort((short) type)
+                .putShort((short) 0)
+                .putInt(1)
+                .putInt(0)
+                .put(body);
     }
 
     private static byte[] attribute(int type, String value) {
@@ -139,7 +150,8 @@ class UnixDiagTest {
     }
 
     private static byte[] attribute(int type, byte[] value) {
-        ByteBuffer attribute = ByteBuffer.allocate((4 + value.length + 3) / 4 * 4).order(ByteOrder.nativeOrder());
+        ByteBuffer attribute =
+                ByteBuffer.allocate((4 + value.length + 3) / 4 * 4).order(ByteOrder.nativeOrder());
         attribute.putShort((short) (4 + value.length)).putShort((short) type).put(value);
         return attribute.array();
     }

@@ -54,9 +54,10 @@ public final class CompanionOptions implements Checked {
     @Option(
             names = "--kubelet-certificate-authority",
             paramLabel = "FILE",
-            description = "With --mode companion: the certificate (PEM) that verifies the kubelet's serving certificate,"
-                    + " or that certificate itself. With it the companion reads the kubelet's metrics. Default: the"
-                    + " metrics are not read.")
+            description =
+                    "With --mode companion: the certificate (PEM) that verifies the kubelet's serving certificate,"
+                            + " or that certificate itself. With it the companion reads the kubelet's metrics. Default: the"
+                            + " metrics are not read.")
     Optional<Path> authority = Optional.empty();
 
     @Option(

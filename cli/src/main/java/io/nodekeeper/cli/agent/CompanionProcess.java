@@ -33,7 +33,11 @@ public record CompanionProcess(CompanionAgent agent, Optional<DebugServer> pages
         Optional<InetSocketAddress> address = config.serving().address();
         if (address.isPresent()) {
             pages = Optional.of(DebugServer.start(
-                    "companion", "--healthz-port", address.get(), config.serving().orElseAny(), agent.pages()));
+                    "companion",
+                    "--healthz-port",
+                    address.get(),
+                    config.serving().orElseAny(),
+                    agent.pages()));
         }
         agent.start();
         return new CompanionProcess(agent, pages);

@@ -23,11 +23,7 @@ import picocli.CommandLine.Spec;
             "      For every fish from now on."
         })
 public final class CompletionCommand extends NodekeeperCommand {
-    @Parameters(
-            index = "0",
-            arity = "0..1",
-            paramLabel = "SHELL",
-            description = "The shell: ${COMPLETION-CANDIDATES}.")
+    @Parameters(index = "0", arity = "0..1", paramLabel = "SHELL", description = "The shell: ${COMPLETION-CANDIDATES}.")
     Optional<Shell> shell = Optional.empty();
 
     @Spec

@@ -74,7 +74,9 @@ final class Fish {
         }
         for (PositionalParamSpec operand : spec.positionalParameters()) {
             if (operand.completionCandidates() != null || isFile(operand)) {
-                script.append(start).append(values(operand).replaceFirst(" -x| -r", "")).append('\n');
+                script.append(start)
+                        .append(values(operand).replaceFirst(" -x| -r", ""))
+                        .append('\n');
             }
         }
     }
@@ -96,7 +98,8 @@ final class Fish {
 
     /** The first sentence. */
     private static String description(String[] lines) {
-        String text = String.join(" ", lines).replace("${COMPLETION-CANDIDATES}", "").replaceAll("\\s+", " ");
+        String text =
+                String.join(" ", lines).replace("${COMPLETION-CANDIDATES}", "").replaceAll("\\s+", " ");
         int end = text.indexOf(". ");
         return end < 0 ? text : text.substring(0, end + 1);
     }

@@ -33,7 +33,6 @@ public final class GuardUsers {
                 Webhook.isUser(name),
                 "--guard-users has \"" + (name.length() > 60 ? name.substring(0, 60) + "..." : name)
                         + "\"; expected letters, digits and : @ . _ / -, at most 253"));
-        faults.require(
-                names.size() <= MOST, "--guard-users has " + names.size() + " names; expected at most " + MOST);
+        faults.require(names.size() <= MOST, "--guard-users has " + names.size() + " names; expected at most " + MOST);
     }
 }

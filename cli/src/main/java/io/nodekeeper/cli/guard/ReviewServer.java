@@ -53,8 +53,7 @@ final class ReviewServer implements AutoCloseable {
      * @param reviews answers a review; fails with an IllegalArgumentException if the body is none
      * @throws IOException if the address cannot be used
      */
-    ReviewServer(
-            InetSocketAddress address, Executor workers, Function<byte[], CompletableFuture<byte[]>> reviews)
+    ReviewServer(InetSocketAddress address, Executor workers, Function<byte[], CompletableFuture<byte[]>> reviews)
             throws IOException {
         ReviewHandler.Bodies bodies = new ReviewHandler.Bodies();
         var bound = new ServerBootstrap()
@@ -105,8 +104,7 @@ final class ReviewServer implements AutoCloseable {
     /** New connections are served with {@code identity} from now on. */
     void show(Identity identity) {
         try {
-            tls = SslContextBuilder.forServer(
-                            identity.key(), identity.chain().toArray(new X509Certificate[0]))
+            tls = SslContextBuilder.forServer(identity.key(), identity.chain().toArray(new X509Certificate[0]))
                     .protocols("TLSv1.3", "TLSv1.2")
                     .build();
         } catch (SSLException e) {

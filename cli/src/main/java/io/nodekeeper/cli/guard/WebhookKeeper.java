@@ -37,10 +37,7 @@ final class WebhookKeeper {
 
     private record Complete(String bundle, List<X509Certificate> own, Instant at) {
         boolean covers(String stored, List<X509Certificate> wanted, Instant now) {
-            return bundle.equals(stored)
-                    && own.equals(wanted)
-                    && !now.isBefore(at)
-                    && now.isBefore(at.plus(PARSED));
+            return bundle.equals(stored) && own.equals(wanted) && !now.isBefore(at) && now.isBefore(at.plus(PARSED));
         }
     }
 
@@ -59,8 +56,7 @@ final class WebhookKeeper {
     private String trouble = "";
 
     /** {@code show} makes the server use a certificate for new connections. */
-    WebhookKeeper(
-            Loop loop, KubeClient client, SwitchState state, RandomGenerator random, Consumer<Identity> show) {
+    WebhookKeeper(Loop loop, KubeClient client, SwitchState state, RandomGenerator random, Consumer<Identity> show) {
         this.loop = loop;
         this.client = client.withTimeout(CALL_LIMIT);
         this.state = state;

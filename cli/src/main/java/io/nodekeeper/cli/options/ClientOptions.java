@@ -31,8 +31,9 @@ public final class ClientOptions implements Checked {
     @Option(
             names = "--context",
             paramLabel = "NAME",
-            description = "The context of the kubeconfig. Default: its current context. Of several files in $KUBECONFIG,"
-                    + " the first one with that context is used.")
+            description =
+                    "The context of the kubeconfig. Default: its current context. Of several files in $KUBECONFIG,"
+                            + " the first one with that context is used.")
     String context = "";
 
     private final Map<String, String> environment;
@@ -80,7 +81,8 @@ public final class ClientOptions implements Checked {
             return List.of(file.get());
         }
         String list = environment.getOrDefault("KUBECONFIG", "");
-        Stream<Path> named = Stream.of(list.split(":", -1)).filter(name -> !name.isEmpty()).map(Path::of);
+        Stream<Path> named =
+                Stream.of(list.split(":", -1)).filter(name -> !name.isEmpty()).map(Path::of);
         String home = environment.getOrDefault("HOME", "");
         Stream<Path> usual = home.isEmpty() ? Stream.of() : Stream.of(Path.of(home, ".kube", "config"));
         return (list.isEmpty() ? usual : named).filter(Files::isReadable).toList();

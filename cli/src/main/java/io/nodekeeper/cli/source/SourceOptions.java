@@ -19,8 +19,9 @@ public final class SourceOptions implements Checked {
     @Option(
             names = "--server",
             paramLabel = "URL",
-            description = "The address of the controller's pages. Default: the address in the API, then the API server's"
-                    + " proxy to --controller-service.")
+            description =
+                    "The address of the controller's pages. Default: the address in the API, then the API server's"
+                            + " proxy to --controller-service.")
     Optional<URI> server = Optional.empty();
 
     @Option(
@@ -34,7 +35,8 @@ public final class SourceOptions implements Checked {
             names = "--controller-service",
             paramLabel = "[https:]NAME:PORT",
             defaultValue = "nodekeeper-controller:10257",
-            description = "The Service with the controller's pages, for the API server's proxy. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "The Service with the controller's pages, for the API server's proxy. Default: ${DEFAULT-VALUE}.")
     String service = "nodekeeper-controller:10257";
 
     /** Checks where the controller is; {@code needed} is false if the answer comes from elsewhere. */

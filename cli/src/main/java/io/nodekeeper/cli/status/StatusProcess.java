@@ -45,8 +45,8 @@ public final class StatusProcess {
         try (ControllerPages pages = new ControllerPages(command.source, loop, err)) {
             Answer answer = pages.get("/debug/status");
             JsonObject page = answer.page()
-                    .orElseThrow(() -> new IOException(
-                            answer.from() + " has no page /debug/status; it is of an earlier version"));
+                    .orElseThrow(() ->
+                            new IOException(answer.from() + " has no page /debug/status; it is of an earlier version"));
             if (answer.notWorking().isPresent()) {
                 throw new IOException(
                         answer.from() + " does not work: " + answer.notWorking().get());

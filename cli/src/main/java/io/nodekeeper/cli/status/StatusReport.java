@@ -159,7 +159,8 @@ final class StatusReport {
         if (wide) {
             columns.add(new Column("ZONE", row -> clean(row.text("zone"))));
             columns.add(new Column("LAST HEARTBEAT BY", row -> row.text("lastSignal")));
-            columns.add(new Column("FALLS", row -> row.number("fellFromReady").orElse(0L).toString()));
+            columns.add(new Column(
+                    "FALLS", row -> row.number("fellFromReady").orElse(0L).toString()));
         }
     }
 
@@ -186,7 +187,8 @@ final class StatusReport {
                         .reduce(column.title().length(), Math::max))
                 .toList();
         line("  " + row(columns, widths, Column::title, false));
-        shown.forEach(row -> line("  " + row(columns, widths, column -> column.cell().apply(row), true)));
+        shown.forEach(row ->
+                line("  " + row(columns, widths, column -> column.cell().apply(row), true)));
         if (shown.size() < rows.size()) {
             line("  and " + (rows.size() - shown.size()) + " more: -o wide");
         }

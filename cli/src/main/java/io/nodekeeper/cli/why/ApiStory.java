@@ -129,8 +129,7 @@ final class ApiStory {
         return node.metadata()
                 .array("managedFields")
                 .objects()
-                .filter(entry ->
-                        entry.object("fieldsV1").object("f:spec").has("f:unschedulable"))
+                .filter(entry -> entry.object("fieldsV1").object("f:spec").has("f:unschedulable"))
                 .findFirst()
                 .flatMap(entry -> KubeTime.parse(entry.text("time"))
                         .map(at -> new Decision(

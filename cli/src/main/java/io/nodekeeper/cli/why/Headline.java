@@ -34,8 +34,9 @@ final class Headline {
         }
         String ready = facts.text("ready");
         List<String> problems = facts.array("problems").strings().toList();
-        Optional<String> duplicate =
-                problems.stream().filter(text -> text.startsWith("DuplicateNode")).findFirst();
+        Optional<String> duplicate = problems.stream()
+                .filter(text -> text.startsWith("DuplicateNode"))
+                .findFirst();
         if (facts.has("controllerIsBlind")) {
             return sentence(
                     "was " + state(ready) + " when it was last seen " + times.brief(facts.text("lastSignalAt"))
@@ -51,7 +52,9 @@ final class Headline {
         return switch (ready) {
             case "True" -> ready(problems);
             case "False" ->
-                sentence("is NotReady" + since() + ": " + cause(problems) + evictions(), "nodekeeper doctor, on the node");
+                sentence(
+                        "is NotReady" + since() + ": " + cause(problems) + evictions(),
+                        "nodekeeper doctor, on the node");
             case "Unknown" ->
                 sentence(
                         "is Unknown" + since() + ", because " + silence() + evictions(),
@@ -78,7 +81,10 @@ final class Headline {
                         .count();
                 yield sentence(
                         "does not exist: its Node object was deleted at " + when
-                                + (deleted == 0 ? "" : "; " + pods(deleted) + " on it " + (deleted == 1 ? "was" : "were") + " deleted since"),
+                                + (deleted == 0
+                                        ? ""
+                                        : "; " + pods(deleted) + " on it " + (deleted == 1 ? "was" : "were")
+                                                + " deleted since"),
                         "kubectl get events -A --field-selector involvedObject.name=" + story.node()
                                 + "; to have it back, restart its kubelet or agent");
             }
@@ -120,7 +126,8 @@ final class Headline {
             Optional<Decision> cordoned = last(Story.CORDONED);
             return sentence(
                     "is Ready, and " + facts.text("cordoned")
-                            + cordoned.map(by -> ", since " + times.brief(by.at())).orElse(""),
+                            + cordoned.map(by -> ", since " + times.brief(by.at()))
+                                    .orElse(""),
                     "kubectl uncordon " + story.node());
         }
         if (facts.has("dampedUntil")) {

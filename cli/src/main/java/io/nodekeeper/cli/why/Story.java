@@ -49,9 +49,8 @@ record Story(String node, String source, List<String> notes, JsonObject facts, L
 
     /** This story with more decisions. */
     Story with(List<Decision> more) {
-        List<Decision> all = new ArrayList<>(Stream.concat(decisions.stream(), more.stream())
-                .distinct()
-                .toList());
+        List<Decision> all = new ArrayList<>(
+                Stream.concat(decisions.stream(), more.stream()).distinct().toList());
         all.sort(Comparator.comparing(Decision::at));
         return new Story(node, source, notes, facts, List.copyOf(all));
     }
@@ -62,8 +61,7 @@ record Story(String node, String source, List<String> notes, JsonObject facts, L
      */
     Story withApi(Story api) {
         JsonObject.Builder merged = facts.toBuilder();
-        ADDED.forEach(
-                name -> api.facts().get(name).ifPresent(value -> merged.put(name, value)));
+        ADDED.forEach(name -> api.facts().get(name).ifPresent(value -> merged.put(name, value)));
         List<Decision> more = api.decisions().stream()
                 .filter(decision -> decision.kind().equals(CORDONED)
                         || (decision.kind().startsWith(EVENT)

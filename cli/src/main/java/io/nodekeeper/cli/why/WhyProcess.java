@@ -132,8 +132,7 @@ public final class WhyProcess {
         if (command.historyDir.isPresent()) {
             Path directory = command.historyDir.get();
             DecisionQuery query = new DecisionQuery(name, command.time(asked), command.limit);
-            List<Decision> found =
-                    FileHistory.read(directory, query, damage -> err.println("unreadable: " + damage));
+            List<Decision> found = FileHistory.read(directory, query, damage -> err.println("unreadable: " + damage));
             return new Story(name, "the history in " + directory, List.of(), JsonObject.EMPTY, found)
                     .withController(FileHistory.read(directory, query.aboutController(), damage -> {}));
         }
@@ -177,8 +176,8 @@ public final class WhyProcess {
         String at = command.time(asked)
                 .map(time -> "&at=" + URLEncoder.encode(KubeTime.formatMicro(time), StandardCharsets.UTF_8))
                 .orElse("");
-        Answer answer = pages.get("/debug/nodes/" + URLEncoder.encode(name, StandardCharsets.UTF_8) + "?limit="
-                + command.limit + at);
+        Answer answer = pages.get(
+                "/debug/nodes/" + URLEncoder.encode(name, StandardCharsets.UTF_8) + "?limit=" + command.limit + at);
         JsonObject page = answer.page().orElse(JsonObject.EMPTY);
         JsonObject facts = answer.notWorking().isPresent() ? JsonObject.EMPTY : page.object("node");
         List<String> notes = answer.notWorking()
@@ -201,8 +200,7 @@ public final class WhyProcess {
             return List.of();
         }
         try {
-            return pages
-                    .api()
+            return pages.api()
                     .list(ResourceType.NODES, "", "")
                     .join()
                     .array("items")

@@ -79,7 +79,10 @@ final class WhyReport {
         if (!story.facts().isEmpty()) {
             line("");
             line("Now:");
-            fields("  ", story.facts(), story.facts().fields().keySet().stream()
+            fields(
+                    "  ",
+                    story.facts(),
+                    story.facts().fields().keySet().stream()
                             .filter(name -> !HIDDEN.contains(name))
                             .toList());
         }

@@ -97,7 +97,11 @@ class CompanionFlagsTest {
 
     @Test
     void theCompanionHasItsOwnPortAndTheKubeletsDirectory() {
-        assertThat(run("--mode", "companion", "--container-runtime-endpoint=unix:///run/a.sock", "--feature-gates=NodeProblems=false"))
+        assertThat(run(
+                        "--mode",
+                        "companion",
+                        "--container-runtime-endpoint=unix:///run/a.sock",
+                        "--feature-gates=NodeProblems=false"))
                 .isZero();
 
         AgentConfig config = CompanionProcess.config("n1", launched.getFirst());
@@ -105,8 +109,7 @@ class CompanionFlagsTest {
         assertThat(config.serving().orElseAny()).isFalse();
         assertThat(config.rootDir()).isEqualTo(Path.of("/var/lib/kubelet"));
         assertThat(config.runtime().endpoint()).contains("unix:///run/a.sock");
-        assertThat(config.gates().has(AgentFeature.NODE_PROBLEMS))
-                .isFalse();
+        assertThat(config.gates().has(AgentFeature.NODE_PROBLEMS)).isFalse();
     }
 
     @Test
@@ -131,7 +134,8 @@ class CompanionFlagsTest {
     void anAuthorityThatIsNoCertificateIsRefused() throws Exception {
         Path file = Files.writeString(directory.resolve("ca.crt"), "no certificate");
 
-        assertThat(run("--mode=companion", "--kubelet-certificate-authority=" + file)).isEqualTo(2);
+        assertThat(run("--mode=companion", "--kubelet-certificate-authority=" + file))
+                .isEqualTo(2);
 
         assertThat(err.toString())
                 .startsWith("error: --kubelet-certificate-authority is " + file + ": ")

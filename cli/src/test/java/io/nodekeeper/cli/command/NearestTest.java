@@ -32,6 +32,8 @@ class NearestTest {
         List<String> words = IntStream.range(0, 50_000).mapToObj(i -> "n" + i).toList();
 
         assertThat(Nearest.near("a".repeat(100_000), words)).isEmpty();
-        assertThat(Nearest.near("n49999", words)).as("only the first 20,000 are compared").doesNotContain("n49999");
+        assertThat(Nearest.near("n49999", words))
+                .as("only the first 20,000 are compared")
+                .doesNotContain("n49999");
     }
 }

@@ -70,7 +70,8 @@ class GuardCommandTest {
                 users: [{name: u, user: {}}]
                 contexts: [{name: x, context: {cluster: c, user: u}}]
                 current-context: x
-                """.formatted(server.getAddress().getPort()));
+                """.formatted(
+                        server.getAddress().getPort()));
     }
 
     @AfterEach
@@ -112,7 +113,13 @@ class GuardCommandTest {
 
     @Test
     void printNeedsNoClusterAndPrintsWhatKubectlApplies() {
-        assertThat(run("print", "--service", "health/guard:8443", "--guard-users", "own-ccm", "--match-conditions=false"))
+        assertThat(run(
+                        "print",
+                        "--service",
+                        "health/guard:8443",
+                        "--guard-users",
+                        "own-ccm",
+                        "--match-conditions=false"))
                 .isZero();
         List<JsonObject> objects = Stream.of(out.toString().split("---\n"))
                 .filter(text -> !text.isBlank())

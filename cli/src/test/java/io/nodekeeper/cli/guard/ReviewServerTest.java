@@ -102,12 +102,14 @@ class ReviewServerTest {
     @Test
     void aReviewOfTheLargestObjectsIsReadAndALargerOneIsRefused() throws Exception {
         try (HttpClient client = client()) {
-            assertThat(post(client, new byte[ReviewHandler.BODY_BYTES]).statusCode()).isEqualTo(200);
+            assertThat(post(client, new byte[ReviewHandler.BODY_BYTES]).statusCode())
+                    .isEqualTo(200);
             try {
                 assertThat(post(client, new byte[ReviewHandler.BODY_BYTES + 1]).statusCode())
                         .isEqualTo(413);
             } catch (IOException e) {
-                // The client was still sending when the server closed the connection: an error lets the write pass, too.
+                // The client was still sending when the server closed the connection: an error lets the write pass,
+                // too.
                 assertThat(e).isNotNull();
             }
         }

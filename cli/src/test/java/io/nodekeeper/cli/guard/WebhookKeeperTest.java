@@ -36,8 +36,8 @@ class WebhookKeeperTest {
     private final FakeTransport server = new FakeTransport();
     private final SwitchState state = new SwitchState();
     private final List<Identity> shown = new ArrayList<>();
-    private Optional<Webhook> stored = Optional.of(Webhook.of(
-            new Webhook.Target.Service("kube-system", "nodekeeper-guard", 443), Blame.USERS, true));
+    private Optional<Webhook> stored = Optional.of(
+            Webhook.of(new Webhook.Target.Service("kube-system", "nodekeeper-guard", 443), Blame.USERS, true));
     private int updates;
     private boolean refuses;
 
@@ -146,8 +146,9 @@ class WebhookKeeperTest {
         keeper().start();
         time.advance(Duration.ofSeconds(1));
         JsonObject on = stored.orElseThrow().json();
-        stored = Optional.of(new Webhook(on.update("metadata", metadata -> metadata.with(
-                "annotations", JsonObject.EMPTY.with("nodekeeper.io/guard", "off")))));
+        stored = Optional.of(new Webhook(on.update(
+                "metadata",
+                metadata -> metadata.with("annotations", JsonObject.EMPTY.with("nodekeeper.io/guard", "off")))));
         time.advance(Duration.ofSeconds(10));
         assertThat(state.off(loop.nanoTime()))
                 .contains("the annotation nodekeeper.io/guard of the ValidatingWebhookConfiguration is off");
@@ -162,8 +163,7 @@ class WebhookKeeperTest {
         stored = Optional.empty();
         keeper().start();
         time.advance(Duration.ofSeconds(1));
-        assertThat(state.off(loop.nanoTime()))
-                .contains("there is no ValidatingWebhookConfiguration nodekeeper-guard");
+        assertThat(state.off(loop.nanoTime())).contains("there is no ValidatingWebhookConfiguration nodekeeper-guard");
         assertThat(updates).isZero();
         stored = Optional.of(applied);
         time.advance(Duration.ofSeconds(10));
@@ -174,8 +174,8 @@ class WebhookKeeperTest {
     void anotherAddressGetsACertificateForIt() {
         keeper().start();
         time.advance(Duration.ofSeconds(1));
-        stored = Optional.of(Webhook.of(
-                new Webhook.Target.Address(URI.create("https://10.0.0.7:9443")), Blame.USERS, true));
+        stored = Optional.of(
+                Webhook.of(new Webhook.Target.Address(URI.create("https://10.0.0.7:9443")), Blame.USERS, true));
         time.advance(Duration.ofMinutes(2));
         assertThat(shown).hasSize(2);
         assertThat(isAccepted()).isTrue();
@@ -199,7 +199,10 @@ class WebhookKeeperTest {
         }
         String bundle = TrustBundle.merged("", many.subList(0, 15), NOW);
         String next = TrustBundle.merged(bundle, many.subList(15, 17), NOW);
-        assertThat(TrustBundle.read(next)).hasSize(16).containsAll(many.subList(15, 17)).doesNotContain(many.get(0));
+        assertThat(TrustBundle.read(next))
+                .hasSize(16)
+                .containsAll(many.subList(15, 17))
+                .doesNotContain(many.get(0));
         assertThat(TrustBundle.merged(next, many.subList(15, 17), NOW)).isSameAs(next);
         assertThat(TrustBundle.read(TrustBundle.merged(next, many.subList(20, 21), NOW.plus(Duration.ofDays(8)))))
                 .containsExactly(many.get(20));

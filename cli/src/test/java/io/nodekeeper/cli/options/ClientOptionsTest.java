@@ -37,7 +37,8 @@ class ClientOptionsTest {
         Path one = config("one", "a", "https://one:1");
         Path two = config("two", "b", "https://two:1");
 
-        assertThat(server(new ClientOptions(Map.of("HOME", directory.toString())))).isEqualTo("https://home:1");
+        assertThat(server(new ClientOptions(Map.of("HOME", directory.toString()))))
+                .isEqualTo("https://home:1");
         Map<String, String> both = Map.of("HOME", directory.toString(), "KUBECONFIG", "/none:" + one + ":" + two);
         assertThat(server(new ClientOptions(both))).isEqualTo("https://one:1");
 

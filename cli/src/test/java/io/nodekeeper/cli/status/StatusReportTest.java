@@ -81,7 +81,8 @@ class StatusReportTest {
     @Test
     void screenIsBoundedAndWideIsNot() {
         JsonArray many = new JsonArray(IntStream.range(0, 25)
-                .<JsonValue>mapToObj(i -> JsonObject.EMPTY.with("name", "node-" + i).with("ready", "False"))
+                .<JsonValue>mapToObj(
+                        i -> JsonObject.EMPTY.with("name", "node-" + i).with("ready", "False"))
                 .toList());
         JsonObject page = PAGE.with("unwell", many);
 
@@ -100,7 +101,8 @@ class StatusReportTest {
         JsonObject node = JsonObject.EMPTY.with("name", "n\u001b[2J").with("cause", "a\nb\u0007");
 
         assertThat(StatusReport.of(
-                        PAGE.with("unwell", JsonArray.of(node)).with("zones", JsonArray.of(node.with("zone", "\u001b"))),
+                        PAGE.with("unwell", JsonArray.of(node))
+                                .with("zones", JsonArray.of(node.with("zone", "\u001b"))),
                         "x",
                         true,
                         Palette.PLAIN))

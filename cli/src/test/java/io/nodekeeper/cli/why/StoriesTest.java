@@ -58,17 +58,24 @@ class StoriesTest {
     }
 
     private static Story frozenNode() {
-        JsonObject facts = facts("Unknown", "57.9s")
-                .toBuilder()
+        JsonObject facts = facts("Unknown", "57.9s").toBuilder()
                 .put("cause", "NodeStatusUnknown: Kubelet stopped posting node status.")
                 .put("since", "2026-11-21T16:13:52Z")
                 .put("plannedEvictions", 3)
                 .put("nextEviction", "2026-11-21T16:18:52.200000Z")
-                .put("taints", strings("node.kubernetes.io/unreachable:NoSchedule", "node.kubernetes.io/unreachable:NoExecute"))
+                .put(
+                        "taints",
+                        strings(
+                                "node.kubernetes.io/unreachable:NoSchedule",
+                                "node.kubernetes.io/unreachable:NoExecute"))
                 .build();
         return story(
                 facts,
-                about(20, "Suspected", "no heartbeat for 17.5s, usually every 10s; the node becomes Unknown after 50s", JsonObject.EMPTY),
+                about(
+                        20,
+                        "Suspected",
+                        "no heartbeat for 17.5s, usually every 10s; the node becomes Unknown after 50s",
+                        JsonObject.EMPTY),
                 about(
                         52,
                         "Unknown",
@@ -81,15 +88,19 @@ class StoriesTest {
                                 .silence(Duration.ofMillis(50_100))
                                 .grace(Duration.ofSeconds(50))
                                 .deadline(B.plusMillis(52_100), Duration.ofMillis(1))
-                                .sight("a canary proved, 30ms after the deadline, that everything written until then was seen")
+                                .sight(
+                                        "a canary proved, 30ms after the deadline, that everything written until then was seen")
                                 .write("PUT /api/v1/nodes/n2/status", "200", Duration.ofMillis(46))
                                 .json()),
-                about(52, "Tainted", "Taints added [node.kubernetes.io/unreachable:NoExecute], removed []", JsonObject.EMPTY));
+                about(
+                        52,
+                        "Tainted",
+                        "Taints added [node.kubernetes.io/unreachable:NoExecute], removed []",
+                        JsonObject.EMPTY));
     }
 
     private static Story frozenApiServer() {
-        JsonObject facts = facts("True", "42.3s")
-                .toBuilder()
+        JsonObject facts = facts("True", "42.3s").toBuilder()
                 .put(
                         "controllerIsBlind",
                         "nothing seen for 42.3s: the API server does not answer (API server); no node gets a verdict,"
@@ -135,8 +146,9 @@ class StoriesTest {
                 .with("clock", "1m30s ahead")
                 .with(
                         "problems",
-                        strings("ClockSkew: the node's clock is 1m30s or more ahead of the API server's; expected 10s at"
-                                + " most"));
+                        strings(
+                                "ClockSkew: the node's clock is 1m30s or more ahead of the API server's; expected 10s at"
+                                        + " most"));
         return story(
                 facts,
                 about(
@@ -147,9 +159,10 @@ class StoriesTest {
     }
 
     private static Story hungCniPlugin() {
-        JsonObject facts = facts("False", "2.2s")
-                .toBuilder()
-                .put("cause", "KubeletNotReady: PLEG is not healthy: pleg was last seen active 3m4s ago; threshold is 3m0s")
+        JsonObject facts = facts("False", "2.2s").toBuilder()
+                .put(
+                        "cause",
+                        "KubeletNotReady: PLEG is not healthy: pleg was last seen active 3m4s ago; threshold is 3m0s")
                 .put("since", "2026-11-21T16:13:31Z")
                 .put(
                         "problems",
@@ -160,7 +173,11 @@ class StoriesTest {
                 .build();
         return story(
                 facts,
-                about(31, "Tainted", "Taints added [node.kubernetes.io/not-ready:NoExecute], removed []", JsonObject.EMPTY));
+                about(
+                        31,
+                        "Tainted",
+                        "Taints added [node.kubernetes.io/not-ready:NoExecute], removed []",
+                        JsonObject.EMPTY));
     }
 
     @TestFactory
@@ -198,8 +215,7 @@ class StoriesTest {
         Stream.of(frozenNode(), frozenApiServer(), duplicateName(), deletedNode(), wrongClock(), hungCniPlugin())
                 .flatMap(story -> Stream.concat(
                         story.facts().fields().keySet().stream(),
-                        story.decisions().stream()
-                                .flatMap(decision -> decision.details().fields().keySet().stream())))
+                        story.decisions().stream().flatMap(decision -> decision.details().fields().keySet().stream())))
                 .forEach(name -> assertThat(WhyReport.label(name)).doesNotContainPattern("[a-z][A-Z]|_"));
     }
 }

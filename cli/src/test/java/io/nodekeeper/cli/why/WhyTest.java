@@ -266,8 +266,8 @@ class WhyTest {
     @Test
     void withoutANameTheWorstNodesAreExplainedInOneSentenceEach() throws IOException {
         ThreadLoop timer = new ThreadLoop("timer");
-        try (PagesServer controller = api(
-                new DebugPages(new View(), new MemoryHistory(), new ControllerMetrics(), loop, timer))) {
+        try (PagesServer controller =
+                api(new DebugPages(new View(), new MemoryHistory(), new ControllerMetrics(), loop, timer))) {
             int code = runner.run(
                     "why", "--server=http://127.0.0.1:" + controller.address().getPort());
 
@@ -383,9 +383,7 @@ class WhyTest {
         @Override
         public CompletableFuture<JsonObject> status() {
             return CompletableFuture.supplyAsync(
-                    () -> JsonObject.EMPTY.with(
-                            "unwell", JsonArray.of(JsonObject.EMPTY.with("name", "n1"))),
-                    loop);
+                    () -> JsonObject.EMPTY.with("unwell", JsonArray.of(JsonObject.EMPTY.with("name", "n1"))), loop);
         }
 
         @Override

@@ -46,8 +46,15 @@ public final class DebugPages implements Pages {
     private static final int MOST_DECISIONS = 1_000;
 
     private static final String NODE = "/debug/nodes/";
-    private static final List<String> PATHS =
-            List.of("/metrics", "/healthz", "/readyz", "/debug/nodes", NODE + "NAME", "/debug/sight", "/debug/lag", "/debug/status");
+    private static final List<String> PATHS = List.of(
+            "/metrics",
+            "/healthz",
+            "/readyz",
+            "/debug/nodes",
+            NODE + "NAME",
+            "/debug/sight",
+            "/debug/lag",
+            "/debug/status");
 
     private final ControllerView view;
     private final SearchableHistory history;

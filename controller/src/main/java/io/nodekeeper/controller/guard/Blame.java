@@ -54,9 +54,7 @@ public record Blame(Kind kind, String node, String uid, String user, String text
         boolean silenced = !before.isEmpty()
                 && !before.equals(Condition.UNKNOWN)
                 && ready(review.after()).equals(Condition.UNKNOWN);
-        return silenced
-                ? named(review, Kind.STATUS, "changes Ready from " + before + " to Unknown")
-                : Optional.empty();
+        return silenced ? named(review, Kind.STATUS, "changes Ready from " + before + " to Unknown") : Optional.empty();
     }
 
     private static Optional<Blame> taint(Review review) {
@@ -77,8 +75,7 @@ public record Blame(Kind kind, String node, String uid, String user, String text
      */
     private static boolean blames(Taint taint, Node node) {
         return taint.key().equals(Taint.UNREACHABLE)
-                || taint.key().equals(Taint.NOT_READY)
-                        && !ready(node.json()).equals(Condition.FALSE);
+                || taint.key().equals(Taint.NOT_READY) && !ready(node.json()).equals(Condition.FALSE);
     }
 
     private static Optional<Blame> eviction(Review review) {

@@ -57,8 +57,8 @@ public record Guard(Duration grace, boolean enforce) {
         if (renewed.isAfter(wall.plus(CLOCK_TOLERANCE))) {
             return new GuardVerdict.Allow(
                     GuardVerdict.Reason.UNPROVEN,
-                    "the renewTime of the node's lease is "
-                            + Proof.span(Duration.between(wall, renewed)) + " in the future");
+                    "the renewTime of the node's lease is " + Proof.span(Duration.between(wall, renewed))
+                            + " in the future");
         }
         Duration age = Duration.between(renewed, seenUntil);
         Duration silence = age.isNegative() ? Duration.ZERO : age;

@@ -47,7 +47,8 @@ public final class GuardReport {
     /** Records {@code verdict} about the write {@code blame}, unless the write passes as it would without a guard. */
     void decided(Blame blame, GuardVerdict verdict) {
         switch (verdict) {
-            case GuardVerdict.Refuse refused -> record(blame, "GuardRefused", "Refused: ", Optional.of(refused.proof()));
+            case GuardVerdict.Refuse refused ->
+                record(blame, "GuardRefused", "Refused: ", Optional.of(refused.proof()));
             case GuardVerdict.AllowWithWarning warned ->
                 record(blame, "GuardWouldRefuse", "Would have refused: ", Optional.of(warned.proof()));
             case GuardVerdict.Allow allow -> {
@@ -74,8 +75,7 @@ public final class GuardReport {
                 + proof.map(right -> ", but " + right.text()).orElse("")
                 + (last == null || last.repeated == 0 ? "" : " (and " + last.repeated + " times before)");
         log.warn("{}", text);
-        events.record(
-                new ObjectRef("v1", "Node", "", blame.node(), blame.uid()), EventRecorder.WARNING, kind, text);
+        events.record(new ObjectRef("v1", "Node", "", blame.node(), blame.uid()), EventRecorder.WARNING, kind, text);
         Decision decision = new Decision(
                 clock.wallTime(),
                 blame.node(),

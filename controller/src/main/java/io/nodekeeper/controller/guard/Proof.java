@@ -23,8 +23,8 @@ public record Proof(Blame blame, Instant renewTime, Duration silence, Duration g
     public String text() {
         String lease = "node " + blame.node() + " renewed its lease " + span(silence);
         return sight instanceof OwnSight.Blind blind && blind.hop() != StalledHop.CONTROLLER
-                ? lease + " before the control plane stalled (" + blind.hop() + ", for "
-                        + span(blind.since()) + "), within the grace of " + span(grace)
+                ? lease + " before the control plane stalled (" + blind.hop() + ", for " + span(blind.since())
+                        + "), within the grace of " + span(grace)
                 : lease + " ago, within the grace of " + span(grace);
     }
 
@@ -46,8 +46,7 @@ public record Proof(Blame blame, Instant renewTime, Duration silence, Duration g
                 switch (sight) {
                     case OwnSight.Sees sees -> "sees";
                     case OwnSight.Blind blind ->
-                        "blind for " + span(blind.since()) + ": "
-                                + blind.hop().meaning();
+                        "blind for " + span(blind.since()) + ": " + blind.hop().meaning();
                     case OwnSight.Unknown unknown -> unknown.why();
                 });
     }

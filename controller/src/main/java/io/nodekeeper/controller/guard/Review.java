@@ -45,7 +45,8 @@ public record Review(
         if (!(Json.parseBody(body) instanceof JsonObject review)) {
             throw new IllegalArgumentException("the body is not a JSON object; expected an AdmissionReview");
         }
-        if (!review.text("apiVersion").equals(API_VERSION) || !review.text("kind").equals("AdmissionReview")) {
+        if (!review.text("apiVersion").equals(API_VERSION)
+                || !review.text("kind").equals("AdmissionReview")) {
             throw new IllegalArgumentException("the body is " + quoted(review.text("apiVersion")) + " "
                     + quoted(review.text("kind")) + "; expected " + API_VERSION + " AdmissionReview");
         }

@@ -136,8 +136,8 @@ public final class FleetStatus {
     private static Stream<NodeHealth> unwell(List<NodeHealth> all) {
         return all.stream()
                 .filter(health -> !health.ready().equals(Condition.TRUE) || health.isJudged())
-                .sorted(Comparator.comparing((NodeHealth health) ->
-                                !health.ready().equals(Condition.UNKNOWN))
+                .sorted(Comparator.comparing(
+                                (NodeHealth health) -> !health.ready().equals(Condition.UNKNOWN))
                         .thenComparing(NodeHealth::arrivedAt)
                         .thenComparing(NodeHealth::name));
     }
@@ -158,7 +158,12 @@ public final class FleetStatus {
     private JsonObject node(NodeHealth health, long at) {
         JsonObject.Builder node = JsonObject.builder()
                 .put("name", health.name())
-                .put("zone", zones.node(health).map(ZoneNode::zone).map(ZoneKey::text).orElse(""))
+                .put(
+                        "zone",
+                        zones.node(health)
+                                .map(ZoneNode::zone)
+                                .map(ZoneKey::text)
+                                .orElse(""))
                 .put("ready", health.reported() ? health.ready() : "never reported")
                 .putUnlessEmpty("cause", health.readyCause())
                 .putUnlessEmpty("since", health.unreadySince())
@@ -207,7 +212,8 @@ public final class FleetStatus {
     }
 
     private static JsonArray array(Stream<JsonObject> objects, int limit) {
-        return new JsonArray(objects.<JsonValue>map(object -> object).limit(limit).toList());
+        return new JsonArray(
+                objects.<JsonValue>map(object -> object).limit(limit).toList());
     }
 
     private static long count(List<NodeHealth> all, String ready) {

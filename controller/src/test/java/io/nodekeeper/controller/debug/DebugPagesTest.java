@@ -72,7 +72,8 @@ class DebugPagesTest {
 
     @Test
     void fleetIsShownOnOnePage() {
-        assertThat(Json.parseObject(get("/debug/status", "").body()).text("grace")).isEqualTo("50s");
+        assertThat(Json.parseObject(get("/debug/status", "").body()).text("grace"))
+                .isEqualTo("50s");
     }
 
     @Test

@@ -77,7 +77,10 @@ class BlameTest {
     void aDeletionOfAPodIsCheckedIfTaintEvictionMakesIt() {
         // A controller manager with one user for all controllers deletes pods for many reasons.
         assertThat(blame(Reviews.deleted(KCM, false))).isEmpty();
-        assertThat(blame(Reviews.deleted(KCM, true))).get().extracting(Blame::node).isEqualTo("n1");
+        assertThat(blame(Reviews.deleted(KCM, true)))
+                .get()
+                .extracting(Blame::node)
+                .isEqualTo("n1");
         // The service account of the node controller deletes pods for no other reason.
         assertThat(blame(Reviews.deleted(NODE_CONTROLLER, false)))
                 .get()
@@ -118,7 +121,8 @@ class BlameTest {
     void otherOperationsAndResourcesPass() {
         String status = Reviews.status(KCM, "True", "Unknown");
         assertThat(blame(status.replace("\"UPDATE\"", "\"CREATE\""))).isEmpty();
-        assertThat(blame(status.replace("\"resource\":\"nodes\"", "\"resource\":\"leases\""))).isEmpty();
+        assertThat(blame(status.replace("\"resource\":\"nodes\"", "\"resource\":\"leases\"")))
+                .isEmpty();
         assertThat(blame(status.replace("\"resource\":{\"group\":\"\"", "\"resource\":{\"group\":\"example.com\"")))
                 .isEmpty();
         assertThat(blame(Reviews.deleted(KCM, true).replace("\"nodeName\":\"n1\"", "\"nodeName\":\"\"")))

@@ -38,9 +38,10 @@ class GuardTest {
     @Test
     void aNodeWhoseLeaseIsFreshIsProtected() {
         assertThat(enforced(renewed(Duration.ofSeconds(3)), SEES))
-                .isInstanceOfSatisfying(GuardVerdict.Refuse.class, refused -> assertThat(
-                                refused.proof().text())
-                        .isEqualTo("node n1 renewed its lease 3s ago, within the grace of 50s"));
+                .isInstanceOfSatisfying(
+                        GuardVerdict.Refuse.class,
+                        refused -> assertThat(refused.proof().text())
+                                .isEqualTo("node n1 renewed its lease 3s ago, within the grace of 50s"));
     }
 
     @Test
@@ -100,7 +101,11 @@ class GuardTest {
 
     /** A renewTime is input: times thousands of years away must not break the arithmetic. */
     @ParameterizedTest
-    @CsvSource({"-999999999-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "+999999999-12-31T23:59:59Z"
+    @CsvSource({
+        "-999999999-01-01T00:00:00Z",
+        "0001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+        "+999999999-12-31T23:59:59Z"
     })
     void absurdTimesPass(Instant renewTime) {
         assertThat(enforced(new LiveLease.Renewed(renewTime), SEES)).isInstanceOf(GuardVerdict.Allow.class);

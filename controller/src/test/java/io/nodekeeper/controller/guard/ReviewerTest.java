@@ -70,10 +70,11 @@ class ReviewerTest {
     }
 
     private void serve(Function<Call, Optional<Reply>> leases) {
-        server.answer(call -> call.target().startsWith("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/")
-                ? leases.apply(call)
-                : Optional.of(FakeTransport.reply(
-                        200, Json.parseObject(Reviews.bytes(Reviews.node("Unknown", UNREACHABLE))))));
+        server.answer(call ->
+                call.target().startsWith("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/")
+                        ? leases.apply(call)
+                        : Optional.of(FakeTransport.reply(
+                                200, Json.parseObject(Reviews.bytes(Reviews.node("Unknown", UNREACHABLE))))));
     }
 
     private static Optional<Reply> lease(Instant renewTime) {
@@ -115,7 +116,10 @@ class ReviewerTest {
             assertThat(response.object("status").text("message"))
                     .isEqualTo("nodekeeper: node n1 renewed its lease 4s ago, within the grace of 50s");
         });
-        assertThat(history).extracting(Decision::kind).containsOnly("GuardRefused").hasSize(3);
+        assertThat(history)
+                .extracting(Decision::kind)
+                .containsOnly("GuardRefused")
+                .hasSize(3);
         assertThat(history.getFirst().text())
                 .isEqualTo("Refused: system:serviceaccount:kube-system:node-controller changes Ready from True to"
                         + " Unknown, but node n1 renewed its lease 4s ago, within the grace of 50s");

@@ -45,8 +45,7 @@ final class Reviews {
         }
         return """
                 {"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","uid":"uid-1"},"spec":{"taints":[%s]},
-                "status":{"conditions":[{"type":"MemoryPressure","status":"False"}%s]}}""".formatted(
-                        list, ready.isEmpty() ? "" : ",{\"type\":\"Ready\",\"status\":\"" + ready + "\"}");
+                "status":{"conditions":[{"type":"MemoryPressure","status":"False"}%s]}}""".formatted(list, ready.isEmpty() ? "" : ",{\"type\":\"Ready\",\"status\":\"" + ready + "\"}");
     }
 
     /** A write of the status that changes Ready. */
@@ -66,12 +65,19 @@ final class Reviews {
 
     /** The deletion of a pod on n1, with the condition of taint eviction if {@code marked}. */
     static String deleted(String user, boolean marked) {
-        return review(user, "DELETE", "pods", "", "p1", """
+        return review(
+                user,
+                "DELETE",
+                "pods",
+                "",
+                "p1",
+                """
                 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1","namespace":"default"},
                 "spec":{"nodeName":"n1"},"status":{"conditions":[%s]}}""".formatted(
-                        marked
-                                ? "{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"DeletionByTaintManager\"}"
-                                : ""), "null");
+                                marked
+                                        ? "{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"DeletionByTaintManager\"}"
+                                        : ""),
+                "null");
     }
 
     static byte[] bytes(String text) {

@@ -12,8 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The ValidatingWebhookConfiguration. */
 class WebhookTest {
-    private static final Webhook.Target SERVICE =
-            new Webhook.Target.Service("kube-system", "nodekeeper-guard", 443);
+    private static final Webhook.Target SERVICE = new Webhook.Target.Service("kube-system", "nodekeeper-guard", 443);
 
     @Test
     void itAsksOnlyForWritesOfTheNodeControllerAndNeverFailsThem() {
@@ -42,7 +41,10 @@ class WebhookTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"https://10.0.0.7:9443, 10.0.0.7", "https://[fd00::7]:9443, fd00::7", "https://guard.example:1, guard.example"
+    @CsvSource({
+        "https://10.0.0.7:9443, 10.0.0.7",
+        "https://[fd00::7]:9443, fd00::7",
+        "https://guard.example:1, guard.example"
     })
     void theCertificateIsForTheAddressThatTheApiServerUses(URI url, String name) {
         assertThat(Webhook.of(new Webhook.Target.Address(url), Blame.USERS, true)
@@ -59,13 +61,14 @@ class WebhookTest {
                 .with("name", "nodekeeper-guard")
                 .with("resourceVersion", "7")
                 .with("annotations", JsonObject.EMPTY.with("nodekeeper.io/guard", "off"));
-        Webhook stored = new Webhook(
-                Webhook.of(SERVICE, Blame.USERS, true).withCaBundle("Zm9v").json().with("metadata", metadata));
+        Webhook stored = new Webhook(Webhook.of(SERVICE, Blame.USERS, true)
+                .withCaBundle("Zm9v")
+                .json()
+                .with("metadata", metadata));
         assertThat(stored.off())
                 .contains("the annotation nodekeeper.io/guard of the ValidatingWebhookConfiguration is off");
         // when it is applied again with another address
-        Webhook applied = Webhook.of(
-                        new Webhook.Target.Address(URI.create("https://10.0.0.7:9443")), Blame.USERS, true)
+        Webhook applied = Webhook.of(new Webhook.Target.Address(URI.create("https://10.0.0.7:9443")), Blame.USERS, true)
                 .over(stored);
         // then
         assertThat(applied.caBundle()).isEqualTo("Zm9v");

@@ -26,8 +26,8 @@ import java.util.regex.Pattern;
  */
 final class Monitoring implements AutoCloseable {
     private static final Path ALERTS = Path.of("..", "docs", "alerts");
-    private static final Pattern TIME = Pattern.compile(
-            "(for|group_wait|group_interval|repeat_interval|resolve_timeout): (\\d+)([smh])");
+    private static final Pattern TIME =
+            Pattern.compile("(for|group_wait|group_interval|repeat_interval|resolve_timeout): (\\d+)([smh])");
     private static final int SPEED = 20;
 
     private final List<String> notifications = new CopyOnWriteArrayList<>();
@@ -82,8 +82,8 @@ final class Monitoring implements AutoCloseable {
 
     private int count(String series) throws IOException {
         String query = URLEncoder.encode("count(" + series + ")", StandardCharsets.UTF_8);
-        HttpURLConnection connection = (HttpURLConnection)
-                URI.create("http://127.0.0.1:" + prometheus + "/api/v1/query?query=" + query)
+        HttpURLConnection connection =
+                (HttpURLConnection) URI.create("http://127.0.0.1:" + prometheus + "/api/v1/query?query=" + query)
                         .toURL()
                         .openConnection();
         connection.setConnectTimeout(3_000);
@@ -145,7 +145,8 @@ final class Monitoring implements AutoCloseable {
                   - job_name: fleet
                     honor_labels: true
                     static_configs: [{targets: ["127.0.0.1:%d"]}]
-                """.formatted(alertmanager, server.getAddress().getPort()));
+                """.formatted(
+                        alertmanager, server.getAddress().getPort()));
     }
 
     private static String quick(String configuration) {
@@ -153,12 +154,11 @@ final class Monitoring implements AutoCloseable {
     }
 
     private static String quick(MatchResult time) {
-        long unit =
-                switch (time.group(3)) {
-                    case "s" -> 1_000;
-                    case "m" -> 60_000;
-                    default -> 3_600_000;
-                };
+        long unit = switch (time.group(3)) {
+            case "s" -> 1_000;
+            case "m" -> 60_000;
+            default -> 3_600_000;
+        };
         return time.group(1) + ": " + Long.parseLong(time.group(2)) * unit / SPEED + "ms";
     }
 

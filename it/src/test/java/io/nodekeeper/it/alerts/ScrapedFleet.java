@@ -70,11 +70,6 @@ record ScrapedFleet(State nodes, State controller) {
     }
 
     private static void line(StringBuilder text, String name, String labels, double value) {
-        text.append(name)
-                .append('{')
-                .append(labels)
-                .append("} ")
-                .append(value)
-                .append('\n');
+        text.append(name).append('{').append(labels).append("} ").append(value).append('\n');
     }
 }

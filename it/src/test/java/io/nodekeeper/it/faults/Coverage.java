@@ -14,7 +14,8 @@ final class Coverage {
      */
     static String table(List<Primitive> catalog, List<FaultResult> results) {
         StringBuilder table = new StringBuilder("| |");
-        Stream.of(Way.values()).forEach(way -> table.append(' ').append(way.text()).append(" |"));
+        Stream.of(Way.values())
+                .forEach(way -> table.append(' ').append(way.text()).append(" |"));
         table.append("\n|---|").append("---|".repeat(Way.values().length)).append('\n');
         for (Layer layer : Layer.values()) {
             table.append("| ").append(layer.text()).append(" |");
@@ -36,8 +37,9 @@ final class Coverage {
                         .filter(part -> is(part, layer, way))
                         .map(part -> result.verdict()))
                 .collect(Collectors.toList());
-        long right =
-                seen.stream().filter(verdict -> verdict == Judgement.Verdict.RIGHT).count();
+        long right = seen.stream()
+                .filter(verdict -> verdict == Judgement.Verdict.RIGHT)
+                .count();
         return right + " of " + seen.size();
     }
 

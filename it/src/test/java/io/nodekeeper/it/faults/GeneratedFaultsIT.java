@@ -100,7 +100,8 @@ class GeneratedFaultsIT {
             return sample();
         }
         List<Primitive> catalog = Catalog.all().stream()
-                .filter(primitive -> Pattern.compile(MATCH).matcher(primitive.text()).find())
+                .filter(primitive ->
+                        Pattern.compile(MATCH).matcher(primitive.text()).find())
                 .toList();
         assertThat(catalog).as("faults whose text matches \"" + MATCH + "\"").isNotEmpty();
         return new Generator(SEED, catalog).choose(COUNT);

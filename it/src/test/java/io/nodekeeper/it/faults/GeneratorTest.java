@@ -73,7 +73,14 @@ class GeneratorTest {
                 Layer.RUNC, union(held, Way.LOCK, Way.PIPE, Way.SILENT, Way.SPIN, Way.ERROR, Way.GONE),
                 Layer.CNI_PLUGIN,
                         union(
-                                held, Way.LOCK, Way.PIPE, Way.SILENT, Way.SPIN, Way.SLOW, Way.ERROR, Way.GARBAGE,
+                                held,
+                                Way.LOCK,
+                                Way.PIPE,
+                                Way.SILENT,
+                                Way.SPIN,
+                                Way.SLOW,
+                                Way.ERROR,
+                                Way.GARBAGE,
                                 Way.GONE),
                 Layer.CNI_CHILD, union(held, Way.LOCK, Way.PIPE, Way.SILENT, Way.SPIN),
                 Layer.DAEMON, union(held, Way.SILENT),
@@ -85,8 +92,9 @@ class GeneratorTest {
         expected.put(Layer.LIMIT, EnumSet.of(Way.EXHAUSTION));
 
         Map<Layer, Set<Way>> found = new EnumMap<>(Layer.class);
-        Catalog.all().forEach(primitive -> found.computeIfAbsent(primitive.layer(), layer -> EnumSet.noneOf(Way.class))
-                .add(primitive.way()));
+        Catalog.all()
+                .forEach(primitive -> found.computeIfAbsent(primitive.layer(), layer -> EnumSet.noneOf(Way.class))
+                        .add(primitive.way()));
 
         expected.values().forEach(ways -> ways.removeIf(GeneratorTest::impossibleHere));
         expected.values().removeIf(Set::isEmpty);

@@ -144,11 +144,13 @@ final class Host implements AutoCloseable {
         node.agent().kill();
         Instant killed = Instant.now();
         node.startAgent(flags);
-        Eventually.within(CLEAN, () -> conditions
-                .now(node.name(), DEGRADED)
-                .filter(condition -> condition.status().equals(Condition.FALSE))
-                .filter(condition -> isNewer(killed))
-                .isPresent());
+        Eventually.within(
+                CLEAN,
+                () -> conditions
+                        .now(node.name(), DEGRADED)
+                        .filter(condition -> condition.status().equals(Condition.FALSE))
+                        .filter(condition -> isNewer(killed))
+                        .isPresent());
     }
 
     /** Whether the agent has written its conditions since. */

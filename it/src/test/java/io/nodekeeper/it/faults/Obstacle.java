@@ -224,11 +224,12 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
 
     /** It looks at a FUSE file system whose server takes requests and does not answer. */
     static Obstacle fuse() {
-        return new Obstacle(Layer.FILE_SERVER, Way.SILENT, "looks at a FUSE file system that does not answer", scene -> {
-            Fuse fuse = Fuse.mount(scene);
-            fuse.silence();
-            return fuse.obstacle(Set.of());
-        });
+        return new Obstacle(
+                Layer.FILE_SERVER, Way.SILENT, "looks at a FUSE file system that does not answer", scene -> {
+                    Fuse fuse = Fuse.mount(scene);
+                    fuse.silence();
+                    return fuse.obstacle(Set.of());
+                });
     }
 
     /** It looks at a FUSE file system that answers, but far too late, as a file server behind a bad network does. */

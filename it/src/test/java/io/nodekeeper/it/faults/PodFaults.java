@@ -69,8 +69,11 @@ final class PodFaults {
     /** A paused container: nothing waits. */
     static Standing containerPaused(boolean first) {
         String text = "a container is frozen by the freezer of cgroup " + version(first) + "; nothing waits";
-        return Standing.pod(Layer.CONTAINER, way(first), text, scene -> frozen(scene, group(init(scene), first), first)
-                .quiet());
+        return Standing.pod(
+                Layer.CONTAINER,
+                way(first),
+                text,
+                scene -> frozen(scene, group(init(scene), first), first).quiet());
     }
 
     /**
@@ -78,9 +81,11 @@ final class PodFaults {
      * of the container itself.
      */
     static Standing podFrozen(boolean first) {
-        String text = "the control group of a pod is frozen by the freezer of cgroup " + version(first) + "; an exec waits";
+        String text =
+                "the control group of a pod is frozen by the freezer of cgroup " + version(first) + "; an exec waits";
         return Standing.pod(Layer.CGROUP, way(first), text, scene -> {
-            FrozenGroup group = frozen(scene, group(init(scene), first).resolve("..").toRealPath(), first);
+            FrozenGroup group =
+                    frozen(scene, group(init(scene), first).resolve("..").toRealPath(), first);
             scene.execInVictim();
             return group.struck();
         });
@@ -117,8 +122,7 @@ final class PodFaults {
         }
 
         private boolean lasts() throws IOException {
-            return Files.exists(file)
-                    && !Files.readString(file).strip().equals(first ? "THAWED" : "0");
+            return Files.exists(file) && !Files.readString(file).strip().equals(first ? "THAWED" : "0");
         }
     }
 

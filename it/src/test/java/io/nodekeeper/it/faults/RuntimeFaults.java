@@ -107,9 +107,10 @@ final class RuntimeFaults {
             Files.delete(socket);
             return Standing.struck(
                     Truth.object(
-                            "no socket",
-                            "unreachable|listen|refused|no such file|does not exist|missing",
-                            socket.toString()).orSilence(),
+                                    "no socket",
+                                    "unreachable|listen|refused|no such file|does not exist|missing",
+                                    socket.toString())
+                            .orSilence(),
                     () -> !Files.exists(socket),
                     () -> {
                         if (!Files.exists(socket)) {

@@ -10,9 +10,11 @@ import org.junit.jupiter.api.Test;
 class ScoreTest {
     @Test
     void nineteenOfTwentyRightReachTheGoal() {
-        assertThat(Score.of(results(19, result(Judgement.Verdict.PARTLY, true, 0, List.of()))).reached())
+        assertThat(Score.of(results(19, result(Judgement.Verdict.PARTLY, true, 0, List.of())))
+                        .reached())
                 .isTrue();
-        assertThat(Score.of(results(18, result(Judgement.Verdict.PARTLY, true, 0, List.of()))).reached())
+        assertThat(Score.of(results(18, result(Judgement.Verdict.PARTLY, true, 0, List.of())))
+                        .reached())
                 .isFalse();
     }
 
@@ -25,9 +27,11 @@ class ScoreTest {
 
     @Test
     void threePercentSilentMissTheGoal() {
-        assertThat(Score.of(results(40, result(Judgement.Verdict.SILENT, true, 0, List.of()))).reached())
+        assertThat(Score.of(results(40, result(Judgement.Verdict.SILENT, true, 0, List.of())))
+                        .reached())
                 .isTrue();
-        assertThat(Score.of(results(32, result(Judgement.Verdict.SILENT, true, 0, List.of()))).reached())
+        assertThat(Score.of(results(32, result(Judgement.Verdict.SILENT, true, 0, List.of())))
+                        .reached())
                 .isFalse();
     }
 

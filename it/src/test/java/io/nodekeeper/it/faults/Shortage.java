@@ -61,7 +61,9 @@ final class Shortage {
                             .matches()) {
                         continue;
                     }
-                    String[] fields = Files.readString(thread.resolve("schedstat")).strip().split(" ");
+                    String[] fields = Files.readString(thread.resolve("schedstat"))
+                            .strip()
+                            .split(" ");
                     waited.put(thread.getFileName().toString(), Long.parseLong(fields[1]));
                 } catch (IOException e) {
                     // It has ended.

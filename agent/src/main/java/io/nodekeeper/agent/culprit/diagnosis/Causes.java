@@ -70,8 +70,7 @@ final class Causes {
             case Entity.FileLock lock -> Optional.of(holder(process, lock, waiter));
             case Entity.Pipe pipe -> Optional.of(keepsOpen(process, pipe, chain, waiter));
             case Entity.MountPoint point -> Optional.of(server(process, point, waiter));
-            case Entity.Socket socket ->
-                Optional.of(daemon(process, socket, waiter));
+            case Entity.Socket socket -> Optional.of(daemon(process, socket, waiter));
             // A command that only lasts long is the last to be accused: see CommandCause.
             default -> Optional.empty();
         };

@@ -63,8 +63,8 @@ final class CommandCause {
         Instant since = facts.ago(child.info().age());
         return culprit(
                 child,
-                ProcessIndex.name(child.info()) + ", which was started for " + named(command)
-                        + ", has not ended since " + KubeTime.format(since),
+                ProcessIndex.name(child.info()) + ", which was started for " + named(command) + ", has not ended since "
+                        + KubeTime.format(since),
                 command);
     }
 

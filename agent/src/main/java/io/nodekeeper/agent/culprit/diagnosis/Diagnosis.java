@@ -138,7 +138,10 @@ public final class Diagnosis {
         if (!explained && ProcessIndex.isCommand(process)) {
             // What it waits for does not hang by itself, so the command or its child is the last that is known to.
             Culprit late = new CommandCause(facts, patience, index).of(process, chains);
-            add(late.process().<Entity>map(ref -> new Entity.Pid(ref.pid())).orElse(HangGraph.pid(process)), late, subject);
+            add(
+                    late.process().<Entity>map(ref -> new Entity.Pid(ref.pid())).orElse(HangGraph.pid(process)),
+                    late,
+                    subject);
         }
     }
 

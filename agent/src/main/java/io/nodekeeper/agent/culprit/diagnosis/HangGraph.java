@@ -188,9 +188,8 @@ final class HangGraph {
             return;
         }
         String at = wait.socket() + (wait.peer().isEmpty() ? "" : " to " + wait.peer());
-        String waits = index.nameWithPod(process)
-                + (wait.blocked() ? " is blocked on " : " has a connection open on ")
-                + at;
+        String waits =
+                index.nameWithPod(process) + (wait.blocked() ? " is blocked on " : " has a connection open on ") + at;
         if (wait.holders().isEmpty()) {
             graph.add(pid(process), socket, wait.blocked(), waits + ", whose other end cannot be seen");
             return;
@@ -244,10 +243,10 @@ final class HangGraph {
             if (output || wait instanceof Wait.ForChild) {
                 wait.holders().stream()
                         .flatMap(holder -> index.of(holder).stream())
-                        .filter(child -> child.info().parent()
-                                        == process.info().ref().pid()
-                                && child.info().role() != ProcessRole.CONTAINER
-                                && isLong(child))
+                        .filter(child ->
+                                child.info().parent() == process.info().ref().pid()
+                                        && child.info().role() != ProcessRole.CONTAINER
+                                        && isLong(child))
                         .forEach(child -> graph.add(
                                 pid(process),
                                 pid(child),
@@ -281,8 +280,7 @@ final class HangGraph {
             return false;
         }
         if (!isService(reader)) {
-            return isTroubled(holder)
-                    || index.tree(top(reader)).stream().noneMatch(holder::equals);
+            return isTroubled(holder) || index.tree(top(reader)).stream().noneMatch(holder::equals);
         }
         boolean adopted = reader.info().role() == ProcessRole.SHIM
                 && info.parent() == reader.info().ref().pid();

@@ -65,7 +65,8 @@ final class RuntimeDiagnosis {
         Optional<Culprit> found = restarting().or(this::unreachable).or(this::throttled);
         if (found.isEmpty() && !diskHangs) {
             found = version.filter(late::contains)
-                    .filter(answer -> !answeredSince(answer) && busy(answer, Stream.of()).isEmpty())
+                    .filter(answer ->
+                            !answeredSince(answer) && busy(answer, Stream.of()).isEmpty())
                     .map(this::silent);
         }
         return found.map(culprit -> process.map(info -> culprit.by(info.ref())).orElse(culprit))
@@ -144,8 +145,8 @@ final class RuntimeDiagnosis {
      * processor, or one of the call's own {@code servers} that waits for a processor.
      */
     Optional<ObservedProcess> busy(CallOutcome answer, Stream<ObservedProcess> servers) {
-        boolean slow = version.filter(known -> known.kind() == CallOutcome.Kind.LATE
-                        || known.took().compareTo(SLOW) >= 0)
+        boolean slow = version.filter(known ->
+                        known.kind() == CallOutcome.Kind.LATE || known.took().compareTo(SLOW) >= 0)
                 .isPresent();
         return Stream.concat(
                         index.first(ProcessRole.RUNTIME).filter(runtime -> slow).stream(),
@@ -193,8 +194,7 @@ final class RuntimeDiagnosis {
         return culprits;
     }
 
-    private Culprit load(
-            String reason, String summary, Remedy remedy, Map<ObservedProcess, List<CallOutcome>> calls) {
+    private Culprit load(String reason, String summary, Remedy remedy, Map<ObservedProcess, List<CallOutcome>> calls) {
         List<String> evidence = calls.keySet().stream()
                 .limit(NAMED)
                 .flatMap(process -> process.activity().stream()
@@ -212,7 +212,10 @@ final class RuntimeDiagnosis {
                 .limit(NAMED)
                 .forEach(answer -> evidence.add(
                         answer.call().method() + " has been waiting since " + KubeTime.format(since(answer))));
-        Instant since = late.stream().map(this::since).reduce((a, b) -> a.isBefore(b) ? a : b).orElse(facts.wall());
+        Instant since = late.stream()
+                .map(this::since)
+                .reduce((a, b) -> a.isBefore(b) ? a : b)
+                .orElse(facts.wall());
         Culprit culprit = Culprit.of(Layer.RUNTIME, reason, summary, since, remedy)
                 .shownBy(evidence)
                 .sure(Confidence.LIKELY);

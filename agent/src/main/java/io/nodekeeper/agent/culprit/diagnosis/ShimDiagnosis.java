@@ -33,8 +33,7 @@ final class ShimDiagnosis {
             return Optional.empty();
         }
         List<ObservedProcess> shims = facts.processes().stream()
-                .filter(process -> process.isPodShim()
-                        && process.info().age().compareTo(patience.unlisted()) >= 0)
+                .filter(process -> process.isPodShim() && process.info().age().compareTo(patience.unlisted()) >= 0)
                 .toList();
         List<ObservedProcess> unlisted = shims.stream()
                 .filter(shim -> !shim.info().ids().isEmpty()

@@ -1,6 +1,5 @@
 package io.nodekeeper.agent.culprit.evidence;
 
-
 /** How sure the diagnosis is that a culprit is the cause. */
 public enum Confidence {
     /** The kernel or the runtime reports each step from the call to the cause. */

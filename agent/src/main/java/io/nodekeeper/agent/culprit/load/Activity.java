@@ -19,8 +19,7 @@ public record Activity(Duration over, Duration ran, Duration queued, Duration ag
 
     /** Whether the process worked, or wanted to, in so much of the interval that a late answer can be due to it. */
     boolean isBusy() {
-        return over.isPositive()
-                && ran.plus(queued).multipliedBy(100).compareTo(over.multipliedBy(BUSY_PERCENT)) >= 0;
+        return over.isPositive() && ran.plus(queued).multipliedBy(100).compareTo(over.multipliedBy(BUSY_PERCENT)) >= 0;
     }
 
     /** Whether it waited for a processor longer than it ran. */

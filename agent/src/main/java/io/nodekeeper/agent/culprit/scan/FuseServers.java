@@ -19,8 +19,7 @@ final class FuseServers {
     private final ScanBudget budget;
 
     /** {@code arguments} are those of the process with a pid, as they are known: reading them may block. */
-    FuseServers(
-            ProcFiles files, Set<Integer> pids, IntFunction<List<String>> arguments, ScanBudget budget) {
+    FuseServers(ProcFiles files, Set<Integer> pids, IntFunction<List<String>> arguments, ScanBudget budget) {
         this.files = files;
         this.pids = pids;
         this.arguments = arguments;
@@ -89,12 +88,8 @@ final class FuseServers {
     /** The number of a device as the kernel holds it: the minor number, unless a block device is mounted (fuseblk). */
     private static String connection(Mounts.Line line) {
         String[] numbers = line.device().split(":");
-        boolean plain = numbers.length == 2
-                && numbers[0].matches("\\d{1,4}")
-                && numbers[1].matches("\\d{1,7}");
-        return plain
-                ? Long.toString((Long.parseLong(numbers[0]) << 20) + Long.parseLong(numbers[1]))
-                : line.device();
+        boolean plain = numbers.length == 2 && numbers[0].matches("\\d{1,4}") && numbers[1].matches("\\d{1,7}");
+        return plain ? Long.toString((Long.parseLong(numbers[0]) << 20) + Long.parseLong(numbers[1])) : line.device();
     }
 
     private static Optional<Mounts.Line> fuse(String path, List<Mounts.Line> mounts) {

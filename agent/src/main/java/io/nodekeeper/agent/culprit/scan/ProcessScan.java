@@ -214,14 +214,12 @@ final class ProcessScan {
     private static Optional<Wait> served(Wait.ForSocket wait, Map<Integer, ProcessInfo> known) {
         List<Integer> others = wait.holders().stream()
                 .filter(pid -> Optional.ofNullable(known.get(pid))
-                        .filter(holder ->
-                                holder.role() == ProcessRole.RUNTIME || holder.role() == ProcessRole.SHIM)
+                        .filter(holder -> holder.role() == ProcessRole.RUNTIME || holder.role() == ProcessRole.SHIM)
                         .isEmpty())
                 .toList();
         return others.isEmpty() && !wait.holders().isEmpty()
                 ? Optional.empty()
-                : Optional.of(
-                        new Wait.ForSocket(wait.socket(), wait.peer(), wait.blocked(), wait.progress(), others));
+                : Optional.of(new Wait.ForSocket(wait.socket(), wait.peer(), wait.blocked(), wait.progress(), others));
     }
 
     /** Whether it is a CNI plugin or a command of an OCI runtime, or was started by one. */
@@ -316,8 +314,8 @@ final class ProcessScan {
 
     /** What a process got from the processors: of the runtime at each scan, of its programs once something is late. */
     private Optional<Work> work(int pid, ProcessRole role) {
-        boolean wanted = role == ProcessRole.RUNTIME
-                || deep && role != ProcessRole.CONTAINER && role != ProcessRole.OUTSIDER;
+        boolean wanted =
+                role == ProcessRole.RUNTIME || deep && role != ProcessRole.CONTAINER && role != ProcessRole.OUTSIDER;
         if (!wanted || threadsLeft <= 0) {
             return Optional.empty();
         }
@@ -367,7 +365,8 @@ final class ProcessScan {
      * becomes are of the container.
      */
     private boolean helpsCommand(ProcFiles.Stat stat, Program program) {
-        boolean init = !program.arguments().isEmpty() && program.arguments().getLast().equals("init");
+        boolean init =
+                !program.arguments().isEmpty() && program.arguments().getLast().equals("init");
         return !init && isOfCommand(stat) && !isInContainer(stat.pid());
     }
 

@@ -26,8 +26,8 @@ final class WaitFiles {
      * Daemons to which programs keep connections open, or that only forward: the journal, the manager's notifications,
      * the system log, the name service cache and D-Bus. That a program is connected to one of them says nothing.
      */
-    private static final List<String> ORDINARY = List.of(
-            "/run/systemd/", "/dev/log", "/run/dbus/", "/var/run/dbus/", "/run/nscd/", "/var/run/nscd/");
+    private static final List<String> ORDINARY =
+            List.of("/run/systemd/", "/dev/log", "/run/dbus/", "/var/run/dbus/", "/run/nscd/", "/var/run/nscd/");
 
     /** Lists the machine's unix sockets. */
     @FunctionalInterface

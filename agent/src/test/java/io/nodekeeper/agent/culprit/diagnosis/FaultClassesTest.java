@@ -270,8 +270,8 @@ class FaultClassesTest {
 
     @Test
     void commandThatIsNotLateAccusesNoDaemon() {
-        ProcessInfo young = ProcessFixtures.cni(500, 100, "ADD", 7, true)
-                .waitingFor(List.of(request(Wait.Progress.NOT_READ, 900)));
+        ProcessInfo young =
+                ProcessFixtures.cni(500, 100, "ADD", 7, true).waitingFor(List.of(request(Wait.Progress.NOT_READ, 900)));
         looks(ProcessFixtures.healthyBut(young, outsider("/usr/bin/addressd")));
 
         assertThat(culprits()).isEmpty();
@@ -339,8 +339,8 @@ class FaultClassesTest {
                     List<ProcessInfo> processes = ProcessFixtures.healthyBut(outside(still), cause(901, 'S', 60));
                     for (int level = 0; level <= depth; level++) {
                         ProcessInfo program = level == 0 ? plugin() : helper(500 + level, 499 + level);
-                        processes.add(program.waitingFor(
-                                List.of(level == depth ? wait : new Wait.ForChild(501 + level))));
+                        processes.add(
+                                program.waitingFor(List.of(level == depth ? wait : new Wait.ForChild(501 + level))));
                     }
                     String name = "depth " + depth + ", " + wait + ", " + still;
                     seen = sightings.look(List.of(), Set.of(), now());
@@ -391,8 +391,7 @@ class FaultClassesTest {
 
     @Test
     void lateCommandThatIsFrozenIsNeverToldAsHung() {
-        look(ProcessFixtures.healthyBut(
-                plugin().waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
+        look(ProcessFixtures.healthyBut(plugin().waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
 
         assertThat(only().reason()).isEqualTo("CgroupFrozen");
         assertThat(only().confidence()).isEqualTo(Confidence.CERTAIN);
@@ -400,8 +399,8 @@ class FaultClassesTest {
 
     @Test
     void frozenRuntimeIsNeverToldAsHungThoughItWasSeenFrozenOnlyOnce() {
-        look(ProcessFixtures.healthyBut(ProcessFixtures.runtime('S')
-                .waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
+        look(ProcessFixtures.healthyBut(
+                ProcessFixtures.runtime('S').waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
         answers.clear();
         late(new RuntimeCall.GetVersion(), 4);
 
@@ -411,8 +410,8 @@ class FaultClassesTest {
 
     @Test
     void runtimeThatIsFrozenForAMomentIsNoFault() {
-        look(ProcessFixtures.healthyBut(ProcessFixtures.runtime('S')
-                .waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
+        look(ProcessFixtures.healthyBut(
+                ProcessFixtures.runtime('S').waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
 
         assertThat(culprits()).isEmpty();
     }

@@ -82,8 +82,7 @@ class WaitGraphTest {
         graph.add(pid(1), pid(1), true, "");
 
         assertThat(graph.waits(pid(1))).isFalse();
-        assertThat(graph.roots(pid(1)))
-                .containsExactly(new WaitGraph.Chain(pid(1), List.of(), pid(1), false));
+        assertThat(graph.roots(pid(1))).containsExactly(new WaitGraph.Chain(pid(1), List.of(), pid(1), false));
     }
 
     private static boolean isAWay(WaitGraph.Chain chain) {

@@ -180,8 +180,7 @@ class LinuxProcessesTest {
 
         assertThat(List.of(204, 205, 206, 207))
                 .extracting(pid -> of(seen, pid).role())
-                .containsExactly(
-                        ProcessRole.HELPER, ProcessRole.HELPER, ProcessRole.CONTAINER, ProcessRole.CONTAINER);
+                .containsExactly(ProcessRole.HELPER, ProcessRole.HELPER, ProcessRole.CONTAINER, ProcessRole.CONTAINER);
     }
 
     @Test

@@ -83,8 +83,7 @@ class RealWaitsTest {
         assertThat(refused.holders()).containsExactly((int) daemon);
 
         Path other = directory.resolve("e.sock");
-        long silent =
-                start("perl", "-e", server + " accept(C, S); sysread C, my $b, 1; sleep 60", other.toString());
+        long silent = start("perl", "-e", server + " accept(C, S); sysread C, my $b, 1; sleep 60", other.toString());
         long asker = start("perl", "-e", client, other.toString());
 
         Wait.ForSocket unanswered = socketOf(asker, Wait.Progress.READ);
@@ -97,8 +96,8 @@ class RealWaitsTest {
     void childForWhichAProgramWaitsIsFound() throws Exception {
         long parent = start("sh", "-c", "sleep 60; true");
 
-        ProcessInfo waiting = seen(info -> info.ref().pid() == parent
-                && info.waits().stream().anyMatch(wait -> wait instanceof Wait.ForChild));
+        ProcessInfo waiting = seen(info ->
+                info.ref().pid() == parent && info.waits().stream().anyMatch(wait -> wait instanceof Wait.ForChild));
 
         long child = ProcessHandle.of(parent)
                 .flatMap(process -> process.children().findFirst())

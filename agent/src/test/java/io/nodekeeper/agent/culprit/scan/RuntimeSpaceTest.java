@@ -39,9 +39,7 @@ class RuntimeSpaceTest {
     @BeforeEach
     void runtime() throws IOException {
         Files.createDirectories(root.resolve("proc/100/fd"));
-        Files.writeString(
-                root.resolve("proc/100/mountinfo"),
-                """
+        Files.writeString(root.resolve("proc/100/mountinfo"), """
                 20 1 8:1 / / rw - ext4 /dev/sda1 rw
                 21 20 8:2 / /data rw - ext4 /dev/sdb1 rw
                 22 20 0:30 / /run rw - tmpfs tmpfs rw
@@ -72,8 +70,7 @@ class RuntimeSpaceTest {
         machine.put("/data", new Filesystem(new Level((1 << 20) - 1, 1 << 30), new Level(1_000, 1_000)));
 
         assertThat(ask(space()))
-                .containsExactly(
-                        new Limit(Limit.Kind.DISK_SPACE, "/data", (1 << 30) - (1 << 20) + 1, 1 << 30));
+                .containsExactly(new Limit(Limit.Kind.DISK_SPACE, "/data", (1 << 30) - (1 << 20) + 1, 1 << 30));
     }
 
     @Test

@@ -195,7 +195,8 @@ class WaitFilesTest {
         sockets.add(connected(102, 101, "/run/a.sock", 0));
 
         assertThat(client(10))
-                .containsExactly(new Wait.ForSocket("socket:[101]", "/run/a.sock", true, Wait.Progress.READ, List.of(20)));
+                .containsExactly(
+                        new Wait.ForSocket("socket:[101]", "/run/a.sock", true, Wait.Progress.READ, List.of(20)));
 
         sockets.set(1, connected(102, 101, "/run/a.sock", 8));
         assertThat(client(10))
@@ -213,8 +214,8 @@ class WaitFilesTest {
         sockets.add(new UnixDiag.Socket(103, true, "/run/a.sock", 0, List.of(101L), 1, 64));
 
         assertThat(client(10))
-                .containsExactly(
-                        new Wait.ForSocket("socket:[101]", "/run/a.sock", true, Wait.Progress.NOT_ACCEPTED, List.of(30)));
+                .containsExactly(new Wait.ForSocket(
+                        "socket:[101]", "/run/a.sock", true, Wait.Progress.NOT_ACCEPTED, List.of(30)));
     }
 
     @Test
@@ -227,8 +228,8 @@ class WaitFilesTest {
         sockets.add(new UnixDiag.Socket(104, true, "/run/b.sock", 0, List.of(9L), 1, 1));
 
         assertThat(client(10))
-                .containsExactly(
-                        new Wait.ForSocket("socket:[101]", "/run/a.sock", true, Wait.Progress.NOT_ACCEPTED, List.of(30)));
+                .containsExactly(new Wait.ForSocket(
+                        "socket:[101]", "/run/a.sock", true, Wait.Progress.NOT_ACCEPTED, List.of(30)));
 
         sockets.set(2, new UnixDiag.Socket(104, true, "/run/b.sock", 0, List.of(9L, 11L), 2, 1));
         assertThat(client(10))
