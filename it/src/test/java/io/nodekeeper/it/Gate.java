@@ -8,7 +8,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 
 /**
  * A script in the place of a program, which hangs or fails while it is told to, for one of the program's commands each, and
- * otherwise is that program. Whoever hung goes on once the gate is open again.
+ * otherwise is that program. A command that hangs continues once the gate is open again.
  */
 public final class Gate {
     private final Path script;

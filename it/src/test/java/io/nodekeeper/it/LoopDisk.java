@@ -34,7 +34,7 @@ public final class LoopDisk implements AutoCloseable {
         return disk;
     }
 
-    /** From now on whoever writes waits, in the kernel, where no signal reaches him. */
+    /** From now on each process that writes waits in the kernel, where no signal reaches it. */
     public void freeze() throws Exception {
         frozen = true;
         run("fsfreeze", "-f", mountPoint.toString());

@@ -26,7 +26,7 @@ public final class StatusProcess {
         this.err = err;
     }
 
-    /** Prints the status; with {@code --watch} until nobody reads the output. Returns the exit code. */
+    /** Prints the status; with {@code --watch} again and again until its output is closed. Returns the exit code. */
     public static int run(StatusCommand command, PrintWriter out, PrintWriter err) throws IOException {
         return run(command, Palette.of(System.getenv(), System.console()), out, err);
     }

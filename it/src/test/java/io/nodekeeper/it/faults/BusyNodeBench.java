@@ -27,7 +27,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * A node that is busy but healthy: the agent accuses nobody. {@code -Dbusy.seconds=N} is the duration of each way to be busy.
+ * A node that is busy but healthy: the agent accuses no process. {@code -Dbusy.seconds=N} is the time of each way to be
+ * busy.
  */
 @Isolated("It measures.")
 @Tag("long")

@@ -75,7 +75,7 @@ final class Catalog {
         }
         obstacles.add(Obstacle.fullPipe());
         if (target != Target.RUNC_CREATE) {
-            // Nobody reads the output of runc create to its end.
+            // No process reads the output of runc create to its end.
             obstacles.add(Obstacle.orphan());
         }
         obstacles.add(Obstacle.daemon());

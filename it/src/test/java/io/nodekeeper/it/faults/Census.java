@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The processes of some pods at a moment: whoever is missing later was harmed. Immutable. */
+/** The processes of some pods at a moment: a process that is missing later was harmed. Immutable. */
 record Census(List<Member> members) {
     /** A process with what it is; a later one with the same pid has another start time. */
     record Member(long pid, String started, String what) {

@@ -26,7 +26,7 @@ final class Fuse {
         return mount(scene, Optional.empty());
     }
 
-    /** Its server has ended, but a child of it has the connection open, so that whoever looks at it waits. */
+    /** Its server has ended, but a child of it has the connection open, so that a process that reads it waits. */
     static Fuse orphaned(Scene scene) throws Exception {
         Path heir = scene.file("heir");
         Fuse fuse = mount(scene, Optional.of(heir));
@@ -68,7 +68,7 @@ final class Fuse {
         return state != 'X' && state != 'Z';
     }
 
-    /** Ends the server: whoever waits for it gets an error. */
+    /** Ends the server: the processes that wait for it get an error. */
     void end() {
         Scene.end(server);
     }

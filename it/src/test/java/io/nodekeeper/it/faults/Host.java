@@ -276,7 +276,7 @@ final class Host implements AutoCloseable {
         return Optional.of(true);
     }
 
-    /** Waits until nothing hangs, removes what the fault made, and waits until the agent names nobody. */
+    /** Waits until nothing hangs, removes what the fault made, and waits until the agent names no cause. */
     private void clean(Deque<Scene> scenes, Optional<Bystanders> busy) throws Exception {
         Eventually.within(
                 CLEAN,

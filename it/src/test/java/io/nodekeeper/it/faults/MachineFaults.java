@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class MachineFaults {
     private MachineFaults() {}
 
-    /** Nobody can write where the runtime keeps its state. */
+    /** No process can write where the runtime keeps its state. */
     static Standing runtimeDiskFrozen() {
         return Standing.node(Layer.DISK, Way.D_STATE, "containerd's disk is frozen", scene -> {
             LoopDisk disk = scene.containerd().disk();
@@ -162,7 +162,7 @@ final class MachineFaults {
         });
     }
 
-    /** The plugin fails, which nobody sees who starts no pods. */
+    /** The plugin fails, which shows only when a pod is started. */
     static Standing pluginFails(Way way, String text, String shell, String mechanism) {
         return Standing.probed(Layer.CNI_PLUGIN, way, "CNI ADD " + text, scene -> {
             scene.containerd().cni().hook("ADD", "", shell);
