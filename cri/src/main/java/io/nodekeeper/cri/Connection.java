@@ -3,6 +3,7 @@ package io.nodekeeper.cri;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.okhttp.OkHttpChannelBuilder;
+import io.nodekeeper.cri.socket.UnixSocket;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

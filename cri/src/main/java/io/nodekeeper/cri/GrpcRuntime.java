@@ -115,7 +115,9 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
             T value = exchange.read().apply(message);
             loop.execute(() -> answer.complete(value));
         } catch (IllegalArgumentException e) {
-            loop.execute(() -> answer.completeExceptionally(refused(method, String.valueOf(e.getMessage()))));
+            RuntimeCallException unreadable = new RuntimeCallException(
+                    method, RuntimeCallException.Code.UNREADABLE, String.valueOf(e.getMessage()));
+            loop.execute(() -> answer.completeExceptionally(unreadable));
         }
     }
 
@@ -125,16 +127,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
     }
 
     private RuntimeCallException failure(String method, Connection connection, Status status) {
-        RuntimeCallException.Code code = switch (status.getCode()) {
-            case NOT_FOUND -> RuntimeCallException.Code.NOT_FOUND;
-            case UNIMPLEMENTED -> RuntimeCallException.Code.UNIMPLEMENTED;
-            case UNAVAILABLE -> RuntimeCallException.Code.UNAVAILABLE;
-            case DEADLINE_EXCEEDED -> RuntimeCallException.Code.DEADLINE_EXCEEDED;
-            // With a cause, gRPC in this process cancelled the call because the answer could not be parsed.
-            case CANCELLED ->
-                status.getCause() == null ? RuntimeCallException.Code.CANCELLED : RuntimeCallException.Code.OTHER;
-            default -> RuntimeCallException.Code.OTHER;
-        };
+        RuntimeCallException.Code code = FailureCodes.of(status);
         String words = words(status);
         return new RuntimeCallException(
                 method,

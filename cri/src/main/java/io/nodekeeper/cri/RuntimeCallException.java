@@ -20,6 +20,8 @@ public final class RuntimeCallException extends RuntimeException {
         DEADLINE_EXCEEDED,
         /** The call was cancelled. */
         CANCELLED,
+        /** What came back is not HTTP/2, not gRPC, or not the message that was expected. */
+        UNREADABLE,
         /** Any other reason; see the message. */
         OTHER
     }

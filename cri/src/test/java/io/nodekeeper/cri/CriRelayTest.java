@@ -158,11 +158,11 @@ class CriRelayTest {
         relay.fault("ContainerStatus:c3", new CriRelay.Fault.Garbage(new byte[0]));
 
         assertThat(((RuntimeCallException) Until.failed(ask("c1", LONG))).code())
-                .isEqualTo(RuntimeCallException.Code.OTHER);
+                .isEqualTo(RuntimeCallException.Code.UNREADABLE);
         assertThat(((RuntimeCallException) Until.failed(ask("c2", LONG))).code())
-                .isEqualTo(RuntimeCallException.Code.OTHER);
+                .isEqualTo(RuntimeCallException.Code.UNREADABLE);
         assertThat(Until.failed(ask("c3", LONG)))
-                .hasMessage("ContainerStatus: OTHER: an answer about \"c3\" was expected, got one about \"\"");
+                .hasMessage("ContainerStatus: UNREADABLE: an answer about \"c3\" was expected, got one about \"\"");
         assertThat(Until.done(ask("c4", LONG)).id()).isEqualTo("c4");
     }
 

@@ -124,7 +124,7 @@ class GrpcRuntimeTest {
 
         assertThat(refused(new RuntimeCall.GetVersion()))
                 .isInstanceOf(RuntimeCallException.class)
-                .hasMessage("Version: OTHER: an answer with all four fields was expected, got version \"0.1.0\","
+                .hasMessage("Version: UNREADABLE: an answer with all four fields was expected, got version \"0.1.0\","
                         + " runtime_name \"containerd\", runtime_version \"\", runtime_api_version \"v1\"");
     }
 
@@ -169,7 +169,7 @@ class GrpcRuntimeTest {
     void statusWithoutAStatusIsAnErrorAndWithoutFeaturesIsNot() throws Exception {
         cri.answer(RuntimeServiceGrpc.getStatusMethod(), request -> StatusResponse.getDefaultInstance());
         assertThat(refused(new RuntimeCall.GetStatus()))
-                .hasMessage("Status: OTHER: an answer with a status was expected, got none");
+                .hasMessage("Status: UNREADABLE: an answer with a status was expected, got none");
 
         cri.answer(
                 RuntimeServiceGrpc.getStatusMethod(),
@@ -241,7 +241,8 @@ class GrpcRuntimeTest {
                         .build());
 
         assertThat(refused(new RuntimeCall.GetSandbox("s1")))
-                .hasMessage("PodSandboxStatus: OTHER: an answer about \"s1\" was expected, got one about \"other\"");
+                .hasMessage(
+                        "PodSandboxStatus: UNREADABLE: an answer about \"s1\" was expected, got one about \"other\"");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.nodekeeper.cri;
 
+import io.nodekeeper.cri.socket.UnixSocket;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;

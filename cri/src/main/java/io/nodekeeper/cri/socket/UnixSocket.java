@@ -1,4 +1,4 @@
-package io.nodekeeper.cri;
+package io.nodekeeper.cri.socket;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,17 +12,17 @@ import java.nio.channels.SocketChannel;
  * Wraps a connected unix-domain channel as a {@link Socket}, which gRPC's transport requires and the JDK does not
  * offer. One thread may read while another writes. {@link #close} unblocks threads that hang in either.
  */
-final class UnixSocket extends Socket {
+public final class UnixSocket extends Socket {
     private final SocketChannel channel;
     private volatile long received;
 
     /** Wraps {@code channel}, which is connected or about to be, and in blocking mode. */
-    UnixSocket(SocketChannel channel) {
+    public UnixSocket(SocketChannel channel) {
         this.channel = channel;
     }
 
     /** How many bytes have been received. */
-    long received() {
+    public long received() {
         return received;
     }
 
