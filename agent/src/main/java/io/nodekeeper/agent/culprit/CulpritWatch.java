@@ -22,6 +22,7 @@ import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -68,6 +69,14 @@ public final class CulpritWatch {
      * itself.
      */
     private static final Duration SCAN_DEADLINE = Duration.ofSeconds(3);
+    /** A runtime that answers its version later than this is slow; an idle one needs a few milliseconds. */
+    private static final Duration SLOW_VERSION = Duration.ofSeconds(1);
+    /**
+     * How long an unexplained late call may be the backlog of a runtime that was slow until a moment ago: the longest
+     * time for which load explains a late call.
+     */
+    private static final Duration BACKLOG = Duration.ofMinutes(3);
+
     /** The most culprits in the condition's message: enough to act on, and short enough for one line. */
     private static final int NAMED = 3;
 
@@ -92,10 +101,13 @@ public final class CulpritWatch {
     private Loop.@Nullable Timer timer;
     private long lastBeat;
     private long lastRound;
+    private Optional<Long> slowAt = Optional.empty();
     private String scanError = "";
     private boolean looking;
     private boolean asking;
-    private boolean alert;
+    /** Whether the next scan is deep; the first one is, as a fault may be older than this watch. */
+    private boolean alert = true;
+
     private boolean running;
 
     /**
@@ -308,17 +320,40 @@ public final class CulpritWatch {
                         && answers.stream().noneMatch(known -> known.call().equals(newest.call())))
                 .ifPresent(newest -> answers.add(CallOutcome.of(
                         newest.call(), newest.startedAt(), Duration.ofNanos(newest.endedAt() - newest.startedAt()))));
+        if (isSlow()) {
+            slowAt = Optional.of(time);
+        }
         DiagnosisInput facts =
                 DiagnosisInput.of(seen, answers, now, sightings.restarts(), shims.confirmed(), socket, loop.clock());
         update(
                 Diagnosis.of(facts, HangThresholds.AGENT).stream()
-                        .filter(culprit -> !culprit.toldByCalls() || first.compared())
+                        .filter(culprit ->
+                                !culprit.toldByCalls() || first.compared() && !isBacklog(culprit, facts.wall(), time))
                         .toList(),
                 now);
         alert = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
                 || seen.stream().anyMatch(CulpritWatch::suspicious);
         first.diagnosed(alert || shims.suspects() || seen.stream().anyMatch(this::isUnreaped));
+    }
+
+    /**
+     * Whether it may be one of the calls that have accumulated while the runtime was slow. A runtime that answers its
+     * version in time again has not yet answered all of them; those that hang are still open after the time in which any
+     * call must be answered.
+     */
+    private boolean isBacklog(Culprit culprit, Instant wall, long time) {
+        return !isSlow()
+                && slowAt.filter(at -> time - at < HangThresholds.AGENT.call().toNanos())
+                        .isPresent()
+                && Duration.between(culprit.since(), wall).compareTo(BACKLOG) < 0
+                && book.culprits().stream().noneMatch(known -> known.key().equals(culprit.key()));
+    }
+
+    /** Whether the runtime did not answer its version, or late. */
+    private boolean isSlow() {
+        return version.filter(answer -> !answer.answered() || answer.took().compareTo(SLOW_VERSION) >= 0)
+                .isPresent();
     }
 
     /** Whether it is an ended process that its shim has not reaped yet. */

@@ -28,12 +28,16 @@ class CulpritWatchTest {
     private final FakeRuntime runtime = new FakeRuntime(loop);
     private final CallTracker ledger = new CallTracker(runtime, loop, OperationListener.NONE);
     private final List<String> heard = new ArrayList<>();
+    private final List<Boolean> depths = new ArrayList<>();
     private CompletableFuture<List<ProcessInfo>> scan = CompletableFuture.completedFuture(ProcessFixtures.healthy());
     private final CulpritWatch watch = new CulpritWatch(
             ledger,
             ledger,
             () -> ProcessFixtures.WORKLOAD,
-            (ids, deep) -> scan,
+            (ids, deep) -> {
+                depths.add(deep);
+                return scan;
+            },
             "/run/c.sock",
             loop,
             Randoms.seeded(1),
@@ -54,6 +58,15 @@ class CulpritWatchTest {
         runtime.sandbox(ProcessFixtures.DB, "d1", true);
         runtime.container(ProcessFixtures.WEB_APP, "w1", "app", ContainerState.RUNNING);
         runtime.container(ProcessFixtures.DB_APP, "d1", "postgres", ContainerState.RUNNING);
+    }
+
+    @Test
+    void firstScanIsDeepAsAFaultMayBeOlderThanTheWatch() {
+        watch.start();
+        pass(60);
+
+        assertThat(depths.getFirst()).isTrue();
+        assertThat(depths.subList(1, depths.size())).isNotEmpty().containsOnly(false);
     }
 
     @Test

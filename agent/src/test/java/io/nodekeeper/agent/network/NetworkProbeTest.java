@@ -33,7 +33,7 @@ class NetworkProbeTest {
     private final VirtualTime time = new VirtualTime(START);
     private final VirtualTime.VirtualLoop loop = time.loop("agent");
     private final FakeRuntime runtime = new FakeRuntime(loop);
-    private final AgentMetrics metrics = new AgentMetrics(new LoopMonitor(loop.clock()), START);
+    private final AgentMetrics metrics = new AgentMetrics(new LoopMonitor(loop.clock()));
     private final List<ConditionReport> news = new ArrayList<>();
     private ConditionReport seen = ProbeFinding.PENDING;
     private final NetworkProbe probe = probe(7);

@@ -23,7 +23,7 @@ class CulpritReporterTest {
     private static final ProcessRef PLUGIN = new ProcessRef(4711, 99, "/opt/cni/bin/bridge");
 
     private final AgentMetrics metrics = new AgentMetrics(
-            new LoopMonitor(new VirtualTime(START).loop("agent").clock()), START);
+            new LoopMonitor(new VirtualTime(START).loop("agent").clock()));
     private final List<String> events = new ArrayList<>();
     private final CulpritReporter news = new CulpritReporter(
             "n1",

@@ -231,7 +231,10 @@ final class Causes {
                 .sure(Confidence.LIKELY);
     }
 
-    /** A file system at the end of the chain: a disk, a file server, or a FUSE file system without a server. */
+    /**
+     * A file system at the end of the chain: a disk, or a FUSE file system whose server was not found. That it has none
+     * cannot be the reason: the kernel ends all its requests, with an error, when the last process closes the connection.
+     */
     private Optional<Culprit> stuckBelow(Entity.MountPoint point, ObservedProcess process, ObservedProcess waiter) {
         Optional<ObservedProcess.Stuck> stuck = HangGraph.isStuck(process, patience);
         boolean fuse = process.waits().stream()
@@ -243,11 +246,13 @@ final class Causes {
         Instant since = waitingSince(waiter);
         return Optional.of(Culprit.of(
                         Layer.DISK,
-                        "FileServerGone",
-                        "the file system at " + point.point() + " (FUSE) has no server: " + index.nameWithPod(process)
-                                + " has been waiting for it since " + KubeTime.format(since),
+                        "FileServerHung",
+                        "the file system at " + point.point() + " (FUSE) does not respond: its server, which cannot be"
+                                + " seen, has not answered " + index.nameWithPod(process) + " since "
+                                + KubeTime.format(since),
                         since,
-                        new Remedy.Advice("start its server again, or umount -f " + point.point()))
+                        new Remedy.Advice("find the process that serves " + point.point()
+                                + ", perhaps in another container, and start it again; or umount -f " + point.point()))
                 .by(process.info().ref())
                 .sure(Confidence.LIKELY));
     }

@@ -135,7 +135,8 @@ public final class Diagnosis {
             culprit.ifPresent(cause -> add(chain.root(), cause, subject));
             explained |= culprit.isPresent();
         }
-        if (!explained && ProcessIndex.isCommand(process)) {
+        // What it waits for counts from its second scan on, so one scan cannot show that it waits for nothing.
+        if (!explained && ProcessIndex.isCommand(process) && process.looks() > 1) {
             // What it waits for does not hang by itself, so the command or its child is the last that is known to.
             Culprit late = new CommandCause(facts, patience, index).of(process, chains);
             add(

@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param throttled the share of its cgroup's processor periods since the last look that were cut short, 0 to 1
  * @param waits what it already waited for at an earlier look
  * @param activity when it was last busy; empty if it never was, as far as the scans show
+ * @param looks how many scans in a row have shown it, with this one
  */
 public record ObservedProcess(
         ProcessInfo info,
@@ -26,7 +27,8 @@ public record ObservedProcess(
         List<Stuck> stuck,
         Optional<Double> throttled,
         List<Waiting> waits,
-        Optional<Activity> activity) {
+        Optional<Activity> activity,
+        int looks) {
 
     /** A thread that makes no progress: for how long, and over how many scans. */
     record Stuck(Stall stall, Duration lasted, int looks) {}

@@ -75,7 +75,8 @@ public final class ProcessHistory {
                     stuck,
                     before.flatMap(old -> info.cpu().flatMap(cpu -> share(old, cpu))),
                     waits,
-                    activities.look(process, info.work(), now)));
+                    activities.look(process, info.work(), now),
+                    first(process, now, next).looks));
         }
         activities.finish();
         restarts(processes, now);

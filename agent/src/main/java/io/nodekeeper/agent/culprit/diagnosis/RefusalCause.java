@@ -1,10 +1,12 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.evidence.Confidence;
+import io.nodekeeper.cri.RuntimeCallException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The table of error texts of a container runtime and what they mean. The texts are those of Linux's errno values, as Go
@@ -35,6 +37,14 @@ enum RefusalCause {
             Confidence.CERTAIN,
             "input/output error",
             "structure needs cleaning"),
+    FILE_SERVER(
+            "FileServerGone",
+            Layer.DISK,
+            "the server of a FUSE file system has ended",
+            "start the server of the file system in the error again, or umount -f it",
+            Confidence.LIKELY,
+            "transport endpoint is not connected",
+            "software caused connection abort"),
     OPEN_FILES(
             "OpenFilesExhausted",
             Layer.PROCESS,
@@ -153,8 +163,15 @@ enum RefusalCause {
         this.texts = List.of(texts);
     }
 
+    /** How the message of a call begins whose answer could not be read; what follows quotes what came instead. */
+    private static final Pattern UNREADABLE =
+            Pattern.compile("^(\\w+: )?" + RuntimeCallException.Code.UNREADABLE + ": .*", Pattern.DOTALL);
+
     /** The cause of an error message; empty if the table does not have it. */
     static Optional<RefusalCause> of(String error) {
+        if (UNREADABLE.matcher(error).matches()) {
+            return Optional.of(GARBAGE);
+        }
         String lower = error.toLowerCase(Locale.ROOT);
         return Arrays.stream(values())
                 .filter(cause -> cause.texts.stream().anyMatch(lower::contains))

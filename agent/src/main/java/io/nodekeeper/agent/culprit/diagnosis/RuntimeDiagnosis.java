@@ -145,8 +145,10 @@ final class RuntimeDiagnosis {
      * processor, or one of the call's own {@code servers} that waits for a processor.
      */
     Optional<ObservedProcess> busy(CallOutcome answer, Stream<ObservedProcess> servers) {
-        boolean slow = version.filter(known ->
-                        known.kind() == CallOutcome.Kind.LATE || known.took().compareTo(SLOW) >= 0)
+        // An answer to a version that was asked before the call says nothing about the time since then.
+        boolean slow = version.filter(known -> known.kind() == CallOutcome.Kind.LATE
+                        || known.took().compareTo(SLOW) >= 0
+                        || known.askedAt() - answer.askedAt() < 0)
                 .isPresent();
         return Stream.concat(
                         index.first(ProcessRole.RUNTIME).filter(runtime -> slow).stream(),

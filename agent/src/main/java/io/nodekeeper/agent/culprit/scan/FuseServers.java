@@ -1,11 +1,9 @@
 package io.nodekeeper.agent.culprit.scan;
 
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.IntFunction;
 
 /**
@@ -14,16 +12,14 @@ import java.util.function.IntFunction;
  */
 final class FuseServers {
     private final ProcFiles files;
-    private final Set<Integer> pids;
+    private final OpenEnds ends;
     private final IntFunction<List<String>> arguments;
-    private final ScanBudget budget;
 
     /** {@code arguments} are those of the process with a pid, as they are known: reading them may block. */
-    FuseServers(ProcFiles files, Set<Integer> pids, IntFunction<List<String>> arguments, ScanBudget budget) {
+    FuseServers(ProcFiles files, OpenEnds ends, IntFunction<List<String>> arguments) {
         this.files = files;
-        this.pids = pids;
+        this.ends = ends;
         this.arguments = arguments;
-        this.budget = budget;
     }
 
     /**
@@ -48,12 +44,7 @@ final class FuseServers {
                     .findFirst()
                     .orElse(line.mount());
             String connection = connection(line);
-            return new Wait.ForServer(
-                    shown,
-                    pids.stream()
-                            .filter(any -> serves(any, connection))
-                            .sorted()
-                            .toList());
+            return new Wait.ForServer(shown, ends.servers(connection));
         });
     }
 
@@ -99,20 +90,5 @@ final class FuseServers {
     /** {@code fuse}, {@code fuse.NAME} and {@code fuseblk}; not {@code fusectl}, which has no server. */
     private static boolean isFuse(Mounts.Line line) {
         return line.mount().type().startsWith("fuse") && !line.mount().type().equals("fusectl");
-    }
-
-    private boolean serves(int pid, String connection) {
-        for (Path link : files.openFiles(pid)) {
-            if (!budget.spend()) {
-                return false;
-            }
-            if (files.link(link).filter(target -> target.endsWith("/fuse")).isPresent()
-                    && files.openFile(pid, Integer.parseInt(link.getFileName().toString()))
-                            .filter(file -> file.fuseConnection().equals(connection))
-                            .isPresent()) {
-                return true;
-            }
-        }
-        return false;
     }
 }

@@ -26,6 +26,9 @@ final class OpenEnds {
     /** At most one entry for each file that the budget lets a scan read. */
     private final Map<String, Set<End>> ends = new HashMap<>();
 
+    /** The processes of each FUSE connection; at most as many as the budget lets a scan read. */
+    private final Map<String, Set<Integer>> servers = new HashMap<>();
+
     private boolean read;
 
     OpenEnds(ProcFiles files, Set<Integer> pids, ScanBudget budget) {
@@ -62,6 +65,12 @@ final class OpenEnds {
                 .toList();
     }
 
+    /** The processes that have {@code /dev/fuse} open for a connection, in the order of their pids. */
+    List<Integer> servers(String connection) {
+        readAll();
+        return servers.getOrDefault(connection, Set.of()).stream().sorted().toList();
+    }
+
     /** The anonymous pipes from which a process can read, each once. */
     List<ProcFiles.OpenFile> readable(int pid) {
         Set<ProcFiles.OpenFile> pipes = new HashSet<>();
@@ -93,12 +102,16 @@ final class OpenEnds {
         return target.startsWith("socket:[");
     }
 
+    private static boolean isFuse(String target) {
+        return target.endsWith("/fuse");
+    }
+
     private void readAll() {
         if (read) {
             return;
         }
         read = true;
-        search(target -> isPipe(target) || isSocket(target));
+        search(target -> isPipe(target) || isSocket(target) || isFuse(target));
     }
 
     private void search(Predicate<String> wanted) {
@@ -108,6 +121,13 @@ final class OpenEnds {
                     return;
                 }
                 files.link(link).filter(wanted).ifPresent(target -> {
+                    if (isFuse(target)) {
+                        files.openFile(pid, number(link))
+                                .map(ProcFiles.OpenFile::fuseConnection)
+                                .filter(connection -> !connection.isEmpty())
+                                .ifPresent(connection -> servers.computeIfAbsent(connection, key -> new HashSet<>())
+                                        .add(pid));
+                    }
                     // Both directions of a socket are one file.
                     int access = isSocket(target)
                             ? 2

@@ -65,7 +65,7 @@ final class WaitFiles {
         this.locks = new FileLocks(files, stats.keySet(), budget);
         this.ends = new OpenEnds(files, stats.keySet(), budget);
         this.table = sockets;
-        this.servers = new FuseServers(files, stats.keySet(), arguments, budget);
+        this.servers = new FuseServers(files, ends, arguments);
     }
 
     /** The tracer or freezer that holds a process. */

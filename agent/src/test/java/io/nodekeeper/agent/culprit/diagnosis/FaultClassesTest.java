@@ -177,12 +177,28 @@ class FaultClassesTest {
         assertThat(only().process().map(ProcessRef::pid)).contains(900);
     }
 
+    /** A search may miss a server, and one in another pid namespace is never found. That something waits shows it lives. */
     @Test
-    void fileSystemWithoutAServerIsNamedByItsMount() {
+    void fileSystemWhoseServerIsNotFoundIsNamedByItsMountAndNotAsOneWithoutAServer() {
         looks(ProcessFixtures.healthyBut(waitingRunc(new Wait.ForServer(FUSE, List.of()))));
 
-        assertThat(only().reason()).isEqualTo("FileServerGone");
-        assertThat(only().summary()).startsWith("the file system at /mnt/remote (FUSE) has no server");
+        assertThat(only().reason()).isEqualTo("FileServerHung");
+        assertThat(only().confidence()).isEqualTo(Confidence.LIKELY);
+        assertThat(only().summary())
+                .startsWith(
+                        "the file system at /mnt/remote (FUSE) does not respond: its server, which cannot be seen,");
+    }
+
+    @Test
+    void commandIsNotAccusedByItsAgeBeforeTwoScansShowThatItWaitsForNothing() {
+        List<ProcessInfo> waiting = ProcessFixtures.healthyBut(
+                waitingRunc(new Wait.ForServer(FUSE, List.of(900))),
+                ProcessFixtures.process(900, 1, 'T', ProcessRole.OUTSIDER, "/usr/bin/sshfs"));
+        look(waiting);
+        assertThat(culprits()).isEmpty();
+
+        look(waiting);
+        assertThat(only().reason()).isEqualTo("ProcessStopped");
     }
 
     @Test
@@ -507,6 +523,22 @@ class FaultClassesTest {
                 assertThat(only().reason()).as(text).isEqualTo(cause.reason());
                 assertThat(only().summary()).contains(cause.meaning()).contains(text);
             }
+        }
+    }
+
+    /** The text is what came from the socket, so no word of it counts. */
+    @Test
+    void answerThatCannotBeReadIsGarbageWhateverItsTextSays() {
+        looks(ProcessFixtures.healthy());
+        for (String text : List.of(
+                "error in frame handler: FRAME_SIZE_ERROR: 7237408",
+                "HTTP status code 403 invalid content-type: text/html DATA permission denied, no space left on device",
+                "Protocol error",
+                "an answer about \"s1\" was expected, got one about \"\"")) {
+            answers.clear();
+            refused(new RuntimeCall.GetVersion(), "Version: UNREADABLE: " + text);
+
+            assertThat(only().reason()).as(text).isEqualTo("GarbageAnswer");
         }
     }
 

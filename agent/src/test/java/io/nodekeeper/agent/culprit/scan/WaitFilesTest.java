@@ -3,10 +3,13 @@ package io.nodekeeper.agent.culprit.scan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.host.UnixDiag;
+import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.SystemClock;
+import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -145,6 +148,43 @@ class WaitFilesTest {
         assertThat(waits(10, 'S'))
                 .containsExactly(
                         new Wait.ForServer(new Stall.Mount("/mnt/remote", "host:", "fuse.sshfs"), List.of(20)));
+    }
+
+    /** With a search of its own for each waiter, the budget of a scan ended before the last waiter's server was found. */
+    @Test
+    void manyWaitersForFileServersCostOnePassOverTheOpenFiles() throws Exception {
+        String mounts = "43 27 0:39 / /mnt/remote rw - fuse.sshfs host: rw\n27 1 8:1 / / rw - ext4 /dev/sda1 rw\n";
+        file("proc/self/mountinfo", mounts);
+        // 30 waiters and 1,000 open files: 30 passes would read 30,000 files, and the budget is 8,000.
+        Map<Integer, ProcFiles.Stat> stats = new HashMap<>();
+        stats.put(10, new ProcFiles.Stat(10, "x", 'S', 1, 1));
+        stats.put(900, new ProcFiles.Stat(900, "server", 'S', 1, 1));
+        for (int waiter = 100; waiter < 130; waiter++) {
+            stats.put(waiter, new ProcFiles.Stat(waiter, "x", 'S', 1, 1));
+            file("proc/" + waiter + "/mountinfo", mounts);
+            blocked(waiter, "request_wait_answer", "257 0xffffff9c 0x7f");
+        }
+        for (int fd = 10; fd < 1_010; fd++) {
+            open(10, fd, "/var/log/" + fd, "flags:\t02100002\n");
+        }
+        open(900, 7, "/dev/fuse", "flags:\t02100002\nfuse_connection:\t39\n");
+
+        ProcFiles files = new ProcFiles(root);
+        WaitFiles scan = new WaitFiles(files, stats, files::arguments, () -> sockets, new ScanBudget(standingClock()));
+
+        Wait expected = new Wait.ForServer(new Stall.Mount("/mnt/remote", "host:", "fuse.sshfs"), List.of(900));
+        for (int waiter = 100; waiter < 130; waiter++) {
+            assertThat(scan.of(new ProcFiles.Stat(waiter, "x", 'S', 1, 1), ProcessRole.CONTAINER, false))
+                    .as("waiter " + waiter)
+                    .containsExactly(expected);
+        }
+    }
+
+    /** So that only the number of reads counts. */
+    private static Clock standingClock() {
+        return new VirtualTime(Instant.parse("2026-11-21T18:00:00Z"))
+                .loop("scan")
+                .clock();
     }
 
     @Test
