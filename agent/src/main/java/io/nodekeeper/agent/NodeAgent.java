@@ -112,7 +112,7 @@ public final class NodeAgent {
                 VERSION,
                 () -> log.warn("Heartbeats fail repeatedly; each failed call closes its connection"));
         Duration age = processAge(loop.clock().wallTime());
-        metrics = new AgentMetrics(loops, loop.clock().wallTime().minus(age));
+        metrics = new AgentMetrics(loops);
         metrics.nodeName(config.nodeName());
         metrics.cgroupVersion(LinuxHost.cgroupVersion());
         StartupRecorder startup = new StartupRecorder(
@@ -153,6 +153,11 @@ public final class NodeAgent {
     /** Completes once the Node is in the API. It never completes if the agent does not register. */
     public CompletableFuture<Void> registered() {
         return agent.registered();
+    }
+
+    /** The agent's metrics, as its page {@code /metrics} shows them. */
+    public AgentMetrics metrics() {
+        return metrics;
     }
 
     /** The HTTP pages of this agent, for a server to serve until {@link #stop}; called once at most. */

@@ -11,6 +11,7 @@ import io.nodekeeper.controller.canary.Observer;
 import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
+import io.nodekeeper.controller.duplicates.Duplicates;
 import io.nodekeeper.controller.explain.Explanations;
 import io.nodekeeper.controller.explain.NodeEvents;
 import io.nodekeeper.controller.explain.ObserverReport;
@@ -81,6 +82,7 @@ public final class Controller {
     private final NodeChangeDispatcher dispatcher;
     private final NodeInformer informer;
     private final Optional<Flaps> flaps;
+    private final Duplicates duplicates;
     /**
      * Finds silent nodes instead of {@link #wheel} and {@link #verdicts} if the gate WatchDrivenDeadlines is disabled.
      */
@@ -163,6 +165,7 @@ public final class Controller {
                         this::recheck,
                         this::now))
                 : Optional.empty();
+        this.duplicates = new Duplicates(explanations, events, metrics, this::now);
         this.tainter = new Tainter(
                 client,
                 random,
@@ -177,7 +180,18 @@ public final class Controller {
                 config.workload(), ports.client(), workQueue, ports.recorders(), random, ports.metrics(), history);
         this.labels = new Labels(client, workQueue);
         this.dispatcher = new NodeChangeDispatcher(
-                lags, warning, flaps, zones, tainter, labels, workload, explanations, events, metrics, watchDriven);
+                lags,
+                warning,
+                flaps,
+                duplicates,
+                zones,
+                tainter,
+                labels,
+                workload,
+                explanations,
+                events,
+                metrics,
+                watchDriven);
         this.verdicts = new JudgementRunner(
                 client,
                 heartbeats,
@@ -264,7 +278,8 @@ public final class Controller {
                 () -> guard.json(now()),
                 () -> guard.blindness(now()),
                 this::unready,
-                new FleetStatus(config, loop.clock(), this::now, heartbeats, guard, lags, zones, flaps, workload));
+                new FleetStatus(
+                        config, loop.clock(), this::now, heartbeats, guard, lags, zones, flaps, duplicates, workload));
     }
 
     /** What this controller sees of the cluster, for guard mode. On the loop. */
@@ -282,6 +297,7 @@ public final class Controller {
     Map<String, Integer> sizes() {
         Map<String, Integer> sizes = new TreeMap<>(workload.sizes());
         sizes.putAll(heartbeats.sizes());
+        sizes.put("machines", duplicates.size());
         sizes.put("taint writes", tainter.size());
         sizes.put("label writes", labels.size());
         sizes.putAll(observer.sizes());
@@ -353,6 +369,7 @@ public final class Controller {
     /** Updates the measurements that need a period. */
     private void tend() {
         if (!stopped) {
+            duplicates.tend();
             lags.tend(heartbeats.nodes().stream().map(NodeHealth::lag).toList(), now());
             loop.schedule(TEND, this::tend);
         }

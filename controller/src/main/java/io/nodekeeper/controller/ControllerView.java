@@ -19,6 +19,9 @@ public interface ControllerView {
     /** The fleet for one screen: sight, zones, unwell, suspect and damped nodes, and what is about to happen. */
     CompletableFuture<JsonObject> status();
 
+    /** Each node in a few words, for a page that shows all of them; see {@code FleetRows}. */
+    CompletableFuture<JsonObject> fleet();
+
     /** Whether the controller has sight, its proof, and since when it has none. */
     CompletableFuture<JsonObject> sight();
 

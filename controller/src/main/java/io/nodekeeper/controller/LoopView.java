@@ -74,6 +74,11 @@ final class LoopView implements ControllerView {
     }
 
     @Override
+    public CompletableFuture<JsonObject> fleet() {
+        return CompletableFuture.supplyAsync(fleet::rows, loop);
+    }
+
+    @Override
     public CompletableFuture<JsonObject> sight() {
         return CompletableFuture.supplyAsync(sight, loop);
     }

@@ -2,6 +2,7 @@ package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.duplicates.Duplicates;
 import io.nodekeeper.controller.explain.Explanations;
 import io.nodekeeper.controller.explain.NodeEvents;
 import io.nodekeeper.controller.flaps.Flaps;
@@ -32,6 +33,7 @@ public final class NodeChangeDispatcher {
     private final HeartbeatLags lags;
     private final Optional<EarlyWarning> warning;
     private final Optional<Flaps> flaps;
+    private final Duplicates duplicates;
     private final Zones zones;
     private final Tainter tainter;
     private final Labels labels;
@@ -46,6 +48,7 @@ public final class NodeChangeDispatcher {
             HeartbeatLags lags,
             Optional<EarlyWarning> warning,
             Optional<Flaps> flaps,
+            Duplicates duplicates,
             Zones zones,
             Tainter tainter,
             Labels labels,
@@ -57,6 +60,7 @@ public final class NodeChangeDispatcher {
         this.lags = lags;
         this.warning = warning;
         this.flaps = flaps;
+        this.duplicates = duplicates;
         this.zones = zones;
         this.tainter = tainter;
         this.labels = labels;
@@ -141,6 +145,7 @@ public final class NodeChangeDispatcher {
     }
 
     private void seen(NodeHealth health, Node node) {
+        duplicates.seen(health, node);
         zones.seen(health, node);
         tainter.seen(health, node);
         labels.seen(health, node);
@@ -150,6 +155,7 @@ public final class NodeChangeDispatcher {
     private void removed(NodeHealth health) {
         warning.ifPresent(early -> early.settled(health));
         flaps.ifPresent(damping -> damping.gone(health));
+        duplicates.gone(health);
         zones.gone(health);
         labels.gone(health);
         workload.nodeGone(health.name(), health.uid());

@@ -5,6 +5,7 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
@@ -63,6 +64,43 @@ class FleetStatusTest {
         assertThat(zone.text("state")).isEqualTo("Normal");
         assertThat(zone.number("nodes")).contains(2L);
         assertThat(zone.number("notReady")).contains(1L);
+    }
+
+    /** What the web page draws: a row changes with the state, not with each heartbeat. */
+    @Test
+    void eachNodeIsARowThatChangesWithItsState() {
+        follow("n1", "n2");
+        cluster.advanceTo("10S");
+        JsonObject before = fleet();
+        cluster.renew("n2", B.plusSeconds(10));
+        cluster.advanceTo("11S");
+        assertThat(fleet().array("rows")).isEqualTo(before.array("rows"));
+        assertThat(rows(before)).containsExactly("n1 ready ", "n2 ready ");
+
+        for (int second = 20; second <= 60; second += 10) {
+            cluster.advanceTo(second + "S");
+            cluster.renew("n2", B.plusSeconds(second));
+        }
+        cluster.advanceTo("61S");
+
+        assertThat(rows(fleet()))
+                .containsExactly("n1 unknown NodeStatusUnknown: Kubelet stopped posting node status.", "n2 ready ");
+        assertThat(fleet().number("nodes")).contains(2L);
+    }
+
+    private JsonObject fleet() {
+        CompletableFuture<JsonObject> page = cluster.controller.view().fleet();
+        cluster.advance(Duration.ZERO);
+        return page.join();
+    }
+
+    /** Name, state and reason of each row. */
+    private static List<String> rows(JsonObject fleet) {
+        return fleet.array("rows").items().stream()
+                .map(row -> ((JsonArray) row).strings().toList())
+                .map(row -> row.get(0) + " " + row.get(2) + " " + row.get(3))
+                .sorted()
+                .toList();
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.client.shadow.ShadowTransport;
 import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.metrics.ObserveMetrics;
 import io.nodekeeper.controller.observe.Observation;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
@@ -149,8 +150,11 @@ class GrowthTest {
     private final TestCluster cluster = new TestCluster();
     private final KubeClient client = new KubeClient(cluster.transport, cluster.loop, Duration.ofSeconds(10));
     private final ApiEventRecorder recorder = new ApiEventRecorder(client, "node-controller", "", Randoms.seeded(2));
-    private final Observation observation =
-            new Observation(cluster.loop, decision -> {}, TestCluster.CONFIG.nodeMonitorGracePeriod());
+    private final Observation observation = new Observation(
+            cluster.loop,
+            decision -> {},
+            TestCluster.CONFIG.nodeMonitorGracePeriod(),
+            new ObserveMetrics(new ControllerMetrics()));
     private final Map<String, Integer> largest = new TreeMap<>();
     private final List<String> alive = new ArrayList<>();
     private int made;

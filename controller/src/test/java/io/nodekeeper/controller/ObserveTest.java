@@ -15,8 +15,10 @@ import io.nodekeeper.client.events.ApiEventRecorder;
 import io.nodekeeper.client.shadow.ShadowTransport;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.metrics.ObserveMetrics;
 import io.nodekeeper.controller.observe.Observation;
 import io.nodekeeper.time.Randoms;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,8 +28,9 @@ import org.junit.jupiter.api.Test;
 class ObserveTest {
     private final TestCluster cluster = new TestCluster();
     private final List<Decision> differences = new ArrayList<>();
-    private final Observation observation =
-            new Observation(cluster.loop, differences::add, TestCluster.CONFIG.nodeMonitorGracePeriod());
+    private final ControllerMetrics scraped = new ControllerMetrics();
+    private final Observation observation = new Observation(
+            cluster.loop, differences::add, TestCluster.CONFIG.nodeMonitorGracePeriod(), new ObserveMetrics(scraped));
     private final ShadowTransport shadow = new ShadowTransport(cluster.transport, cluster.loop.clock(), observation);
     private final KubeClient client = new KubeClient(shadow, cluster.loop, Duration.ofSeconds(10));
 
@@ -61,6 +64,8 @@ class ObserveTest {
         }
 
         assertThat(kept("PUT nodes")).isGreaterThanOrEqualTo(5);
+        assertThat(scraped("nodekeeper_observe_withheld_writes_total{method=\"PUT\",resource=\"nodes\"}"))
+                .isEqualTo(kept("PUT nodes") + ".0");
         assertThat(kept("PATCH nodes")).isGreaterThanOrEqualTo(5);
         assertThat(kept("POST events")).isGreaterThanOrEqualTo(20);
         assertThat(cluster.transport.calls())
@@ -114,6 +119,9 @@ class ObserveTest {
                 .extracting(Decision::text)
                 .contains("node n1 Ready=Unknown: ours alone", "node n2 Ready=Unknown: theirs alone");
         assertThat(observation.json().number("waiting")).contains(0L);
+        assertThat(scraped("nodekeeper_observe_waiting_changes")).isEqualTo("0.0");
+        assertThat(scraped("nodekeeper_observe_changes_total{outcome=\"theirs_alone\"}"))
+                .isEqualTo(observation.json().number("theirsAlone").orElse(0L) + ".0");
         assertThat(observation.summary()).contains("by ours alone").contains("0 open");
     }
 
@@ -143,6 +151,11 @@ class ObserveTest {
                         "node n1 Ready=Unknown: theirs alone, and false: the node was heard 2000 ms before"))
                 .anyMatch(text -> text.startsWith("node n1 Ready=Unknown: both, ours 5"));
         assertThat(observation.json().number("theirsFalse")).contains(1L);
+        assertThat(scraped("nodekeeper_observe_changes_total{outcome=\"theirs_false\"}"))
+                .isEqualTo("1.0");
+        assertThat(scraped("nodekeeper_observe_changes_total{outcome=\"both\"}"))
+                .isEqualTo(scraped("nodekeeper_observe_lead_seconds_count") + ".0")
+                .isEqualTo(observation.json().number("both").orElse(0L) + ".0");
         assertThat(observation.summary()).contains("1 false verdicts of theirs");
     }
 
@@ -239,6 +252,15 @@ class ObserveTest {
 
     private Reply send(Call call) {
         return shadow.send(call).join();
+    }
+
+    private String scraped(String series) {
+        return new String(scraped.scrape(), StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith(series + " "))
+                .map(line -> line.substring(series.length() + 1))
+                .findFirst()
+                .orElse("absent");
     }
 
     private long kept(String what) {

@@ -84,6 +84,7 @@ public final class CompanionAgent {
     private final KubeletWatch kubelet;
     private final KubeletOutlook outlook;
     private final DuplicateNode duplicate;
+    private final Consumer<NodeEvent> tell;
     private final ConditionWriter writer;
     private final List<Periodic> periods = new ArrayList<>();
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
@@ -110,13 +111,12 @@ public final class CompanionAgent {
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
         nodes = new NodeCache(client, Selection.named(ResourceType.NODES, nodeName), random);
         EventRecorder events = new ApiEventRecorder(client, COMPONENT, nodeName, random);
-        metrics = new AgentMetrics(
-                loops, ProcessHandle.current().info().startInstant().orElseGet(loop.clock()::wallTime));
+        metrics = new AgentMetrics(loops);
         metrics.nodeName(nodeName);
         Optional<Path> socket = config.runtime().socket(Optional.of(CONTAINERD).filter(Files::exists));
         runtime = socket.map(path -> new RuntimeAssembly(path, config, loop, events, metrics, loops, random));
         HostView host = HostView.of(PROC);
-        Consumer<NodeEvent> tell = event -> event.record(events, nodeName);
+        tell = event -> event.record(events, nodeName);
         problems = config.gates().has(AgentFeature.NODE_PROBLEMS)
                 ? Optional.of(new ProblemAssembly(
                         host.mounts(),
@@ -146,6 +146,11 @@ public final class CompanionAgent {
         problems.ifPresent(assembly -> assembly.problems().start());
         kubelet.start();
         loop.execute(() -> periods.add(Periodic.start("companion", loop, PULSE, 0, random, this::pulse)));
+    }
+
+    /** The companion's metrics, as its page {@code /metrics} shows them. */
+    public AgentMetrics metrics() {
+        return metrics;
     }
 
     /** The HTTP pages, for a server to serve until {@link #stop}; called once at most. */
@@ -196,6 +201,7 @@ public final class CompanionAgent {
         outlook.update(facts(node, now), kubelet.observed() || runtime.isPresent(), now);
         node.ifPresent(
                 stored -> duplicate.observe(stored, kubelet.runs(), loop.clock().nanoTime()));
+        duplicate.news().ifPresent(tell);
         writer.update(node, conditions());
         return CompletableFuture.completedFuture(null);
     }

@@ -1,8 +1,10 @@
 package io.nodekeeper.agent.companion;
 
 import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.client.events.EventRecorder;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,7 @@ final class DuplicateNode {
     private @Nullable Long provenAt;
     private String foreign = "";
     private boolean known;
+    private boolean reported;
 
     /** A detector on the machine whose kernel has {@code bootId}; without one it reports nothing. */
     DuplicateNode(String bootId) {
@@ -60,6 +63,19 @@ final class DuplicateNode {
         if (provenAt != null && now - provenAt >= CALM.toNanos()) {
             provenAt = null;
         }
+    }
+
+    /** The event that another machine was found, once; or that it is gone; empty without news. */
+    Optional<NodeEvent> news() {
+        boolean proven = provenAt != null;
+        if (proven == reported) {
+            return Optional.empty();
+        }
+        reported = proven;
+        return condition()
+                .map(report -> proven
+                        ? new NodeEvent(EventRecorder.WARNING, TYPE, report.message())
+                        : new NodeEvent(EventRecorder.NORMAL, "DuplicateNodeEnded", report.message()));
     }
 
     /** The condition; empty while no boot id is known. */

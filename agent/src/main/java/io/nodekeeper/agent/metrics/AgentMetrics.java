@@ -92,15 +92,8 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     private volatile StartupTimes startup = StartupTimes.NONE;
     private volatile Map<CulpritKey, Integer> culprits = Map.of();
 
-    /**
-     * Metrics of one agent.
-     *
-     * @param loops the agent's own loops
-     * @param processStart when the process started
-     */
-    public AgentMetrics(LoopMonitor loops, Instant processStart) {
-        make.gauge("process_start_time_seconds", "When the process started, in seconds since 1970.")
-                .set(seconds(processStart));
+    /** Metrics of one agent; {@code loops} are the agent's own loops. */
+    public AgentMetrics(LoopMonitor loops) {
         make.lateGauge(
                 "kubelet_pleg_last_seen_seconds",
                 "When the runtime last listed its pods, in seconds since 1970.",
@@ -135,6 +128,11 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
                 "Time since the last iteration of this loop of the agent, or since its registration if it has not run yet.",
                 callback -> loops.silences().forEach((loop, silence) -> callback.call(seconds(silence), loop)),
                 "loop");
+    }
+
+    /** The registry of all metrics; the process registers its own metrics here, too. */
+    public PrometheusRegistry registry() {
+        return registry;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.companion;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
 import java.util.Optional;
@@ -59,6 +60,29 @@ class DuplicateNodeTest {
         }
         assertThat(shows("mine", true, 585)).isEqualTo("True");
         assertThat(shows("mine", true, 10)).isEqualTo("False");
+    }
+
+    @Test
+    void anEventSaysOnceThatAnotherMachineWasFoundAndOnceThatItIsGone() {
+        shows("mine", true, 10);
+        assertThat(detector.news()).isEmpty();
+
+        shows("other", true, 5);
+        assertThat(detector.news())
+                .contains(new NodeEvent(
+                        "Warning",
+                        "DuplicateNode",
+                        "another machine reports under this node's name: the boot id other was written; this machine's is"
+                                + " mine"));
+        shows("mine", true, 300);
+        shows("other", true, 5);
+        assertThat(detector.news()).isEmpty();
+
+        shows("mine", true, 700);
+        assertThat(detector.news())
+                .contains(new NodeEvent(
+                        "Normal", "DuplicateNodeEnded", "only this machine reports under this node's name"));
+        assertThat(detector.news()).isEmpty();
     }
 
     @Test

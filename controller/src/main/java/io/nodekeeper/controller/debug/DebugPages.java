@@ -29,7 +29,7 @@ import java.util.function.Supplier;
 
 /**
  * Serves the controller's pages: {@code /metrics}, {@code /healthz}, {@code /readyz}, {@code /debug/nodes}, {@code
- * /debug/nodes/NAME}, {@code /debug/sight}, {@code /debug/lag}, {@code /debug/status} and, in observe mode, {@code
+ * /debug/nodes/NAME}, {@code /debug/sight}, {@code /debug/lag}, {@code /debug/status}, {@code /debug/fleet} and, in observe mode, {@code
  * /debug/observe}. Read-only. Thread-safe.
  */
 public final class DebugPages implements Pages {
@@ -54,7 +54,8 @@ public final class DebugPages implements Pages {
             NODE + "NAME",
             "/debug/sight",
             "/debug/lag",
-            "/debug/status");
+            "/debug/status",
+            "/debug/fleet");
 
     private final ControllerView view;
     private final SearchableHistory history;
@@ -100,6 +101,7 @@ public final class DebugPages implements Pages {
             case "/readyz" -> within(view.unready()).thenApply(this::readiness);
             case "/debug/nodes" -> within(view.nodes()).thenApply(Page::json);
             case "/debug/status" -> within(view.status()).thenApply(Page::json);
+            case "/debug/fleet" -> within(view.fleet()).thenApply(Page::json);
             case "/debug/sight" -> within(view.sight()).thenApply(Page::json);
             case "/debug/lag" -> within(view.lag()).thenApply(Page::json);
             default -> {

@@ -83,6 +83,16 @@ public final class Explanations {
         add(health, "ClockSet", text, JsonObject.EMPTY);
     }
 
+    /** Two machines report under the node's name; {@code evidence} shows both. */
+    public void duplicate(NodeHealth health, String text, JsonObject evidence) {
+        add(health, "DuplicateNode", text, evidence);
+    }
+
+    /** One machine reports under the node's name again. */
+    public void duplicateEnded(NodeHealth health, String text) {
+        add(health, "DuplicateNodeEnded", text, JsonObject.EMPTY);
+    }
+
     /** The damping of a flapping node began or ended, as {@code condition} says. */
     public void damping(NodeHealth health, Condition condition) {
         add(health, condition.reason(), condition.message(), JsonObject.EMPTY);

@@ -37,6 +37,16 @@ public final class NodeEvents {
         recorder.record(node(name, uid), EventRecorder.WARNING, "Suspect", message);
     }
 
+    /** Two machines report under the node's name. */
+    public void duplicate(String name, String uid, String message) {
+        recorder.record(node(name, uid), EventRecorder.WARNING, "DuplicateNode", message);
+    }
+
+    /** One machine reports under the node's name again. */
+    public void duplicateEnded(String name, String uid, String message) {
+        recorder.record(node(name, uid), EventRecorder.NORMAL, "DuplicateNodeEnded", message);
+    }
+
     /** The node flaps, and its taints are kept for a while; {@code reason} is that of its condition. */
     public void damped(String name, String uid, String reason, String message) {
         recorder.record(node(name, uid), EventRecorder.WARNING, reason, message);

@@ -114,12 +114,6 @@ final class Suspicion {
         return state.isWarm() ? Math.min(grace, nanos(usual(state))) : grace;
     }
 
-    /** When the node becomes suspect without another heartbeat; {@link Long#MAX_VALUE} if it had none yet. */
-    long suspectAt(State state) {
-        long at = state.heardAt + patience(state);
-        return state.heardAt == NEVER || at < state.heardAt ? Long.MAX_VALUE : at;
-    }
-
     /**
      * The grace period of the adaptive detector, nanoseconds: twice the patience, within the bounds, so that the
      * warning comes well before the verdict; the upper bound while there are too few gaps.

@@ -101,6 +101,8 @@ public final class ControllerMetrics {
             "Number of times that a node's Ready condition changed from True to another status.");
     private final Gauge damped =
             make.gauge("nodekeeper_damped_nodes", "Number of nodes that keep their taints because they flap.");
+    private final Gauge duplicates =
+            make.gauge("nodekeeper_duplicate_nodes", "Number of nodes whose status two machines write in turn.");
     private final Gauge clockSkew = make.gauge(
             "nodekeeper_node_clock_skew_seconds_max",
             "Largest skew between a node's clock and the controller's, as measured from heartbeats.");
@@ -234,6 +236,11 @@ public final class ControllerMetrics {
     /** The number of damped nodes. */
     public void damped(int nodes) {
         damped.set(nodes);
+    }
+
+    /** The number of nodes whose status two machines write in turn. */
+    public void duplicates(int nodes) {
+        duplicates.set(nodes);
     }
 
     /** The largest clock skew of a node, in either direction. */

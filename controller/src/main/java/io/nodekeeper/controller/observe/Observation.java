@@ -10,6 +10,7 @@ import io.nodekeeper.client.Call;
 import io.nodekeeper.client.shadow.ShadowTransport;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
+import io.nodekeeper.controller.metrics.ObserveMetrics;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -50,6 +51,7 @@ public final class Observation implements ShadowTransport.Witness {
     private final Comparison comparison = new Comparison(WINDOW);
     private final Signs signs = new Signs();
     private final Duration heardLately;
+    private final ObserveMetrics metrics;
     /** One for each node of the cluster. */
     private final Map<String, Change.NodeState> nodes = new HashMap<>();
 
@@ -65,11 +67,13 @@ public final class Observation implements ShadowTransport.Witness {
      * @param history stores the differences
      * @param grace the controller's own grace period. A node with a heartbeat within half of it has failed by no
      *     controller's rule, because the defaults of Kubernetes' releases (40 s and 50 s) differ by less
+     * @param metrics gets the totals
      */
-    public Observation(Loop loop, History history, Duration grace) {
+    public Observation(Loop loop, History history, Duration grace, ObserveMetrics metrics) {
         this.loop = loop;
         this.history = history;
         this.heardLately = grace.dividedBy(2);
+        this.metrics = metrics;
     }
 
     /**
@@ -90,6 +94,7 @@ public final class Observation implements ShadowTransport.Witness {
     public void kept(Call call, String plural, JsonObject before, JsonObject after) {
         loop.execute(() -> {
             kept.merge(call.method() + " " + plural, 1, Integer::sum);
+            metrics.withheld(call.method(), plural);
             if (plural.equals("nodes") && !after.isEmpty()) {
                 Node node = new Node(after);
                 Change.between(
@@ -189,6 +194,7 @@ public final class Observation implements ShadowTransport.Witness {
                 .filter(age -> change.isVerdict() && age.compareTo(heardLately) < 0);
         if (heard.isPresent()) {
             found(comparison.theirsFalse(change, loop.clock().wallTime(), heard.get()));
+            count();
             return;
         }
         made(Comparison.Side.THEIRS, change);
@@ -198,6 +204,7 @@ public final class Observation implements ShadowTransport.Witness {
         comparison
                 .made(side, change, loop.clock().wallTime(), loop.clock().nanoTime())
                 .ifPresent(this::found);
+        count();
         sweepLater();
     }
 
@@ -207,9 +214,19 @@ public final class Observation implements ShadowTransport.Witness {
             loop.schedule(SWEEP, () -> {
                 sweeping = false;
                 comparison.expired(loop.clock().nanoTime()).forEach(this::found);
+                count();
                 sweepLater();
             });
         }
+    }
+
+    private void count() {
+        metrics.changes("both", comparison.count("both"));
+        metrics.changes("ours_alone", comparison.count("oursAlone"));
+        metrics.changes("theirs_alone", comparison.count("theirsAlone"));
+        metrics.changes("theirs_false", comparison.count("theirsFalse"));
+        metrics.changes("dropped", comparison.count("dropped"));
+        metrics.waiting(comparison.waiting());
     }
 
     private void found(Comparison.Difference difference) {
@@ -220,6 +237,7 @@ public final class Observation implements ShadowTransport.Witness {
         }
         if (difference.ours().isPresent() && difference.theirs().isPresent()) {
             leads.add(difference.lead().toMillis());
+            metrics.both(difference.lead().toNanos() / 1e9);
             if (leads.size() > ENDED) {
                 leads.removeFirst();
             }

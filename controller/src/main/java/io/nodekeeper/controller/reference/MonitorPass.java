@@ -24,7 +24,6 @@ import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -73,7 +72,6 @@ public final class MonitorPass {
     private final ReferenceHealth rules;
     private final boolean byUid;
     private final boolean guarded;
-    private final boolean keepsTaints;
     private final PriorityWorkQueue workers = new PriorityWorkQueue(WORKERS);
 
     private final Mirror<Node> nodes;
@@ -87,8 +85,6 @@ public final class MonitorPass {
     private final Map<String, String> known = new HashMap<>();
 
     private @Nullable Periodic passes;
-    /** UIDs of nodes whose pods could not be marked. */
-    private final Set<String> unmarked = new HashSet<>();
 
     /**
      * Creates a pass that has not started.
@@ -119,7 +115,6 @@ public final class MonitorPass {
         this.rules = new ReferenceHealth(config, options.clockImmune());
         this.byUid = options.byUid();
         this.guarded = options.guarded();
-        this.keepsTaints = options.keepsTaints();
         this.nodes = new Mirror<>(Node::new, nodes);
         this.leases = new Mirror<>(json -> SeenLease.of(new Lease(json)), leases);
     }
@@ -190,7 +185,6 @@ public final class MonitorPass {
                 events.removing(name, uid);
             }
         });
-        unmarked.retainAll(Set.copyOf(uids.values()));
         if (byUid) {
             records.keySet().retainAll(Set.copyOf(uids.values()));
         } else if (records.size() > uids.size() + MAX_GONE) {
@@ -200,9 +194,6 @@ public final class MonitorPass {
             if (known.putIfAbsent(node.name(), node.uid()) == null) {
                 log.info("Node {} is followed (uid {})", node.name(), node.uid());
                 events.registered(node.name(), node.uid());
-                if (!keepsTaints) {
-                    follower.stripNoExecute(node);
-                }
             }
         }
     }
@@ -344,22 +335,11 @@ public final class MonitorPass {
             String current = node.ready().map(Condition::status).orElse("");
             boolean wasReady = evaluation.observedReady().equals(Condition.TRUE);
             follower.judged(node, evaluation.observedReady(), current);
-            boolean silenced = wasReady && !current.equals(Condition.TRUE);
-            if (silenced) {
+            if (wasReady && !current.equals(Condition.TRUE)) {
                 events.notReady(name, uid);
+                follower.nodeWentSilent(name);
             }
-            boolean again = unmarked.remove(uid) && !current.isEmpty() && !wasReady;
-            return silenced || again ? mark() : nothing();
-        }
-
-        private CompletionStage<?> mark() {
-            return follower.markPods(name).handle((marked, error) -> {
-                if (error != null || !marked) {
-                    unmarked.add(uid);
-                    log.debug("Node {}: marking pods NotReady failed; the next pass retries", name, error);
-                }
-                return null;
-            });
+            return nothing();
         }
 
         private static CompletionStage<?> nothing() {

@@ -4,8 +4,6 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
 import io.nodekeeper.controller.pods.Workload;
 import io.nodekeeper.controller.zones.Zones;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
 /** What follows from a {@link MonitorPass} for zones and pods. Confined to the loop. */
 public final class PassEffects implements PassFollower {
@@ -19,10 +17,6 @@ public final class PassEffects implements PassFollower {
         this.workload = workload;
     }
 
-    /** Nothing: at a start the zones remove the taints. */
-    @Override
-    public void stripNoExecute(Node node) {}
-
     @Override
     public void judged(Node node, String observedReady, String currentReady) {
         heartbeats.find(node.name()).ifPresent(health -> zones.judged(health, node, observedReady, currentReady));
@@ -34,8 +28,7 @@ public final class PassEffects implements PassFollower {
     }
 
     @Override
-    public CompletionStage<Boolean> markPods(String name) {
+    public void nodeWentSilent(String name) {
         heartbeats.find(name).ifPresent(health -> workload.nodeWentSilent(name, health.uid()));
-        return CompletableFuture.completedFuture(true);
     }
 }

@@ -1,19 +1,12 @@
 package io.nodekeeper.controller.reference;
 
 import io.nodekeeper.api.Node;
-import java.util.concurrent.CompletionStage;
 
 /**
- * Receives the results of a {@link MonitorPass} other than the status that it writes: for zones, NoExecute taints and
- * pods. Called on the loop.
+ * Receives the results of a {@link MonitorPass} other than the status that it writes: for zones and pods. Called on the
+ * loop. The zones themselves remove NoExecute taints at a start, if the gate KeepTaints is disabled.
  */
 interface PassFollower {
-    /**
-     * The controller did not know {@code node} before this pass. Removes its NoExecute taints of our keys, from the
-     * node and from the queues, even if the node is down. Not called if the gate KeepTaints is enabled.
-     */
-    void stripNoExecute(Node node);
-
     /**
      * A node was evaluated. Not called for a node whose evaluation failed.
      *
@@ -27,9 +20,6 @@ interface PassFollower {
     /** All nodes of the pass were judged. */
     void passEnded();
 
-    /**
-     * Marks the pods of the node NotReady. False or a failure if the next pass must retry, unless the node is Ready
-     * then.
-     */
-    CompletionStage<Boolean> markPods(String name);
+    /** The node is no longer Ready: its pods must become NotReady. */
+    void nodeWentSilent(String name);
 }

@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.duplicates.Duplicates;
 import io.nodekeeper.controller.flaps.Flaps;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
@@ -50,7 +51,9 @@ public final class FleetStatus {
     private final HeartbeatLags lags;
     private final Zones zones;
     private final Optional<Flaps> flaps;
+    private final Duplicates duplicates;
     private final Workload workload;
+    private final FleetRows rows;
 
     /** {@code now} is nanoseconds of the controller's monotonic time. */
     public FleetStatus(
@@ -62,6 +65,7 @@ public final class FleetStatus {
             HeartbeatLags lags,
             Zones zones,
             Optional<Flaps> flaps,
+            Duplicates duplicates,
             Workload workload) {
         this.config = config;
         this.clock = clock;
@@ -71,7 +75,9 @@ public final class FleetStatus {
         this.lags = lags;
         this.zones = zones;
         this.flaps = flaps;
+        this.duplicates = duplicates;
         this.workload = workload;
+        this.rows = new FleetRows(clock, heartbeats, zones, flaps, duplicates);
     }
 
     /** The status. */
@@ -97,13 +103,20 @@ public final class FleetStatus {
                 .put("unwell", array(unwell(all).map(health -> node(health, at)), UNWELL))
                 .put("suspects", array(suspects(all).map(health -> node(health, at)), OTHERS))
                 .put("damped", array(all.stream().filter(damped::containsKey).map(health -> node(health, at)), OTHERS))
+                .put("duplicates", array(duplicates(all, at), OTHERS))
                 .put("longestSilent", array(longestSilent(all).map(health -> node(health, at)), SILENT))
                 .put("next", array(next(all, damped, at), OTHERS))
                 .build();
     }
 
+    /** Each node in a few words; see {@link FleetRows}. */
+    public JsonObject rows() {
+        return rows.json();
+    }
+
     /** Adds what this knows about a node to the facts about it. */
     public void addTo(JsonObject.Builder facts, NodeHealth health) {
+        duplicates.text(health).ifPresent(text -> facts.put("duplicate", text));
         zones.node(health).ifPresent(node -> facts.put("zone", ZoneKey.text(node.zone())));
         flaps.map(Flaps::damped)
                 .map(damped -> damped.get(health))
@@ -153,6 +166,12 @@ public final class FleetStatus {
         return all.stream()
                 .filter(health -> health.ready().equals(Condition.TRUE))
                 .sorted(Comparator.comparing(NodeHealth::arrivedAt).thenComparing(NodeHealth::name));
+    }
+
+    private Stream<JsonObject> duplicates(List<NodeHealth> all, long at) {
+        return all.stream()
+                .flatMap(health -> duplicates.text(health).stream()
+                        .map(text -> node(health, at).with("machines", text)));
     }
 
     private JsonObject node(NodeHealth health, long at) {

@@ -74,14 +74,16 @@ class DebugPagesTest {
     void fleetIsShownOnOnePage() {
         assertThat(Json.parseObject(get("/debug/status", "").body()).text("grace"))
                 .isEqualTo("50s");
+        assertThat(Json.parseObject(get("/debug/fleet", "").body()).text("at")).isEqualTo("now");
     }
 
     @Test
     void unknownPagesAndInvalidParametersAreErrors() {
         assertThat(get("/debug/nodes/other", "").status()).isEqualTo(404);
         assertThat(text("/nothing", ""))
-                .isEqualTo("404: 404 page not found; there are /metrics, /healthz, /readyz, /debug/nodes,"
-                        + " /debug/nodes/NAME, /debug/sight, /debug/lag, /debug/status, /debug/observe\n");
+                .isEqualTo(
+                        "404: 404 page not found; there are /metrics, /healthz, /readyz, /debug/nodes,"
+                                + " /debug/nodes/NAME, /debug/sight, /debug/lag, /debug/status, /debug/fleet, /debug/observe\n");
         assertThat(text("/debug/nodes/n1", "at=yesterday"))
                 .isEqualTo("400: at is \"yesterday\"; expected a time like 2026-11-21T09:07:17Z\n");
         assertThat(text("/debug/nodes/n1", "limit=0")).isEqualTo("400: limit is \"0\"; expected 1 to 1000\n");
@@ -186,6 +188,11 @@ class DebugPagesTest {
         @Override
         public CompletableFuture<JsonObject> status() {
             return answer(JsonObject.EMPTY.with("grace", "50s"));
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> fleet() {
+            return answer(JsonObject.EMPTY.with("at", "now"));
         }
 
         @Override

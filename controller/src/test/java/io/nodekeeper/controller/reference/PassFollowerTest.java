@@ -13,18 +13,13 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.controller.TestCluster;
-import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.explain.NodeEvents;
-import io.nodekeeper.time.Deadlines;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -43,14 +38,8 @@ class PassFollowerTest {
 
     private final TestCluster cluster = new TestCluster();
     private final List<String> heard = new ArrayList<>();
-    private Function<String, CompletionStage<Boolean>> pods = name -> CompletableFuture.completedStage(true);
 
     private final PassFollower follower = new PassFollower() {
-        @Override
-        public void stripNoExecute(Node node) {
-            heard.add("strip " + node.name());
-        }
-
         @Override
         public void judged(Node node, String observedReady, String currentReady) {
             heard.add(node.name() + " " + observedReady + ">" + currentReady);
@@ -62,9 +51,8 @@ class PassFollowerTest {
         }
 
         @Override
-        public CompletionStage<Boolean> markPods(String name) {
-            heard.add("mark " + name);
-            return pods.apply(name);
+        public void nodeWentSilent(String name) {
+            heard.add("silent " + name);
         }
     };
 
@@ -78,7 +66,7 @@ class PassFollowerTest {
 
         cluster.advanceTo("61S");
 
-        assertThat(heard).containsExactly("n1 True>Unknown", "mark n1", "end", "n1 Unknown>Unknown", "end");
+        assertThat(heard).containsExactly("n1 True>Unknown", "silent n1", "end", "n1 Unknown>Unknown", "end");
         pass.stop();
     }
 
@@ -89,7 +77,7 @@ class PassFollowerTest {
 
         start(FeatureGates.REFERENCE);
 
-        assertThat(heard).containsExactly("strip n1", "n1 Unknown>", "end");
+        assertThat(heard).containsExactly("n1 Unknown>", "end");
     }
 
     @Test
@@ -99,20 +87,7 @@ class PassFollowerTest {
 
         start(FeatureGates.REFERENCE);
 
-        assertThat(heard).containsExactly("strip n1", "n1 Unknown>Unknown", "end");
-    }
-
-    @Test
-    @Tag("W7")
-    void taintsStayWhereTheyAreWhileTheGateIsOpen() {
-        cluster.addNode("n1", K, ready("True", B));
-
-        start(FeatureGates.ALL.without(ControllerFeature.KEEP_TAINTS));
-        assertThat(heard).contains("strip n1");
-
-        heard.clear();
-        start(FeatureGates.ALL);
-        assertThat(heard).containsExactly("n1 True>True", "end");
+        assertThat(heard).containsExactly("n1 Unknown>Unknown", "end");
     }
 
     @Test
@@ -124,52 +99,8 @@ class PassFollowerTest {
 
         cluster.advanceTo("10M");
 
-        assertThat(heard).contains("n1 False>Unknown").doesNotContain("mark n1");
+        assertThat(heard).contains("n1 False>Unknown").doesNotContain("silent n1");
         assertThat(cluster.events("NodeNotReady")).isEmpty();
-    }
-
-    @Test
-    @Tag("L32")
-    void podsThatCouldNotBeMarkedAreMarkedOnTheNextPass() {
-        cluster.addNode("n1", K, ready("True", B));
-        List<Boolean> answers = new ArrayList<>(List.of(false, true));
-        pods = name -> CompletableFuture.completedStage(answers.removeFirst());
-        start(FeatureGates.REFERENCE);
-        cluster.advanceTo("54S");
-        heard.clear();
-
-        cluster.advanceTo("71S");
-
-        assertThat(heard)
-                .containsExactly(
-                        "n1 True>Unknown",
-                        "mark n1",
-                        "end",
-                        "n1 Unknown>Unknown",
-                        "mark n1",
-                        "end",
-                        "n1 Unknown>Unknown",
-                        "end",
-                        "n1 Unknown>Unknown",
-                        "end");
-        assertThat(cluster.events("NodeNotReady")).hasSize(1);
-    }
-
-    @Test
-    @Tag("L32")
-    void nodeThatIsReadyAgainNeedsNoMarkingAnyMore() {
-        cluster.addNode("n1", K, ready("True", B));
-        pods = name -> CompletableFuture.failedFuture(new IllegalStateException("no pods today"));
-        start(FeatureGates.REFERENCE);
-        cluster.advanceTo("56S");
-        cluster.post("n1", ready("True", B.plusSeconds(56)));
-        heard.clear();
-
-        cluster.advanceTo("66S");
-        cluster.post("n1", ready("False", B.plusSeconds(66)));
-        cluster.advanceTo("71S");
-
-        assertThat(heard).containsExactly("n1 True>True", "end", "n1 True>True", "end", "n1 False>False", "end");
     }
 
     @Test
@@ -195,7 +126,8 @@ class PassFollowerTest {
             cluster.addNode("dead" + i, K, ready("True", B));
         }
         cluster.addNode("n1", K, ready("True", B));
-        pods = name -> Deadlines.sleep(cluster.loop, Duration.ofSeconds(30)).thenApply(done -> true);
+        cluster.hangs =
+                call -> call.method().equals("PUT") && cluster.time.wallTime().isBefore(B.plusSeconds(85));
         start(FeatureGates.REFERENCE);
 
         for (int second = 8; second <= 300; second += 10) {
@@ -205,8 +137,8 @@ class PassFollowerTest {
 
         assertThat(cluster.ready("dead0")).isEqualTo("Unknown");
         assertThat(cluster.calls("PUT", "/n1/status")).isZero();
-        // All eight workers wait for pods from 55 s to 85 s; the next pass comes a period later.
-        assertThat(heard.stream().filter("end"::equals)).hasSize(11 + 1 + 42);
+        // All eight workers wait for their writes, for 10 s from 55 s and from 70 s on; the next pass begins at 85 s.
+        assertThat(heard.stream().filter("end"::equals)).hasSize(11 + 2 + 43);
     }
 
     @Test
