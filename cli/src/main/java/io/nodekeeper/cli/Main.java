@@ -54,6 +54,7 @@ public final class Main {
                 command.controller.election(false),
                 command.controller.history.dir.or(() -> Optional.of(command.server.data.dir.resolve("history"))));
         Path admin = server.adminKubeconfig();
+        controller.page().ifPresent(page -> OUT.println("page " + page));
         agent.registered()
                 .thenRun(() -> OUT.println("ready " + server.address() + "  node " + name
                         + "  next: kubectl --kubeconfig " + admin + " get nodes"));

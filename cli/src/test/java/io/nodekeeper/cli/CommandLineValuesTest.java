@@ -64,6 +64,7 @@ class CommandLineValuesTest {
             Map.entry("--api-audiences", List.of()), // any text is an audience
             Map.entry("--at", List.of("", DIGITS, DIGITS + "h", "2026-13-01T00:00:00Z", "-5m", LONG)),
             Map.entry("--audit-log-path", BAD_PATHS.subList(2, BAD_PATHS.size())), // empty is no audit log
+            Map.entry("--authorization-always-allow-paths", List.of("", "healthz", "/a b", "/a*b", "/ä", LONG)),
             Map.entry("--bind-address", BAD_ADDRESSES),
             Map.entry("--container-runtime-endpoint", BAD_SOCKETS),
             Map.entry("--context", List.of()), // any text: without such a context the command fails
@@ -74,6 +75,7 @@ class CommandLineValuesTest {
             Map.entry("--feature-gates", List.of("None=true", "=", LONG)),
             Map.entry("--group", List.of("", "a b", "a,b", LONG)),
             Map.entry("--guard-bind-address", List.of("", "off", "here", "127.0.0.1:99999", "1:2:3", DIGITS, LONG)),
+            Map.entry("--guard-client-names", List.of("", " ", "a,,b", LONG)),
             Map.entry("--guard-users", List.of("a b", "a,b c", "it's", "ä", LONG)),
             Map.entry("--healthz-bind-address", BAD_ADDRESSES),
             Map.entry("--leader-elect-resource-lock", List.of("", "endpoints", LONG)),

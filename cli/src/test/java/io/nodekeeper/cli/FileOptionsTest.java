@@ -13,9 +13,10 @@ import picocli.CommandLine.Model.OptionSpec;
 /** The options and operands that name files which are written. A new one must be given in {@code FilesIT}, too. */
 class FileOptionsTest {
     /** Options that name files which are only read, whatever the command. */
-    private static final String READ = "--(client-ca-file|config|encryption-provider-config|etcd-(ca|cert|key)file"
-            + "|event-rate-limit-config|kubeconfig|kubelet-certificate-authority|problem-rules"
-            + "|service-account-(signing-)?key-file|tls-cert-file|tls-private-key-file|token-auth-file)";
+    private static final String READ =
+            "--((guard-)?client-ca-file|config|encryption-provider-config|etcd-(ca|cert|key)file"
+                    + "|event-rate-limit-config|kubeconfig|kubelet-certificate-authority|problem-rules"
+                    + "|service-account-(signing-)?key-file|tls-cert-file|tls-private-key-file|token-auth-file)";
 
     private static boolean isFile(ArgSpec argument) {
         return argument.type() == Path.class
@@ -51,6 +52,7 @@ class FileOptionsTest {
                         "certs --data-dir",
                         "certs --out",
                         "controller --history-dir",
+                        "doctor --bundle",
                         "simulate --trace",
                         "up --audit-log-path",
                         "up --data-dir",

@@ -6,6 +6,7 @@ import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.cli.options.KubeconfigOptions;
+import io.nodekeeper.cli.pages.PagesOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -32,6 +33,9 @@ public final class AgentCommand extends NodekeeperCommand {
 
     @Mixin
     public CompanionOptions companion = new CompanionOptions();
+
+    @Mixin
+    PagesOptions pages = agent.pages;
 
     private final Launcher<AgentCommand> launcher;
 
@@ -60,5 +64,6 @@ public final class AgentCommand extends NodekeeperCommand {
         kubeconfig.check(faults);
         agent.check(faults);
         companion.check(faults);
+        pages.check(faults);
     }
 }

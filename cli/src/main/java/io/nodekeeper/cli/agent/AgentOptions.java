@@ -15,6 +15,7 @@ import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.cli.options.HeartbeatOptions;
+import io.nodekeeper.cli.pages.PagesOptions;
 import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.time.GoDuration;
 import java.io.IOException;
@@ -94,15 +95,20 @@ public final class AgentOptions implements Checked {
     @Option(
             names = "--healthz-port",
             paramLabel = "PORT",
-            description = "The port that serves /healthz, /readyz, /metrics and /debug over plain HTTP; 0 for none."
+            description = "The port that serves /healthz, /readyz, /metrics and /debug; 0 for none."
                     + " Default: 10248, or any free port if that is taken.")
     Optional<Integer> healthzPort = Optional.empty();
 
     @Option(
             names = "--healthz-bind-address",
             paramLabel = "ADDRESS",
-            description = "The address for --healthz-port. Default: 127.0.0.1.")
+            description =
+                    "The address for --healthz-port. Other addresses than loopback are served with TLS, to users whom"
+                            + " the cluster lets in. Default: 127.0.0.1.")
     Optional<String> healthzBindAddress = Optional.empty();
+
+    /** The command makes them flags; those of {@code up} are the API server's. */
+    public final PagesOptions pages = new PagesOptions();
 
     /** The command sets it. */
     public GateOptions gates = new GateOptions("", AgentFeature.names());

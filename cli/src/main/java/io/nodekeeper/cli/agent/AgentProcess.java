@@ -3,6 +3,7 @@ package io.nodekeeper.cli.agent;
 import io.nodekeeper.agent.NodeAgent;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.host.LinuxHost;
+import io.nodekeeper.cli.metrics.ProcessFigures;
 import io.nodekeeper.cli.pages.DebugServer;
 import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
@@ -21,11 +22,17 @@ public record AgentProcess(NodeAgent agent, Optional<DebugServer> pages) {
     public static AgentProcess start(ServerAccess access, String nodeName, AgentOptions options) throws IOException {
         AgentConfig config = options.config(nodeName);
         NodeAgent agent = new NodeAgent(access, config);
+        ProcessFigures.register(agent.metrics().registry());
         Optional<DebugServer> pages = Optional.empty();
         Optional<InetSocketAddress> address = config.serving().address();
         if (address.isPresent()) {
             pages = Optional.of(DebugServer.start(
-                    "agent", "--healthz-port", address.get(), config.serving().orElseAny(), agent.pages()));
+                    "agent",
+                    "--healthz-port",
+                    address.get(),
+                    config.serving().orElseAny(),
+                    agent.pages(),
+                    options.pages.exposure(address.get(), access)));
         }
         agent.start();
         return new AgentProcess(agent, pages);

@@ -3,6 +3,7 @@ package io.nodekeeper.cli.agent;
 import io.nodekeeper.agent.companion.CompanionAgent;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.cli.metrics.ProcessFigures;
 import io.nodekeeper.cli.pages.DebugServer;
 import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
@@ -29,6 +30,7 @@ public record CompanionProcess(CompanionAgent agent, Optional<DebugServer> pages
             throws IOException {
         AgentConfig config = config(nodeName, command);
         CompanionAgent agent = new CompanionAgent(access, config, command.companion.kubelet());
+        ProcessFigures.register(agent.metrics().registry());
         Optional<DebugServer> pages = Optional.empty();
         Optional<InetSocketAddress> address = config.serving().address();
         if (address.isPresent()) {
@@ -37,7 +39,8 @@ public record CompanionProcess(CompanionAgent agent, Optional<DebugServer> pages
                     "--healthz-port",
                     address.get(),
                     config.serving().orElseAny(),
-                    agent.pages()));
+                    agent.pages(),
+                    command.agent.pages.exposure(address.get(), access)));
         }
         agent.start();
         return new CompanionProcess(agent, pages);

@@ -12,6 +12,7 @@ import io.nodekeeper.cli.certs.CertificateReload;
 import io.nodekeeper.cli.certs.Certificates;
 import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.certs.KubeconfigFiles;
+import io.nodekeeper.cli.metrics.ProcessFigures;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
@@ -115,6 +116,7 @@ public final class ServerProcess {
                 options.requests(),
                 workers,
                 audit);
+        ProcessFigures.register(core.metrics().registry());
         https = HttpsServer.start(
                 core,
                 new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),

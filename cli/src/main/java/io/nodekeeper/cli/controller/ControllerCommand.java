@@ -5,6 +5,7 @@ import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.cli.options.KubeconfigOptions;
+import io.nodekeeper.cli.pages.PagesOptions;
 import io.nodekeeper.controller.config.ControllerFeature;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,6 +32,9 @@ public final class ControllerCommand extends NodekeeperCommand {
 
     @Mixin
     public ControllerOptions controller = new ControllerOptions();
+
+    @Mixin
+    PagesOptions pages = controller.pages;
 
     private final Launcher<ControllerCommand> launcher;
 
@@ -59,5 +63,6 @@ public final class ControllerCommand extends NodekeeperCommand {
         super.check(faults);
         kubeconfig.check(faults);
         controller.check(faults);
+        pages.check(faults);
     }
 }

@@ -5,6 +5,7 @@ import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.guard.GuardOptions;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.GateOptions;
+import io.nodekeeper.cli.pages.PagesOptions;
 import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.config.ControllerFeature;
@@ -83,6 +84,9 @@ public final class ControllerOptions implements Checked {
 
     /** The command sets it. */
     public GateOptions gates = new GateOptions("", ControllerFeature.names());
+
+    /** The command makes them flags; those of {@code up} are the API server's. */
+    public final PagesOptions pages = new PagesOptions();
 
     @Mixin
     ZoneOptions zones = new ZoneOptions();

@@ -2,8 +2,12 @@ package io.nodekeeper.cli.controller;
 
 import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.cli.guard.GuardProcess;
+import io.nodekeeper.cli.metrics.ProcessFigures;
 import io.nodekeeper.cli.output.Logging;
 import io.nodekeeper.cli.pages.DebugServer;
+import io.nodekeeper.cli.pages.Exposure;
+import io.nodekeeper.cli.ui.WebPages;
+import io.nodekeeper.cli.why.NodeStory;
 import io.nodekeeper.client.FencedTransport;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
@@ -22,11 +26,13 @@ import io.nodekeeper.controller.history.FileHistory;
 import io.nodekeeper.controller.history.MemoryHistory;
 import io.nodekeeper.controller.history.SearchableHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.metrics.ObserveMetrics;
 import io.nodekeeper.controller.observe.Observation;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -81,13 +87,15 @@ public final class ControllerProcess {
             ControllerOptions options,
             Optional<LeaderElectionConfig> elected,
             Optional<Path> historyDir) {
+        ProcessFigures.register(metrics.registry());
         config = options.config();
         history = new DeferredHistory(() -> historyDir
                 .<SearchableHistory>map(dir -> new FileHistory(dir, options.history.bytes(), loop, metrics))
                 .orElseGet(MemoryHistory::new));
         observation = options.mode == ControllerOptions.Mode.enforce
                 ? Optional.empty()
-                : Optional.of(new Observation(loop, history, config.nodeMonitorGracePeriod()));
+                : Optional.of(
+                        new Observation(loop, history, config.nodeMonitorGracePeriod(), new ObserveMetrics(metrics)));
         electionTransport = elected.map(lock -> new HttpTransport(access));
         election = elected.flatMap(lock -> electionTransport.map(way -> election(lock, way)));
         transport = transport(new HttpTransport(access));
@@ -140,7 +148,10 @@ public final class ControllerProcess {
         }
         Optional<InetSocketAddress> address = options.history.address().socket();
         if (address.isPresent()) {
-            process.serve(address.get(), options.history.bindAddress.isEmpty());
+            process.serve(
+                    address.get(),
+                    options.history.bindAddress.isEmpty(),
+                    options.pages.exposure(address.get(), access));
         }
         process.election.ifPresentOrElse(process::stand, process::begin);
         return process;
@@ -151,6 +162,11 @@ public final class ControllerProcess {
         return ended;
     }
 
+    /** The address of the web page; empty if no pages are served. */
+    public Optional<URI> page() {
+        return pages.map(serving -> serving.url().resolve(WebPages.PATH));
+    }
+
     private void guard(ServerAccess access, ControllerOptions options) throws IOException {
         guard = Optional.of(GuardProcess.start(
                 access,
@@ -159,12 +175,14 @@ public final class ControllerProcess {
                 new GuardProcess.Shared(loop, () -> controller, history, metrics, random)));
     }
 
-    private void serve(InetSocketAddress address, boolean orElseAny) throws IOException {
+    private void serve(InetSocketAddress address, boolean orElseAny, Optional<Exposure> exposure) throws IOException {
         ProcessView view = new ProcessView(loop, () -> controller, election);
         DebugPages shown = new DebugPages(view, history, metrics, loop, timer);
         observation.ifPresent(observed -> shown.with("/debug/observe", observed::json));
         guard.ifPresent(guarding -> shown.with("/debug/guard", guarding::json));
-        pages = Optional.of(DebugServer.start("controller", "--controller-bind-address", address, orElseAny, shown));
+        WebPages web = new WebPages(shown, view, new NodeStory(Optional.of(client), timer), timer);
+        pages = Optional.of(
+                DebugServer.start("controller", "--controller-bind-address", address, orElseAny, web, exposure));
     }
 
     private void stand(Election candidate) {

@@ -42,8 +42,9 @@ public final class HistoryOptions implements Checked {
             names = "--controller-bind-address",
             paramLabel = "ADDRESS:PORT|PORT|0|off",
             description =
-                    "The address that serves /metrics, /healthz, /readyz and /debug over plain HTTP; 0 for any free"
-                            + " port of 127.0.0.1. Default:" + DEFAULT_ADDRESS + ", or any free port if that is taken.")
+                    "The address that serves /metrics, /healthz, /readyz and /debug; 0 for any free port of 127.0.0.1."
+                            + " On an address other than loopback with TLS, to users whom the cluster lets in. Default:"
+                            + DEFAULT_ADDRESS + ", or any free port if that is taken.")
     Optional<String> bindAddress = Optional.empty();
 
     /**

@@ -40,6 +40,11 @@ final class ProcessView implements ControllerView {
     }
 
     @Override
+    public CompletableFuture<JsonObject> fleet() {
+        return ask(ControllerView::fleet, JsonObject.EMPTY.with("notWorking", idle()));
+    }
+
+    @Override
     public CompletableFuture<JsonObject> sight() {
         return ask(ControllerView::sight, JsonObject.EMPTY.with("notWorking", idle()));
     }

@@ -5,22 +5,26 @@ import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.output.Output;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** The command {@code doctor}: finds what hangs below the node's container runtime. */
 @Command(
         name = "doctor",
-        description = "Finds what hangs below the container runtime of this node. It sends the runtime every read-only"
+        description = "Examines this node: what hangs below its container runtime, and whether disks, memory, clock,"
+                + " certificates, API server and kubelet or agent are well. It sends the runtime every read-only"
                 + " request with a short deadline, inspects its processes twice, and names the cause: a"
                 + " stopped shim, a hung CNI plugin or runc, a process or disk that does not respond, or the"
-                + " runtime itself. Needs root, but neither agent nor API server. Changes nothing without"
-                + " --fix.",
+                + " runtime itself. Needs root, but neither agent nor API server.%nChanges nothing without --fix.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:The node would be Ready: nothing hangs, every request is answered, runtime and network are ready.",
+            "0:The node would be Ready: nothing hangs, every request is answered, runtime and network are ready,"
+                    + " and no check of the node failed.",
             "1:Something hangs or fails, or the processes could not be seen.",
             "2:The command line is wrong.",
             "3:The same as 1, and --fix applied nothing: it was not confirmed, or nothing may be applied."
@@ -38,6 +42,8 @@ import picocli.CommandLine.Option;
             "  nodekeeper doctor --fix --force",
             "      Also permits what ends processes of a running pod, for example to remove a sandbox. It is done only"
                     + " after every milder remedy, and for one pod at most.",
+            "  nodekeeper doctor --bundle /tmp/n7.tar.gz",
+            "      Also writes the evidence for a ticket, without secrets.",
             "  nodekeeper doctor --container-runtime-endpoint unix:///run/crio/crio.sock -o json",
             "      Another runtime, with a report for programs."
         })
@@ -80,6 +86,28 @@ public final class DoctorCommand extends NodekeeperCommand {
             description = "The deadline of each request to the runtime. Default: ${DEFAULT-VALUE}.")
     Duration timeout = Duration.ofSeconds(3);
 
+    @Option(
+            names = "--kubeconfig",
+            paramLabel = "FILE",
+            description = "The kubeconfig of this node's kubelet or agent, to ask the API server. Default: that of the"
+                    + " kubelet, such as /etc/kubernetes/kubelet.conf, if there is one.")
+    Optional<Path> kubeconfig = Optional.empty();
+
+    @Option(
+            names = "--healthz-port",
+            paramLabel = "PORT",
+            defaultValue = "10248",
+            description = "The port of the health check of kubelet or agent on 127.0.0.1. Default: ${DEFAULT-VALUE}.")
+    int healthPort = 10_248;
+
+    @Option(
+            names = "--bundle",
+            paramLabel = "FILE",
+            description =
+                    "Writes the evidence for a ticket to this new file (tar.gz): the report, pages of agent or kubelet,"
+                            + " facts of the processes that hang, mounts, kernel log. Secrets are redacted.")
+    Optional<Path> bundle = Optional.empty();
+
     private final Launcher<DoctorCommand> launcher;
 
     public DoctorCommand(Launcher<DoctorCommand> launcher) {
@@ -105,6 +133,17 @@ public final class DoctorCommand extends NodekeeperCommand {
         faults.socket("--container-runtime-endpoint", endpoint);
         faults.require(fix || !yes, "--yes is given without --fix; expected both, or neither");
         faults.require(fix || !force, "--force is given without --fix; expected both, or --fix alone");
+        bundle.ifPresent(file -> {
+            faults.writable("--bundle", file);
+            faults.require(
+                    Files.isDirectory(file) || !Files.exists(file, LinkOption.NOFOLLOW_LINKS),
+                    "--bundle is " + file + ", which exists; expected a new file");
+        });
+        faults.require(
+                bundle.isEmpty() || !fix,
+                "--bundle and --fix exclude each other: the evidence is that before a repair");
+        faults.readable("--kubeconfig", kubeconfig);
+        faults.within("--healthz-port", healthPort, 1, 65_535);
         faults.within("--timeout in seconds", timeout.toMillis() / 1_000.0, 1, 60);
     }
 }

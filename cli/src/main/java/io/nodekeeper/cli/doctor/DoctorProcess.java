@@ -8,18 +8,24 @@ import io.nodekeeper.agent.culprit.repair.RepairPlan;
 import io.nodekeeper.agent.culprit.scan.LinuxProcesses;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.doctor.bundle.BundleWriter;
+import io.nodekeeper.cli.doctor.node.CheckResult;
+import io.nodekeeper.cli.doctor.node.NodeCheckup;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.Workers;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Examines the node's container runtime, applies remedies if requested, and prints the report. */
@@ -46,6 +52,7 @@ public final class DoctorProcess {
     private final Confirmation confirmation;
     private final PrintWriter err;
     private final Repair.Examiner examiner;
+    private final NodeCheckup node;
 
     private DoctorProcess(
             DoctorCommand command,
@@ -54,7 +61,9 @@ public final class DoctorProcess {
             Workers workers,
             Times times,
             Confirmation confirmation,
+            NodeCheckup node,
             PrintWriter err) {
+        this.node = node;
         this.command = command;
         this.runtime = runtime;
         this.loop = loop;
@@ -99,7 +108,14 @@ public final class DoctorProcess {
     public static int run(
             DoctorCommand command, BiFunction<Path, Loop, ContainerRuntime> connect, PrintWriter out, PrintWriter err)
             throws Exception {
-        return run(command, connect, Times.USUAL, Confirmation.terminal(err), out, err);
+        return run(
+                command,
+                connect,
+                Times.USUAL,
+                Confirmation.terminal(err),
+                loop -> NodeCheckup.ofThisMachine(loop, command.kubeconfig, command.healthPort),
+                out,
+                err);
     }
 
     static int run(
@@ -107,14 +123,15 @@ public final class DoctorProcess {
             BiFunction<Path, Loop, ContainerRuntime> connect,
             Times times,
             Confirmation confirmation,
+            Function<Loop, NodeCheckup> checkup,
             PrintWriter out,
             PrintWriter err)
             throws Exception {
         ThreadLoop loop = new ThreadLoop("doctor");
         Workers workers = new Workers("doctor-proc", 3, loop);
         ContainerRuntime runtime = connect.apply(command.socket(), loop);
-        try {
-            return new DoctorProcess(command, runtime, loop, workers, times, confirmation, err).examine(out);
+        try (NodeCheckup node = checkup.apply(loop)) {
+            return new DoctorProcess(command, runtime, loop, workers, times, confirmation, node, err).examine(out);
         } finally {
             if (runtime instanceof AutoCloseable closeable) {
                 closeable.close();
@@ -124,7 +141,9 @@ public final class DoctorProcess {
         }
     }
 
-    private int examine(PrintWriter out) throws InterruptedException, ExecutionException {
+    private int examine(PrintWriter out) throws InterruptedException, ExecutionException, IOException {
+        // The node is checked while the runtime is examined.
+        CompletableFuture<List<CheckResult>> checks = node.run();
         Findings findings = onLoop(examiner::examine);
         DoctorReport report = DoctorReport.of(findings);
         boolean applied = false;
@@ -137,12 +156,22 @@ public final class DoctorProcess {
                     .with(plan);
             findings = repaired.map(Repair.Result::findings).orElse(findings);
         }
+        report = report.withNode(checks.get());
         out.print(
                 command.output == Output.json
                         ? Json.writePretty(report.json()) + "\n"
                         : report.text(loop.clock().wallTime()));
         out.flush();
-        if (findings.healthy()) {
+        if (command.bundle.isPresent()) {
+            say("collecting the evidence");
+            BundleWriter writer = new BundleWriter(command.bundle.get(), command.healthPort, loop);
+            say(writer.write(
+                    report.text(loop.clock().wallTime()),
+                    Json.writePretty(report.json()) + "\n",
+                    findings,
+                    node.reads()));
+        }
+        if (report.healthy()) {
             return CommandRunner.OK;
         }
         return command.fix && !applied ? NOTHING_APPLIED : CommandRunner.FAILED;

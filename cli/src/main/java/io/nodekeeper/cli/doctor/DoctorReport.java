@@ -14,6 +14,7 @@ import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.cli.doctor.node.CheckResult;
 import io.nodekeeper.cri.RuntimeCondition;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
@@ -31,27 +32,40 @@ final class DoctorReport {
     private final Findings findings;
     private final Optional<RepairPlan> plan;
     private final Optional<List<Attempt>> attempts;
+    private final List<CheckResult> node;
     private final StringBuilder text = new StringBuilder();
 
-    private DoctorReport(Findings findings, Optional<RepairPlan> plan, Optional<List<Attempt>> attempts) {
+    private DoctorReport(
+            Findings findings, Optional<RepairPlan> plan, Optional<List<Attempt>> attempts, List<CheckResult> node) {
         this.findings = findings;
         this.plan = plan;
         this.attempts = attempts;
+        this.node = List.copyOf(node);
     }
 
     /** A report of an examination. */
     static DoctorReport of(Findings findings) {
-        return new DoctorReport(findings, Optional.empty(), Optional.empty());
+        return new DoctorReport(findings, Optional.empty(), Optional.empty(), List.of());
+    }
+
+    /** The same with what the checks of the node found. */
+    DoctorReport withNode(List<CheckResult> results) {
+        return new DoctorReport(findings, plan, attempts, results);
+    }
+
+    /** Whether the node would be Ready. */
+    boolean healthy() {
+        return findings.healthy() && node.stream().noneMatch(check -> check.state() == CheckResult.State.FAILED);
     }
 
     /** The same with the plan of remedies. */
     DoctorReport with(RepairPlan known) {
-        return new DoctorReport(findings, Optional.of(known), attempts);
+        return new DoctorReport(findings, Optional.of(known), attempts, node);
     }
 
     /** The same with what became of the remedies. */
     DoctorReport with(List<Attempt> done) {
-        return new DoctorReport(findings, plan, Optional.of(done));
+        return new DoctorReport(findings, plan, Optional.of(done), node);
     }
 
     /** The lines of a plan for people. */
@@ -74,7 +88,7 @@ final class DoctorReport {
     JsonObject json() {
         JsonObject.Builder json = JsonObject.builder()
                 .put("socket", findings.socket())
-                .put("healthy", findings.healthy())
+                .put("healthy", healthy())
                 .putUnlessEmpty("runtime", version(findings))
                 .putUnlessEmpty("processError", findings.processError())
                 .put("faults", JsonArray.ofStrings(findings.faults()))
@@ -88,6 +102,11 @@ final class DoctorReport {
                         array(findings.culprits().stream()
                                 .map(DoctorReport::culprit)
                                 .toList()));
+        if (!node.isEmpty()) {
+            json.put(
+                    "node",
+                    array(node.stream().<JsonValue>map(CheckResult::json).toList()));
+        }
         plan.ifPresent(known -> json.put(
                 "plan", array(known.steps().stream().map(DoctorReport::step).toList())));
         attempts.ifPresent(done ->
@@ -130,6 +149,7 @@ final class DoctorReport {
                 "processes",
                 findings.processError().isEmpty() ? processes() : "cannot be seen: " + findings.processError());
         line("");
+        node();
         if (findings.culprits().isEmpty()) {
             line(findings.healthy() ? "Nothing hangs." : "No process or call was found to hang, but:");
             findings.faults().forEach(fault -> line("  " + fault));
@@ -142,6 +162,23 @@ final class DoctorReport {
             culprit(++number, culprit, now);
         }
         return text.toString();
+    }
+
+    private void node() {
+        if (node.isEmpty()) {
+            return;
+        }
+        line("The node:");
+        int width =
+                node.stream().mapToInt(check -> check.check().length()).max().orElse(0);
+        for (CheckResult check : node) {
+            line(String.format(
+                    Locale.ROOT, "  %-11s  %-" + width + "s  %s", check.state().label(), check.check(), check.text()));
+            if (!check.next().isEmpty()) {
+                line(" ".repeat(width + 17) + "next: " + check.next());
+            }
+        }
+        line("");
     }
 
     private void culprit(int number, Culprit culprit, Instant now) {

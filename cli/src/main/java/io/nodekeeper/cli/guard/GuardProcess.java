@@ -90,7 +90,7 @@ public final class GuardProcess {
         InetSocketAddress address = new BindAddress(options.bindAddress)
                 .socket()
                 .orElseThrow(() -> new IllegalArgumentException("--guard-bind-address is off"));
-        this.server = new ReviewServer(address, workers, reviewer::answer);
+        this.server = new ReviewServer(address, options.clients(), workers, reviewer::answer);
         new WebhookKeeper(loop, client, state, shared.random(), this::show).start();
         log.info(
                 "The guard serves admission reviews at {} and {}",

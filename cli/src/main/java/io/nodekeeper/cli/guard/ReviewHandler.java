@@ -20,6 +20,7 @@ import io.nodekeeper.controller.guard.Webhook;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -50,6 +51,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     }
 
     private final Bodies bodies;
+    private final ReviewClients clients;
     private final Executor workers;
     private final Function<byte[], CompletableFuture<byte[]>> reviews;
     /** At most {@link #BODY_BYTES}. */
@@ -60,8 +62,13 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private int held;
     private @Nullable Future<?> deadline;
 
-    ReviewHandler(Bodies bodies, Executor workers, Function<byte[], CompletableFuture<byte[]>> reviews) {
+    ReviewHandler(
+            Bodies bodies,
+            ReviewClients clients,
+            Executor workers,
+            Function<byte[], CompletableFuture<byte[]>> reviews) {
         this.bodies = bodies;
+        this.clients = clients;
         this.workers = workers;
         this.reviews = reviews;
     }
@@ -113,6 +120,11 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private boolean begin(ChannelHandlerContext context, HttpRequest request) {
         expect(context, RECEIVE_SECONDS);
         keepAlive = HttpUtil.isKeepAlive(request);
+        Optional<String> fault = clients.fault(context.channel());
+        if (fault.isPresent()) {
+            refuse(context, HttpResponseStatus.FORBIDDEN, fault.get());
+            return false;
+        }
         String uri = request.uri();
         int question = uri.indexOf('?');
         if (!(question < 0 ? uri : uri.substring(0, question)).equals(Webhook.PATH)) {

@@ -44,17 +44,24 @@ final class ReviewServer implements AutoCloseable {
     /** At most {@link #CONNECTIONS}, the oldest first; confined to the event loop. */
     private final Set<Channel> connections = new LinkedHashSet<>();
 
+    private final ReviewClients clients;
     private volatile @Nullable SslContext tls;
 
     /**
      * Starts to listen.
      *
+     * @param clients who may send reviews
      * @param workers parse reviews
      * @param reviews answers a review; fails with an IllegalArgumentException if the body is none
      * @throws IOException if the address cannot be used
      */
-    ReviewServer(InetSocketAddress address, Executor workers, Function<byte[], CompletableFuture<byte[]>> reviews)
+    ReviewServer(
+            InetSocketAddress address,
+            ReviewClients clients,
+            Executor workers,
+            Function<byte[], CompletableFuture<byte[]>> reviews)
             throws IOException {
+        this.clients = clients;
         ReviewHandler.Bodies bodies = new ReviewHandler.Bodies();
         var bound = new ServerBootstrap()
                 .group(loop)
@@ -64,7 +71,7 @@ final class ReviewServer implements AutoCloseable {
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel connection) {
-                        opened(connection, new ReviewHandler(bodies, workers, reviews));
+                        opened(connection, new ReviewHandler(bodies, clients, workers, reviews));
                     }
                 })
                 .bind(address)
@@ -104,8 +111,9 @@ final class ReviewServer implements AutoCloseable {
     /** New connections are served with {@code identity} from now on. */
     void show(Identity identity) {
         try {
-            tls = SslContextBuilder.forServer(identity.key(), identity.chain().toArray(new X509Certificate[0]))
-                    .protocols("TLSv1.3", "TLSv1.2")
+            tls = clients.demand(SslContextBuilder.forServer(
+                                    identity.key(), identity.chain().toArray(new X509Certificate[0]))
+                            .protocols("TLSv1.3", "TLSv1.2"))
                     .build();
         } catch (SSLException e) {
             throw new IllegalArgumentException("the certificate " + identity + " is unusable: " + e.getMessage(), e);

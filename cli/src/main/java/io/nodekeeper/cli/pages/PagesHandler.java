@@ -13,16 +13,20 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.util.concurrent.Future;
+import io.nodekeeper.client.pages.Feed;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.client.pages.Pages;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Handles one connection: one request at a time, each with a time limit. Confined to the event loop. */
+/**
+ * Handles one connection: one request at a time, each with a time limit, or one stream of events. Confined to the event loop.
+ */
 final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     private static final Logger log = LoggerFactory.getLogger(PagesHandler.class);
 
@@ -31,13 +35,16 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
 
     private final Pages pages;
     private final HostCheck hosts;
+    private final Optional<Exposure> exposure;
     private final Consumer<Channel> answered;
     private @Nullable Future<?> deadline;
+    private boolean streaming;
 
     /** {@code answered} is called with the connection when its client has received an answer. */
-    PagesHandler(Pages pages, HostCheck hosts, Consumer<Channel> answered) {
+    PagesHandler(Pages pages, HostCheck hosts, Optional<Exposure> exposure, Consumer<Channel> answered) {
         this.pages = pages;
         this.hosts = hosts;
+        this.exposure = exposure;
         this.answered = answered;
     }
 
@@ -56,6 +63,10 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     @Override
     protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
         stopTimer();
+        if (streaming) {
+            context.close();
+            return;
+        }
         // The next request waits in the client's socket until this one is answered.
         context.channel().config().setAutoRead(false);
         boolean keep = HttpUtil.isKeepAlive(request) && request.decoderResult().isSuccess();
@@ -68,13 +79,39 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         int question = uri.indexOf('?');
         String path = question < 0 ? uri : uri.substring(0, question);
         String query = question < 0 ? "" : uri.substring(question + 1);
-        pages.get(path, query)
+        Optional<Feed> feed = pages.feed(path);
+        permission(context.channel(), request, path)
+                .thenCompose(refused -> refused.isEmpty() && feed.isPresent()
+                        ? stream(context, feed.get())
+                        : refused.map(CompletableFuture::completedFuture)
+                                .orElseGet(() -> pages.get(path, query))
+                                .thenApply(Optional::of))
                 .whenComplete((page, error) -> context.executor().execute(() -> {
                     if (error != null) {
                         log.error("the page {} failed", path, error);
+                        answer(context, Page.text(500, "the page failed; the log says why"), keep);
+                    } else if (page.isPresent()) {
+                        answer(context, page.get(), keep);
+                    } else {
+                        streaming = true;
+                        // Reading notices that the client closes the connection.
+                        context.channel().config().setAutoRead(true);
                     }
-                    answer(context, error == null ? page : Page.text(500, "the page failed; the log says why"), keep);
                 }));
+    }
+
+    /** The page that refuses the request, unless its sender may read the page. */
+    private CompletableFuture<Optional<Page>> permission(Channel channel, FullHttpRequest request, String path) {
+        return exposure.map(secure -> secure.check(channel, request, path))
+                .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty()));
+    }
+
+    /** Starts a stream, which ends only with the connection; or the page that says why not. */
+    private static CompletableFuture<Optional<Page>> stream(ChannelHandlerContext context, Feed feed) {
+        return feed.open(new StreamReader(context))
+                .thenApply(opened -> opened
+                        ? Optional.empty()
+                        : Optional.of(Page.text(503, "there are too many streams; close some of the pages")));
     }
 
     private Optional<Page> refusal(FullHttpRequest request) {
@@ -94,6 +131,7 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         FullHttpResponse response = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(page.status()), Unpooled.wrappedBuffer(page.body()));
         response.headers().set(HttpHeaderNames.CONTENT_TYPE, page.type());
+        BrowserRules.add(response.headers());
         HttpUtil.setContentLength(response, page.body().length);
         HttpUtil.setKeepAlive(response, keep);
         expectClient(context);

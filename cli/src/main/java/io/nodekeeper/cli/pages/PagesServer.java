@@ -15,11 +15,12 @@ import io.nodekeeper.client.pages.Pages;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Serves pages over plain HTTP/1.1. One event loop serves all connections, so a slow client blocks no thread. At the
+ * Serves pages over HTTP/1.1, with TLS if they are exposed to other machines. One event loop serves all connections, so a slow client blocks no thread. At the
  * limit of connections, it closes the one with the oldest answer, so that slow clients cannot keep others out.
  * Thread-safe.
  */
@@ -38,7 +39,7 @@ public final class PagesServer implements AutoCloseable {
     /** At most {@link #CONNECTIONS}, the one with the oldest answer first; confined to the event loop. */
     private final Set<Channel> connections = new LinkedHashSet<>();
 
-    private PagesServer(InetSocketAddress address, Pages pages) throws IOException {
+    private PagesServer(InetSocketAddress address, Pages pages, Optional<Exposure> exposure) throws IOException {
         HostCheck hosts = HostCheck.of(address.getAddress());
         loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         var bound = new ServerBootstrap()
@@ -50,13 +51,14 @@ public final class PagesServer implements AutoCloseable {
                     @Override
                     protected void initChannel(Channel connection) {
                         opened(connection);
+                        exposure.ifPresent(secure -> connection.pipeline().addLast(secure.handler(connection)));
                         connection
                                 .pipeline()
                                 .addLast(new HttpServerCodec(new HttpDecoderConfig()
                                         .setMaxInitialLineLength(HEAD_BYTES)
                                         .setMaxHeaderSize(HEAD_BYTES)))
                                 .addLast(new HttpObjectAggregator(BODY_BYTES))
-                                .addLast(new PagesHandler(pages, hosts, PagesServer.this::answered));
+                                .addLast(new PagesHandler(pages, hosts, exposure, PagesServer.this::answered));
                     }
                 })
                 .bind(address)
@@ -75,7 +77,12 @@ public final class PagesServer implements AutoCloseable {
      *     is taken
      */
     public static PagesServer start(InetSocketAddress address, Pages pages) throws IOException {
-        return new PagesServer(address, pages);
+        return start(address, pages, Optional.empty());
+    }
+
+    /** The same with {@code exposure}, which protects the pages; the caller closes it. */
+    static PagesServer start(InetSocketAddress address, Pages pages, Optional<Exposure> exposure) throws IOException {
+        return new PagesServer(address, pages, exposure);
     }
 
     /** The address that it listens on. */

@@ -63,6 +63,7 @@ final class StatusReport {
         table("Zones", "zones", zones());
         table("Not well", "unwell", unwell());
         table("Suspect: later than usual", "suspects", brief());
+        table("Two machines with one name", "duplicates", duplicates());
         table("Damped: taints are kept", "damped", brief());
         table("About to happen", "next", next());
         return text.toString();
@@ -152,6 +153,12 @@ final class StatusReport {
                 new Column("STATE", row -> state(row.text("ready"))),
                 new Column("SILENT", row -> millis(row, "silentMillis"))));
         addWide(columns);
+        return columns;
+    }
+
+    private List<Column> duplicates() {
+        List<Column> columns = new ArrayList<>(brief());
+        columns.add(new Column("MACHINES", row -> clean(row.text("machines"))));
         return columns;
     }
 

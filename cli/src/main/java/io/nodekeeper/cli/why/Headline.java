@@ -34,9 +34,13 @@ final class Headline {
         }
         String ready = facts.text("ready");
         List<String> problems = facts.array("problems").strings().toList();
-        Optional<String> duplicate = problems.stream()
-                .filter(text -> text.startsWith("DuplicateNode"))
-                .findFirst();
+        // The controller names both machines; the companion on one of them knows only the boot id of the other.
+        Optional<String> duplicate = Optional.of(facts.text("duplicate"))
+                .filter(text -> !text.isEmpty())
+                .or(() -> problems.stream()
+                        .filter(text -> text.startsWith("DuplicateNode"))
+                        .findFirst()
+                        .map(Headline::message));
         if (facts.has("controllerIsBlind")) {
             return sentence(
                     "was " + state(ready) + " when it was last seen " + times.brief(facts.text("lastSignalAt"))
@@ -45,7 +49,7 @@ final class Headline {
         }
         if (duplicate.isPresent()) {
             return sentence(
-                    "is " + state(ready) + ", but " + message(duplicate.get()) + "; its status changes between the two",
+                    "is " + state(ready) + ", but " + duplicate.get() + "; its status changes between the two",
                     "kubectl get node " + story.node()
                             + " -o jsonpath='{.status.nodeInfo.bootID} {.status.addresses}', several times");
         }

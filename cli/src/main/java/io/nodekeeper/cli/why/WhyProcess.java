@@ -89,8 +89,8 @@ public final class WhyProcess {
                 .orElseThrow(() -> new IOException(status.from() + " has no status"
                         + status.notWorking().map(why -> ": " + why).orElse("")));
         List<Story> stories = new ArrayList<>();
-        List<String> names = Stream.concat(
-                        page.array("unwell").objects(), page.array("suspects").objects())
+        List<String> names = Stream.of("unwell", "duplicates", "suspects")
+                .flatMap(list -> page.array(list).objects())
                 .map(node -> node.text("name"))
                 .distinct()
                 .toList();

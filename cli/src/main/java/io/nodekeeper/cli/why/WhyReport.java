@@ -44,6 +44,8 @@ final class WhyReport {
             Map.entry("fellFromReady", "times it fell from Ready"),
             Map.entry("declaredUnknownHere", "declared Unknown"),
             Map.entry("underJudgement", "a live read decides now"),
+            Map.entry("duplicate", "two machines"),
+            Map.entry("otherMachine", "the other machine"),
             Map.entry("dampedUntil", "taints are kept until"),
             Map.entry("plannedEvictions", "pods to be evicted"),
             Map.entry("nextEviction", "first eviction at"),

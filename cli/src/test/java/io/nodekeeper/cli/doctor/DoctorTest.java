@@ -21,6 +21,9 @@ import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.doctor.node.CheckResult;
+import io.nodekeeper.cli.doctor.node.NodeCheckup;
+import io.nodekeeper.cli.doctor.node.NodeCheckups;
 import io.nodekeeper.cri.ContainerEvent;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.FakeRuntime;
@@ -91,6 +94,7 @@ class DoctorTest {
 
     private final List<String> questions = new ArrayList<>();
     private Optional<Boolean> answer = Optional.empty();
+    private Function<Loop, NodeCheckup> checkup = NodeCheckup::none;
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
     private final CommandRunner runner = runner(loop -> {
@@ -343,6 +347,66 @@ class DoctorTest {
     }
 
     @Test
+    void nodeThatWouldNotBeReadyForAnotherReasonIsAFailureWithTheNextCommand() {
+        checkup = loop -> NodeCheckups.of(
+                loop,
+                NodeCheckups.found("disk of the kubelet", CheckResult.State.OK, "71.2 % of the bytes are left", ""),
+                NodeCheckups.found(
+                        "lease",
+                        CheckResult.State.FAILED,
+                        "the lease was renewed 3m0s ago; expected 40s at most",
+                        "journalctl -u kubelet -n 100"),
+                NodeCheckups.silent("clock"));
+
+        int code = runner.run("doctor", "--container-runtime-endpoint=unix:///tmp/none.sock");
+
+        assertThat(out.toString()).contains("""
+                        The node:
+                          ok           disk of the kubelet  71.2 % of the bytes are left
+                          failed       lease                the lease was renewed 3m0s ago; expected 40s at most
+                                                            next: journalctl -u kubelet -n 100
+                          not checked  clock                clock did not answer within 100ms
+                        """).endsWith("\nNothing hangs.\n");
+        assertThat(code).isEqualTo(1);
+    }
+
+    @Test
+    void warningIsNoFailure() {
+        checkup = loop -> NodeCheckups.of(
+                loop,
+                NodeCheckups.found("memory", CheckResult.State.WARNING, "90 MiB of 1024 MiB are not in use", "ps"));
+
+        int code = runner.run("doctor", "-o", "json", "--container-runtime-endpoint=unix:///tmp/none.sock");
+
+        JsonObject node = Json.parseObject(out.toString())
+                .array("node")
+                .objects()
+                .findFirst()
+                .orElseThrow();
+        assertThat(node)
+                .isEqualTo(Json.parseObject(
+                        "{\"check\":\"memory\",\"state\":\"warning\",\"text\":\"90 MiB of 1024 MiB are not in use\","
+                                + "\"next\":\"ps\"}"));
+        assertThat(code).isZero();
+    }
+
+    @Test
+    void bundleIsWrittenAndAnExistingFileIsRefusedBeforeAnythingIsExamined() throws Exception {
+        Path file = Files.createTempDirectory("nk").resolve("n1.tar.gz");
+        String[] line = {
+            "doctor", "--container-runtime-endpoint=unix:///tmp/none.sock", "--healthz-port=1", "--bundle=" + file
+        };
+
+        assertThat(runner.run(line)).isZero();
+        assertThat(err.toString()).contains("collecting the evidence\n").containsPattern("wrote \\d+ files");
+        assertThat(file).isNotEmptyFile();
+
+        err.getBuffer().setLength(0);
+        assertThat(runner.run(line)).isEqualTo(2);
+        assertThat(err.toString()).contains("--bundle is " + file + ", which exists; expected a new file");
+    }
+
+    @Test
     void wrongFlagsAreToldTogether() {
         assertThat(runner.run("doctor", "--container-runtime-endpoint=/run/c.sock", "--timeout=10ms"))
                 .isEqualTo(2);
@@ -396,6 +460,7 @@ class DoctorTest {
                             questions.add(question);
                             return answer;
                         },
+                        loop -> checkup.apply(loop),
                         new PrintWriter(out),
                         new PrintWriter(err)))),
                 new PrintWriter(out),

@@ -3,7 +3,9 @@ package io.nodekeeper.cli.guard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.client.config.ClientTls;
+import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.Workers;
@@ -43,12 +45,17 @@ class ReviewServerTest {
 
     @BeforeEach
     void start() throws IOException {
-        server = new ReviewServer(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), workers, body -> {
-            sizes.add(body.length);
-            return body.length == 3
-                    ? CompletableFuture.failedFuture(new IllegalArgumentException("the body is bad"))
-                    : CompletableFuture.completedFuture(body);
-        });
+        start(ReviewClients.ALL);
+    }
+
+    private void start(ReviewClients clients) throws IOException {
+        server =
+                new ReviewServer(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), clients, workers, body -> {
+                    sizes.add(body.length);
+                    return body.length == 3
+                            ? CompletableFuture.failedFuture(new IllegalArgumentException("the body is bad"))
+                            : CompletableFuture.completedFuture(body);
+                });
         server.show(certificate.identity());
     }
 
@@ -60,8 +67,12 @@ class ReviewServerTest {
     }
 
     private HttpClient client() throws Exception {
+        return client(Optional.empty());
+    }
+
+    private HttpClient client(Optional<Identity> identity) throws Exception {
         return HttpClient.newBuilder()
-                .sslContext(ClientTls.context(Optional.empty(), List.of(certificate.authority())))
+                .sslContext(ClientTls.context(identity, List.of(certificate.authority())))
                 .build();
     }
 
@@ -136,6 +147,38 @@ class ReviewServerTest {
     }
 
     @Test
+    void onlyTheApiServersCertificateMaySendReviewsIfAnAuthorityIsGiven() throws Exception {
+        // given an authority that signs the certificates of the API server and of a node, and another authority
+        Identity authority = Issuer.authority(Issuer.newKey(), Instant.now(), Randoms.secure());
+        Issuer issuer = new Issuer(authority, Randoms.secure());
+        Identity apiServer = issuer.client("kube-apiserver", List.of(), Instant.now());
+        Identity node = issuer.client("system:node:n1", List.of("system:nodes"), Instant.now());
+        Identity stranger = new Issuer(
+                        Issuer.authority(Issuer.newKey(), Instant.now(), Randoms.secure()), Randoms.secure())
+                .client("kube-apiserver", List.of(), Instant.now());
+        server.close();
+        start(new ReviewClients(List.of(authority.certificate()), List.of("kube-apiserver")));
+
+        // then the API server's reviews are answered, and no others
+        try (HttpClient client = client(Optional.of(apiServer))) {
+            assertThat(post(client, new byte[10]).statusCode()).isEqualTo(200);
+        }
+        try (HttpClient client = client(Optional.of(node))) {
+            HttpResponse<String> answer = post(client, new byte[10]);
+            assertThat(answer.statusCode()).isEqualTo(403);
+            assertThat(answer.body())
+                    .isEqualTo("the client \"system:node:n1\" is none of those in --guard-client-names\n");
+        }
+        try (HttpClient client = client(Optional.of(stranger))) {
+            assertThatThrownBy(() -> post(client, new byte[10])).isInstanceOf(IOException.class);
+        }
+        try (HttpClient client = client()) {
+            assertThatThrownBy(() -> post(client, new byte[10])).isInstanceOf(IOException.class);
+        }
+        assertThat(sizes).containsExactly(10);
+    }
+
+    @Test
     void rubbishInsideTlsIsRefused() throws Exception {
         try (SSLSocket socket = connect()) {
             socket.getOutputStream().write("\0\0\0 rubbish\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -197,6 +240,7 @@ class ReviewServerTest {
     void withoutACertificateEveryConnectionIsClosed() throws Exception {
         try (ReviewServer bare = new ReviewServer(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                ReviewClients.ALL,
                 workers,
                 CompletableFuture::completedFuture)) {
             try (SSLSocket socket = (SSLSocket) ClientTls.context(Optional.empty(), List.of(certificate.authority()))

@@ -34,8 +34,7 @@ class DebugServerTest {
 
     private final ThreadLoop loop = new ThreadLoop("agent");
     private final ThreadLoop timer = new ThreadLoop("timer");
-    private final AgentMetrics metrics =
-            new AgentMetrics(new LoopMonitor(loop.clock()), loop.clock().wallTime());
+    private final AgentMetrics metrics = new AgentMetrics(new LoopMonitor(loop.clock()));
     private final AgentPages pages =
             new AgentPages(Map.of("status", () -> Optional.of("stands still")), Map.of(), metrics::scrape, loop, timer);
 
@@ -147,6 +146,7 @@ class DebugServerTest {
                 "--healthz-port",
                 new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port),
                 orElseAny,
-                pages);
+                pages,
+                Optional.empty());
     }
 }

@@ -2,7 +2,9 @@ package io.nodekeeper.cli.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.client.pages.Feed;
 import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.client.pages.Pages;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -13,7 +15,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 
 /** Clients that take their time, and how many there may be. */
@@ -59,6 +64,93 @@ class PagesServerTest {
             for (Socket socket : slow) {
                 socket.close();
             }
+        }
+    }
+
+    /** Pages with one stream, whose readers the test keeps. */
+    private static Pages withStream(BlockingQueue<Feed.Reader> readers, boolean room) {
+        return new Pages() {
+            @Override
+            public CompletableFuture<Page> get(String path, String query) {
+                return CompletableFuture.completedFuture(Page.text(200, "ok"));
+            }
+
+            @Override
+            public Optional<Feed> feed(String path) {
+                return path.equals("/events")
+                        ? Optional.of(reader -> {
+                            readers.add(reader);
+                            return CompletableFuture.completedFuture(room);
+                        })
+                        : Optional.empty();
+            }
+        };
+    }
+
+    private static PagesServer serving(Pages pages) throws IOException {
+        return PagesServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), pages);
+    }
+
+    @Test
+    void streamSendsEachEventAndNoticesThatItsClientIsGone() throws Exception {
+        BlockingQueue<Feed.Reader> readers = new LinkedBlockingQueue<>();
+        try (PagesServer server = serving(withStream(readers, true));
+                Socket client = connected(server)) {
+            // given a client of the stream
+            send(client, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            Feed.Reader reader = readers.take();
+
+            // when two events are sent
+            reader.send("event: a\n\n".getBytes(StandardCharsets.US_ASCII)).join();
+            reader.send("event: b\n\n".getBytes(StandardCharsets.US_ASCII)).join();
+
+            // then both arrive, under the rules for browsers
+            BufferedReader answer =
+                    new BufferedReader(new InputStreamReader(client.getInputStream(), StandardCharsets.US_ASCII));
+            List<String> lines = new ArrayList<>();
+            while (!lines.contains("event: b")) {
+                lines.add(answer.readLine());
+            }
+            assertThat(lines)
+                    .startsWith("HTTP/1.1 200 OK")
+                    .contains("content-type: text/event-stream; charset=utf-8")
+                    .contains("content-security-policy: " + BrowserRules.POLICY)
+                    .containsSubsequence("event: a", "event: b");
+
+            // and when the server cuts it, the connection ends, and sending fails
+            reader.close();
+            while (answer.readLine() != null) {}
+            assertThat(reader.send(new byte[] {'x'})
+                            .handle((sent, error) -> error != null)
+                            .join())
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void streamWithoutRoomIsRefused() throws IOException {
+        try (PagesServer server = serving(withStream(new LinkedBlockingQueue<>(), false));
+                Socket client = connected(server)) {
+            send(client, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+
+            assertThat(firstLine(client)).isEqualTo("HTTP/1.1 503 Service Unavailable");
+        }
+    }
+
+    @Test
+    void browsersMayLoadOnlyWhatThisServerServes() throws IOException {
+        try (PagesServer server = serving(withStream(new LinkedBlockingQueue<>(), true));
+                Socket client = connected(server)) {
+            send(client, "GET /ui/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+
+            assertThat(new BufferedReader(new InputStreamReader(client.getInputStream(), StandardCharsets.US_ASCII))
+                            .lines())
+                    .contains(
+                            "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self';"
+                                    + " connect-src 'self'; img-src 'self' data:; frame-ancestors 'none';"
+                                    + " base-uri 'none'; form-action 'none'",
+                            "x-content-type-options: nosniff",
+                            "cache-control: no-store");
         }
     }
 }

@@ -46,6 +46,8 @@ class StatusReportTest {
              "suspects":[{"name":"n3","zone":"eu/eu-a","ready":"True","lastSignal":"lease","silentMillis":21400}],
              "damped":[{"name":"n5","zone":"eu/eu-b","ready":"True","lastSignal":"lease","silentMillis":800,
                         "fellFromReady":4}],
+             "duplicates":[{"name":"n6","zone":"eu/eu-b","ready":"True","lastSignal":"lease","silentMillis":900,
+                            "machines":"two machines report under this node's name: boot id 0e6b1a52 at 10.0.0.7, and boot id 9c1d44fe at 10.0.0.8"}],
              "longestSilent":[{"name":"n3","silentMillis":21400},{"name":"n8","silentMillis":9950}],
              "next":[{"at":"2026-11-21T16:14:28.600000Z","inMillis":28600,"node":"n3",
                       "what":"becomes Unknown, unless it sends a heartbeat"},

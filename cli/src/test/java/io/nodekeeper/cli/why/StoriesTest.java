@@ -115,7 +115,11 @@ class StoriesTest {
     }
 
     private static Story duplicateName() {
+        String text =
+                "two machines report under this node's name: boot id 0e6b1a52 at 10.0.0.7, and boot id 9c1d44fe at"
+                        + " 10.0.0.8";
         JsonObject facts = facts("True", "1.2s")
+                .with("duplicate", text)
                 .with(
                         "problems",
                         strings("DuplicateNode: another machine reports under this node's name: the boot id"
@@ -123,10 +127,18 @@ class StoriesTest {
         return story(
                 facts,
                 about(
-                        40,
+                        15,
                         "Event DuplicateNode",
-                        "another machine reports under this node's name (nodekeeper-companion)",
-                        JsonObject.EMPTY));
+                        "another machine reports under this node's name: the boot id 0e6b1a52 was written; this machine's"
+                                + " is 9c1d44fe (nodekeeper-companion)",
+                        JsonObject.EMPTY),
+                about(
+                        30,
+                        "DuplicateNode",
+                        text,
+                        JsonObject.EMPTY
+                                .with("machine", "boot id 9c1d44fe at 10.0.0.8")
+                                .with("otherMachine", "boot id 0e6b1a52 at 10.0.0.7")));
     }
 
     private static Story deletedNode() {

@@ -168,7 +168,8 @@ class WhyTest {
                 "--controller-bind-address",
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 false,
-                new DebugPages(new View(), history, new ControllerMetrics(), loop, timer));
+                new DebugPages(new View(), history, new ControllerMetrics(), loop, timer),
+                Optional.empty());
         try {
             int code = runner.run("why", "n1", "--server=" + server.url(), "--at=4m5s", "--limit=1");
 
@@ -384,6 +385,11 @@ class WhyTest {
         public CompletableFuture<JsonObject> status() {
             return CompletableFuture.supplyAsync(
                     () -> JsonObject.EMPTY.with("unwell", JsonArray.of(JsonObject.EMPTY.with("name", "n1"))), loop);
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> fleet() {
+            return CompletableFuture.completedFuture(JsonObject.EMPTY);
         }
 
         @Override

@@ -1,0 +1,91 @@
+package io.nodekeeper.cli.doctor.node;
+
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Workers;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+
+/** The loops of the kubelet or agent, by its health check on the loopback address. */
+final class HealthCheck implements NodeCheck {
+    private static final String NAME = "kubelet or agent";
+    /** The page has a line for each of some ten checks. */
+    private static final int LIMIT = 64 << 10;
+    /** The most failed checks in the sentence. */
+    private static final int SHOWN = 3;
+
+    private final int port;
+    private final boolean isNode;
+    private final Workers workers;
+    private final Clock clock;
+
+    /** {@code isNode} is whether this machine has a node's credentials, so that a kubelet or agent must run. */
+    HealthCheck(int port, boolean isNode, Workers workers, Clock clock) {
+        this.port = port;
+        this.isNode = isNode;
+        this.workers = workers;
+        this.clock = clock;
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    /** Connecting and reading have 2 s each. */
+    @Override
+    public Duration deadline() {
+        return Duration.ofSeconds(5);
+    }
+
+    @Override
+    public CompletableFuture<CheckResult> run() {
+        return workers.call("the health check at port " + port, deadline(), () -> {
+            long begin = clock.nanoTime();
+            try {
+                LocalPage page = LocalPage.read(port, "/healthz?verbose", LIMIT);
+                return judge(port, page, Duration.ofNanos(clock.nanoTime() - begin));
+            } catch (ConnectException e) {
+                return absent(port, isNode);
+            } catch (IOException e) {
+                return CheckResult.failed(
+                        NAME,
+                        "127.0.0.1:" + port + " accepts connections, but gives no answer: " + Failures.text(e),
+                        "journalctl -u kubelet -n 100");
+            }
+        });
+    }
+
+    /** The result for that answer. */
+    static CheckResult judge(int port, LocalPage page, Duration took) {
+        if (page.status() == 200) {
+            return CheckResult.ok(NAME, "healthz at 127.0.0.1:" + port + " answers ok in " + took.toMillis() + "ms");
+        }
+        List<String> failed = page.text()
+                .lines()
+                .filter(line -> line.startsWith("[-]"))
+                .map(line -> line.substring(3))
+                .toList();
+        String which = failed.isEmpty()
+                ? ""
+                : ": " + failed.stream().limit(SHOWN).collect(Collectors.joining(", "))
+                        + (failed.size() > SHOWN ? " and " + (failed.size() - SHOWN) + " more" : "");
+        return CheckResult.failed(
+                NAME,
+                "healthz at 127.0.0.1:" + port + " answers " + page.status() + which + "; expected 200",
+                "journalctl -u kubelet -n 100");
+    }
+
+    /** The result if nothing listens. */
+    static CheckResult absent(int port, boolean isNode) {
+        String text = "neither a kubelet nor an agent listens at 127.0.0.1:" + port;
+        return isNode
+                ? CheckResult.failed(
+                        NAME, text + ", although this machine has a node's credentials", "systemctl status kubelet")
+                : CheckResult.unknown(NAME, text);
+    }
+}

@@ -1,0 +1,59 @@
+package io.nodekeeper.cli.guard;
+
+import io.netty.channel.Channel;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.nodekeeper.client.access.Caller;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.Optional;
+import javax.net.ssl.SSLPeerUnverifiedException;
+
+/**
+ * Who may send reviews: the API server's client certificate proves that it is one. Immutable.
+ *
+ * @param authorities sign the certificates of clients; if empty, every client may send reviews
+ * @param names the common names that their certificates may have; if empty, any
+ */
+record ReviewClients(List<X509Certificate> authorities, List<String> names) {
+    /** Every client. */
+    static final ReviewClients ALL = new ReviewClients(List.of(), List.of());
+
+    ReviewClients {
+        authorities = List.copyOf(authorities);
+        names = List.copyOf(names);
+    }
+
+    /** Demands a certificate in each handshake. */
+    SslContextBuilder demand(SslContextBuilder tls) {
+        return authorities.isEmpty()
+                ? tls
+                : tls.trustManager(authorities.toArray(X509Certificate[]::new)).clientAuth(ClientAuth.REQUIRE);
+    }
+
+    /** Why the client of {@code connection} may send no reviews; the handshake has verified its certificate. */
+    Optional<String> fault(Channel connection) {
+        if (names.isEmpty()) {
+            return Optional.empty();
+        }
+        String name = name(connection).orElse("");
+        return names.contains(name)
+                ? Optional.empty()
+                : Optional.of("the client \"" + name + "\" is none of those in --guard-client-names");
+    }
+
+    private static Optional<String> name(Channel connection) {
+        try {
+            return Caller.of((X509Certificate) connection
+                            .pipeline()
+                            .get(SslHandler.class)
+                            .engine()
+                            .getSession()
+                            .getPeerCertificates()[0])
+                    .map(Caller::name);
+        } catch (SSLPeerUnverifiedException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package io.nodekeeper.cli.pages;
+
+import io.netty.channel.Channel;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.nodekeeper.cli.certs.CertificateReload;
+import io.nodekeeper.cli.certs.IdentityFiles;
+import io.nodekeeper.cli.certs.Issuer;
+import io.nodekeeper.client.HttpTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.access.Caller;
+import io.nodekeeper.client.access.Credentials;
+import io.nodekeeper.client.access.DelegatedAccess;
+import io.nodekeeper.client.access.Refusal;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.ServerAccess;
+import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.Workers;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
+
+/**
+ * Protects pages that other machines may read: TLS with a certificate that is read again when its files change, or that
+ * this process generates, and callers whom the cluster authenticates and authorizes. It has its own loop and its own
+ * connections to the API server, so that a busy controller delays no check, and an observing one keeps to reading.
+ * Thread-safe.
+ */
+public final class Exposure implements AutoCloseable {
+    /** When a generated certificate is replaced: well before the year for which it is valid ends. */
+    private static final Duration REPLACED_AFTER = Duration.ofDays(30);
+    /** The deadline for reading small files: only a file system that hangs takes longer. */
+    private static final Duration FILES_LIMIT = Duration.ofSeconds(10);
+    /** Milliseconds for a TLS handshake; clients have 10 s for their whole request. */
+    private static final long HANDSHAKE_MILLIS = 5_000;
+    /** The default deadline of calls; reviews have their own, which is shorter. */
+    private static final Duration CALL_LIMIT = Duration.ofSeconds(10);
+
+    private final ThreadLoop loop = new ThreadLoop("pages-access");
+    private final Workers files = new Workers("pages-files", 1, loop);
+    private final Settings settings;
+    private final HttpTransport transport;
+    private final DelegatedAccess access;
+    private volatile SslContext tls;
+
+    /**
+     * What the flags say.
+     *
+     * @param identity where the certificate is; empty to generate one
+     * @param clientAuthorities signed the certificates of clients; if empty, clients need bearer tokens
+     * @param open whether every client may read the page at a path
+     */
+    record Settings(Optional<IdentityFiles> identity, List<X509Certificate> clientAuthorities, Predicate<String> open) {
+        Settings {
+            clientAuthorities = List.copyOf(clientAuthorities);
+        }
+    }
+
+    private Exposure(Settings settings, InetAddress address, ServerAccess server) throws IOException {
+        this.settings = settings;
+        Optional<IdentityFiles> given = settings.identity();
+        Identity identity =
+                given.isPresent() ? given.get().read("--tls-cert-file", "--tls-private-key-file") : generated(address);
+        tls = context(identity);
+        transport = new HttpTransport(server);
+        access = new DelegatedAccess(new KubeClient(transport, loop, CALL_LIMIT));
+        given.ifPresentOrElse(
+                shown -> new CertificateReload(
+                                loop,
+                                shown,
+                                () -> files.call("reading the pages' certificate", FILES_LIMIT, shown::read),
+                                identity,
+                                fresh -> tls = context(fresh))
+                        .start(),
+                () -> replaceLater(address));
+    }
+
+    /**
+     * Begins with {@code settings}, for pages at {@code address}; {@code server} decides who may read them.
+     *
+     * @throws IOException if a file cannot be read
+     */
+    static Exposure start(Settings settings, InetAddress address, ServerAccess server) throws IOException {
+        return new Exposure(settings, address, server);
+    }
+
+    private void replaceLater(InetAddress address) {
+        loop.schedule(REPLACED_AFTER, () -> {
+            tls = context(generated(address));
+            replaceLater(address);
+        });
+    }
+
+    /** An identity whose keys never leave this process. Clients cannot verify it, as with a kubelet's own. */
+    private Identity generated(InetAddress address) {
+        Set<String> names = new LinkedHashSet<>(List.of("localhost", "127.0.0.1"));
+        if (!address.isAnyLocalAddress()) {
+            names.add(address.getHostAddress());
+        }
+        var random = Randoms.secure();
+        var now = loop.clock().wallTime();
+        return new Issuer(Issuer.authority(Issuer.newKey(), now, random), random)
+                .server("nodekeeper-pages", names, now);
+    }
+
+    private SslContext context(Identity identity) {
+        try {
+            SslContextBuilder builder = SslContextBuilder.forServer(
+                            identity.key(), identity.chain().toArray(X509Certificate[]::new))
+                    .protocols("TLSv1.3", "TLSv1.2");
+            if (!settings.clientAuthorities().isEmpty()) {
+                builder.trustManager(settings.clientAuthorities().toArray(X509Certificate[]::new))
+                        .clientAuth(ClientAuth.OPTIONAL);
+            }
+            return builder.build();
+        } catch (SSLException e) {
+            throw new IllegalArgumentException("the certificate " + identity + " is unusable: " + e.getMessage(), e);
+        }
+    }
+
+    /** The handler of TLS for a new connection. */
+    SslHandler handler(Channel connection) {
+        SslHandler handler = tls.newHandler(connection.alloc());
+        handler.setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
+        return handler;
+    }
+
+    /** The page that refuses {@code request} for {@code path}; empty if its sender may read it. Never fails. */
+    CompletableFuture<Optional<Page>> check(Channel connection, HttpRequest request, String path) {
+        if (settings.open().test(path)) {
+            return CompletableFuture.completedFuture(Optional.empty());
+        }
+        String source = connection.remoteAddress() instanceof InetSocketAddress address
+                ? address.getAddress().getHostAddress()
+                : String.valueOf(connection.remoteAddress());
+        Credentials credentials = new Credentials(
+                certificate(connection).flatMap(Caller::of),
+                request.headers().get(HttpHeaderNames.AUTHORIZATION, ""),
+                source);
+        return access.check(credentials, path).thenApply(refusal -> refusal.map(Refusal::page));
+    }
+
+    /** The client's certificate, which the handshake has verified; empty if it showed none. */
+    private static Optional<X509Certificate> certificate(Channel connection) {
+        SslHandler handler = connection.pipeline().get(SslHandler.class);
+        try {
+            return Optional.of((X509Certificate) handler.engine().getSession().getPeerCertificates()[0]);
+        } catch (SSLPeerUnverifiedException e) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void close() {
+        files.close();
+        transport.close();
+        loop.close();
+    }
+}

@@ -1,0 +1,179 @@
+package io.nodekeeper.client.access;
+
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.time.Loop;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets the cluster decide who may read the pages of this process, as Kubernetes' components do: a bearer token is
+ * authenticated by a TokenReview, and every user is authorized by a SubjectAccessReview for the verb get of the path.
+ * A caller without credentials is {@code system:anonymous}. Without an answer from the cluster nobody is let in.
+ * Thread-safe.
+ */
+public final class DelegatedAccess {
+    /** As the kubelet's. A token that is revoked is accepted for this time. */
+    static final Duration AUTHENTICATED = Duration.ofMinutes(2);
+    /** Short, so that a new token works soon, and long enough that a bad one costs no review for each request. */
+    static final Duration NOT_AUTHENTICATED = Duration.ofSeconds(10);
+    /** As the kubelet's. A right that is taken away lasts for this time. */
+    static final Duration ALLOWED = Duration.ofMinutes(5);
+    /** As the kubelet's. */
+    static final Duration DENIED = Duration.ofSeconds(30);
+    /** The most results of each kind: far more than there are users of pages. About 200 bytes each. */
+    static final int MOST_RESULTS = 1_024;
+    /** The most reviews that are awaited: a few for each of the people and scrapers that read pages. */
+    static final int MOST_REVIEWS = 16;
+    /** The most of them that one source causes, so that a client with bad tokens delays no other source. */
+    static final int MOST_OF_ONE_SOURCE = 4;
+    /** The deadline of a review: scrapers give up after 10 s, and one request needs two reviews. */
+    static final Duration REVIEW_LIMIT = Duration.ofSeconds(4);
+
+    private static final Logger log = LoggerFactory.getLogger(DelegatedAccess.class);
+    private static final ResourceType TOKEN_REVIEWS =
+            new ResourceType("authentication.k8s.io", "v1", "tokenreviews", "TokenReview", false);
+    private static final ResourceType ACCESS_REVIEWS =
+            new ResourceType("authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", false);
+
+    private final KubeClient client;
+    private final Loop loop;
+    private final ReviewCache<Optional<Caller>> tokens;
+    private final ReviewCache<Boolean> rights;
+    /** Source → its awaited reviews; at most {@link #MOST_REVIEWS} in all. */
+    private final Map<String, Integer> awaited = new HashMap<>();
+
+    private int awaitedInAll;
+
+    /** {@code client} needs the right to create TokenReviews and SubjectAccessReviews; its loop does all work. */
+    public DelegatedAccess(KubeClient client) {
+        this.client = client.withTimeout(REVIEW_LIMIT);
+        this.loop = client.loop();
+        this.tokens = new ReviewCache<>(
+                loop.clock(), MOST_RESULTS, user -> user.isPresent() ? AUTHENTICATED : NOT_AUTHENTICATED);
+        this.rights = new ReviewCache<>(loop.clock(), MOST_RESULTS, allowed -> allowed ? ALLOWED : DENIED);
+    }
+
+    /** The reason to refuse a GET of {@code path}; empty if the caller may read it. The result never fails. */
+    public CompletableFuture<Optional<Refusal>> check(Credentials credentials, String path) {
+        return CompletableFuture.supplyAsync(() -> decide(credentials, path), loop)
+                .thenCompose(decision -> decision)
+                .exceptionally(error -> {
+                    if (Failures.cause(error) instanceof Refused refused) {
+                        return Optional.of(refused.refusal);
+                    }
+                    log.error("a request with {} cannot be checked", credentials, error);
+                    return Optional.of(Refusal.forbidden("the request could not be checked"));
+                });
+    }
+
+    private CompletableFuture<Optional<Refusal>> decide(Credentials credentials, String path) {
+        return authenticate(credentials).thenCompose(caller -> authorize(caller, path, credentials.source()));
+    }
+
+    private CompletableFuture<Caller> authenticate(Credentials credentials) {
+        if (credentials.certificate().isPresent()) {
+            return CompletableFuture.completedFuture(credentials.certificate().get());
+        }
+        if (credentials.authorization().isEmpty()) {
+            return CompletableFuture.completedFuture(Caller.ANONYMOUS);
+        }
+        Optional<String> token = credentials.token();
+        if (token.isEmpty()) {
+            return refused(Refusal.unauthorized("expected a bearer token or a client certificate"));
+        }
+        JsonObject spec = JsonObject.EMPTY.with("token", token.get());
+        return tokens.get(
+                        digest(token.get()),
+                        () -> review(credentials.source(), TOKEN_REVIEWS, spec).thenApply(Caller::reviewed))
+                .exceptionallyCompose(error -> failed(error, "the token could not be reviewed", true))
+                .thenCompose(caller -> caller.map(CompletableFuture::completedFuture)
+                        .orElseGet(() -> refused(Refusal.unauthorized("the token is not valid for this cluster"))));
+    }
+
+    private CompletableFuture<Optional<Refusal>> authorize(Caller caller, String path, String source) {
+        JsonObject spec = caller.mayGet(path);
+        return rights.get(
+                        digest(Json.write(spec)),
+                        () -> review(source, ACCESS_REVIEWS, spec)
+                                .thenApply(review -> review.object("status").bool("allowed")))
+                .exceptionallyCompose(error -> failed(error, "the right to read it could not be reviewed", false))
+                .thenApply(allowed -> allowed ? Optional.empty() : Optional.of(denied(caller, path)));
+    }
+
+    /** Credentials may help a caller who has none, so that is what the answer asks for. */
+    private static Refusal denied(Caller caller, String path) {
+        return caller.equals(Caller.ANONYMOUS)
+                ? Refusal.unauthorized("expected a bearer token or a client certificate")
+                : Refusal.forbidden("User \"" + caller.name() + "\" cannot get path \"" + path + "\"");
+    }
+
+    private CompletableFuture<JsonObject> review(String source, ResourceType type, JsonObject spec) {
+        int ofSource = awaited.getOrDefault(source, 0);
+        if (awaitedInAll >= MOST_REVIEWS || ofSource >= MOST_OF_ONE_SOURCE) {
+            return refused(Refusal.tooMany());
+        }
+        awaited.put(source, ofSource + 1);
+        awaitedInAll++;
+        return client.create(
+                        type,
+                        "",
+                        JsonObject.builder()
+                                .put("apiVersion", type.apiVersion())
+                                .put("kind", type.kind())
+                                .put("metadata", JsonObject.EMPTY)
+                                .put("spec", spec)
+                                .build())
+                .whenComplete((answer, error) -> {
+                    awaitedInAll--;
+                    awaited.computeIfPresent(source, (from, count) -> count > 1 ? count - 1 : null);
+                });
+    }
+
+    private static <T> CompletableFuture<T> failed(Throwable error, String what, boolean unauthorized) {
+        if (Failures.cause(error) instanceof Refused) {
+            return CompletableFuture.failedFuture(error);
+        }
+        log.warn("{}: {}", what, Failures.text(error));
+        String text = what + "; the log of this process says why";
+        return refused(unauthorized ? Refusal.unauthorized(text) : Refusal.forbidden(text));
+    }
+
+    private static <T> CompletableFuture<T> refused(Refusal refusal) {
+        return CompletableFuture.failedFuture(new Refused(refusal));
+    }
+
+    /** The cache holds digests, so that a dump of the memory shows no tokens. */
+    private static String digest(String text) {
+        try {
+            return HexFormat.of()
+                    .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("this Java lacks SHA-256", e);
+        }
+    }
+
+    /** Ends a check early. */
+    private static final class Refused extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        private final transient Refusal refusal;
+
+        Refused(Refusal refusal) {
+            super(refusal.message(), null, false, false);
+            this.refusal = refusal;
+        }
+    }
+}
