@@ -1,0 +1,26 @@
+# The flags for Java of each command; to be sourced. The script nodekeeper, the image and the Debian package use them.
+
+# set_flags COMMAND: sets flags, for the distribution in the directory $dist. Those of all commands: small, quick to start.
+# The serial collector needs no threads of its own.
+set_flags() {
+  flags="-XX:+UseSerialGC -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
+  # Netty samples buffers for leaks, which its tests are for; each sample costs a stack trace.
+  flags="$flags -Djava.library.path=$dist/native -Dio.netty.leakDetection.level=disabled"
+  case ${1:-} in
+    # The archive is mapped where it was made for, so that its pages stay shared with the file.
+    agent) flags="$flags -XX:TieredStopAtLevel=1 -Xss512k -XX:MaxHeapFreeRatio=20 -XX:MinHeapFreeRatio=10 -Xms8m -Xmn2m -Xmx64m -XX:ReservedCodeCacheSize=24m -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0" ;;
+    certs | why | status | completion | doctor | -* | '') flags="$flags -XX:TieredStopAtLevel=1 -Xmx128m" ;;
+    controller) flags="$flags -Xmx512m" ;;
+    # An API server, a controller and an agent in one process, for a small cluster.
+    up) flags="$flags -Xmx768m" ;;
+    # As much as an API server may take: they hold a cluster, too.
+    hollow-nodes | simulate) flags="$flags -Xmx1g" ;;
+    # What outlives one collection stays for minutes: it is not to be copied twice. A young generation of 160m collects
+    # less often, which is worth it from some thousand requests a second on.
+    # A full heap and the memory beside it stay below 1.2 GB together (HostileIT).
+    # What the compilers learned in the trial run, which was idle, would make them slower under load for good.
+    apiserver) flags="$flags -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining -Xms64m -Xmn32m -Xmx800m -XX:MetaspaceSize=64m -XX:MaxTenuringThreshold=1 -XX:+UseTransparentHugePages" ;;
+    # Whatever else there is has a limit, too: without one the heap grows to a quarter of the machine.
+    *) flags="$flags -Xmx256m" ;;
+  esac
+}
