@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What an agent costs that watches real pods on a real containerd, minute by minute, started as users start it; and what it
+ * What an agent that watches real pods on a real containerd costs, minute by minute, started as users start it; and what it
  * costs while faults of some pods last. Takes ten minutes, so it is not one of the tests: {@code scripts/bench-agent} runs it.
  * {@code -Dagent.minutes=N}, {@code -Dagent.pods=N} and {@code -Dagent.faults=N} change its size; {@code -Dagent.before=DIR},
  * a checkout of another version that has been built, compares two agents that watch the same pods at the same time.

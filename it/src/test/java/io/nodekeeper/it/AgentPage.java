@@ -29,19 +29,19 @@ public final class AgentPage {
     /** What the agent knows of one pod: how old that is in seconds, and whether it counts as stuck. */
     public record PodKnowledge(double ageSeconds, boolean stuck) {}
 
-    /** A port that nobody has; somebody may take it meanwhile, so it is to be used soon. */
+    /** A free port. Another process may take it, so use it soon. */
     static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }
     }
 
-    /** {@code /debug/runtime}; empty if nobody answers. */
+    /** {@code /debug/runtime}; empty without an answer. */
     public Optional<JsonObject> runtime() {
         return get("/debug/runtime").map(Json::parseObject);
     }
 
-    /** What it knows of each pod, by name; nothing of those that it has only heard of, and of all if nobody answers. */
+    /** What it knows of each pod, by name; without those that it has not inspected yet; empty without an answer. */
     public Map<String, PodKnowledge> pods() {
         Map<String, PodKnowledge> pods = new LinkedHashMap<>();
         runtime()
@@ -55,14 +55,14 @@ public final class AgentPage {
         return pods;
     }
 
-    /** The value of a metric, with its labels if it has any; empty if it is not there or nobody answers. */
+    /** The value of a metric, with its labels if it has any; empty if it is missing, or without an answer. */
     OptionalDouble metric(String name) {
         Matcher line = Pattern.compile("^" + Pattern.quote(name) + " (\\S+)", Pattern.MULTILINE)
                 .matcher(get("/metrics").orElse(""));
         return line.find() ? OptionalDouble.of(Double.parseDouble(line.group(1))) : OptionalDouble.empty();
     }
 
-    /** The text at {@code path}; empty if nobody answers, or with an error. */
+    /** The text at {@code path}; empty without an answer, or if the answer is an error. */
     Optional<String> get(String path) {
         try {
             HttpURLConnection connection = (HttpURLConnection)

@@ -2,6 +2,9 @@ package io.nodekeeper.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,6 +59,37 @@ class AlertRulesIT {
         }
     }
 
+    @Test
+    void expressionsOfDashboardsAreExpressionsToPrometheus() throws Exception {
+        StringBuilder rules = new StringBuilder("groups:\n  - name: dashboards\n    rules:\n");
+        int count = 0;
+        try (Stream<Path> dashboards = Files.list(Path.of("..", "deploy", "grafana"))) {
+            for (Path dashboard : dashboards.sorted().toList()) {
+                for (String expression : expressions(Json.parseObject(Files.readString(dashboard)))) {
+                    String text = expression.replace("$__rate_interval", "5m").replace("$instance", ".*");
+                    rules.append("      - {record: \"panel:%d\", expr: %s}\n"
+                            .formatted(count++, Json.write(new JsonString(text))));
+                }
+            }
+        }
+        Path file = directory.resolve("dashboards.rules.yaml");
+        Files.writeString(file, rules);
+
+        assertThat(count).isGreaterThan(80);
+        assertThat(promtool("check", List.of(file))).contains(count + " rules found");
+    }
+
+    private static List<String> expressions(JsonObject dashboard) {
+        return Stream.concat(
+                        dashboard.object("annotations").array("list").objects(),
+                        dashboard
+                                .array("panels")
+                                .objects()
+                                .flatMap(panel -> panel.array("targets").objects()))
+                .map(query -> query.text("expr"))
+                .toList();
+    }
+
     private static List<Path> files(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> file.toString().endsWith(".yaml"))
@@ -64,7 +98,7 @@ class AlertRulesIT {
         }
     }
 
-    /** What {@code promtool VERB rules FILES} says; fails unless it is content. */
+    /** What {@code promtool VERB rules FILES} says; fails if it exits with another code than 0. */
     private String promtool(String verb, List<Path> files) throws Exception {
         List<String> command = new ArrayList<>(List.of("promtool", verb, "rules"));
         files.forEach(file -> command.add(file.toAbsolutePath().toString()));

@@ -26,8 +26,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A control plane of real processes whose senses can be taken away one by one: the API server's store is a disk of its own
- * where asked for, and the controller reaches the API server through a relay. Two processes of hollow nodes report past
+ * A control plane of real processes that can be blinded in several ways: the API server's store is on a separate disk where a test needs one, and the controller reaches the API server through a relay. Two processes of hollow nodes report past
  * the relay; one of them can be killed. Used by one thread.
  */
 final class BlindCluster implements AutoCloseable {
@@ -37,10 +36,10 @@ final class BlindCluster implements AutoCloseable {
 
     private static final String STEADY_PREFIX = "steady-";
     private static final String MORTAL_PREFIX = "mortal-";
-    /** One renewal of every node, so that each has been heard of since it was first seen. */
+    /** Each node renews once in this time, so that the controller has seen a renewal of each. */
     private static final Duration SETTLED = Duration.ofSeconds(12);
 
-    /** Two at a time: while one waits, the other uses the processors; more leave each other none. */
+    /** Two at a time: one uses the processors while the other waits; more would slow each other down. */
     private static final Semaphore STARTING = new Semaphore(2);
 
     private static final Pattern HOP = Pattern.compile("\\((store|API server|watch|controller)\\)");
@@ -54,7 +53,7 @@ final class BlindCluster implements AutoCloseable {
     private final Relay relay;
     private final Fleet fleet;
 
-    /** Starts everything in {@code directory}, and returns when all nodes are Ready and have been heard of. */
+    /** Starts everything in {@code directory}, and returns when all nodes are Ready and have renewed. */
     BlindCluster(Path directory, Blindness.Storage storage, List<String> controllerFlags) throws Exception {
         STARTING.acquire();
         try {

@@ -30,14 +30,14 @@ enum Blindness {
             return List.of(new Step(0, BlindCluster::freezeDisk), new Step(45, BlindCluster::thawDisk));
         }
     },
-    /** SIGSTOP, as long as a pause for garbage could never be. */
+    /** SIGSTOP, for longer than any garbage collection takes. */
     CONTROLLER("controller frozen", "controller", Storage.ANY) {
         @Override
         List<Step> steps() {
             return List.of(new Step(0, BlindCluster::freezeController), new Step(60, BlindCluster::thawController));
         }
     },
-    /** A cut that is told of. */
+    /** A cut that the client notices. */
     REFUSED("network cut, connections reset and refused", "API server", Storage.ANY) {
         @Override
         List<Step> steps() {
@@ -46,7 +46,7 @@ enum Blindness {
                     new Step(60, cluster -> cluster.network(Relay.Fault.NONE)));
         }
     },
-    /** A cut that nobody is told of. */
+    /** A cut that the client does not notice. */
     DROPPED("network cut, packets dropped", "API server", Storage.ANY) {
         @Override
         List<Step> steps() {
@@ -55,7 +55,7 @@ enum Blindness {
                     new Step(60, cluster -> cluster.network(Relay.Fault.NONE)));
         }
     },
-    /** The others go on without it. */
+    /** The other two members continue. */
     ETCD_MEMBER("one of three etcd members frozen", "", Storage.ETCD) {
         @Override
         List<Step> steps() {
@@ -86,20 +86,20 @@ enum Blindness {
         }
     };
 
-    /** What the API server keeps its objects in. */
+    /** The API server's store. */
     enum Storage {
-        /** Whatever it has by itself. */
+        /** The default. */
         ANY,
-        /** RocksDB on a disk of its own, which can be frozen. */
+        /** RocksDB on a separate disk, which can be frozen. */
         OWN_DISK,
         /** Three members of etcd. */
         ETCD
     }
 
-    /** What is done when; seconds from the beginning. */
+    /** An action and its time, seconds from the beginning. */
     record Step(int at, Action action) {}
 
-    /** Something that is done to a cluster. */
+    /** An action on a cluster. */
     interface Action {
         /** Does it. */
         void on(BlindCluster cluster) throws Exception;
@@ -115,10 +115,10 @@ enum Blindness {
         this.storage = storage;
     }
 
-    /** What happens, in order; the last step gives back the sight. */
+    /** The steps in order; with the last one the controller sees again. */
     abstract List<Step> steps();
 
-    /** What it is, for people. */
+    /** A description. */
     String text() {
         return text;
     }
@@ -128,7 +128,7 @@ enum Blindness {
         return hop;
     }
 
-    /** What the store has to be. */
+    /** The store that it needs. */
     Storage storage() {
         return storage;
     }
@@ -139,7 +139,7 @@ enum Blindness {
     }
 
     /**
-     * Goes through all steps in their time.
+     * Performs all steps at their times.
      *
      * @param crash whether the mortal nodes die in the middle
      * @return the moment at which sight was given back, as System.nanoTime

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * Whatever keeps the controller from seeing, no node is blamed for it, and nodes that really die meanwhile are found. Each
- * fault has a cluster of its own, in which it happens twice: while all live, and while some die. All run side by side, and
+ * When the controller cannot see, it blames no node for that, and it finds the nodes that really die in that time. Each
+ * fault has its own cluster, in which it happens twice: while all live, and while some die. All run side by side, and
  * no fault begins before the last cluster stands, as starting them takes all of the machine. The table of a whole run
  * becomes {@code docs/blindness.md}.
  *
@@ -41,7 +41,7 @@ class BlindnessIT {
     /** Whether every case has its objects in etcd, where the store's own disk has no part. */
     private static final boolean ON_ETCD = Boolean.getBoolean("blindness.etcd");
 
-    /** Between the beginnings of faults, so that they do not end all at once: what comes back has much to do. */
+    /** Between the starts of faults, so that they do not all end at once: the end of a fault causes much work. */
     private static final Duration APART = Duration.ofSeconds(3);
     /** A crash has to be found within the grace and this after sight returned, seconds. */
     private static final int MARGIN = 5;
@@ -134,7 +134,7 @@ class BlindnessIT {
         }
         if (reference) {
             CompletableFuture<List<Row>> row = run(Blindness.WATCH, List.of(false), true, standing);
-            // Without this nobody would know whether this suite can fail at all.
+            // This shows that the suite can fail.
             tests.add(DynamicTest.dynamicTest(
                     "the reference blames nodes when the lease watch is stalled",
                     () -> assertThat(row.join().getFirst().falselyBlamed()).isNotEmpty()));

@@ -7,7 +7,7 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 
 /**
- * Two images made on the spot, so that no registry is needed: a sandbox's pause, which is nothing but a very long sleep, and
+ * Two images that the test builds, so that it needs no registry: a sandbox's pause, which only sleeps, and
  * busybox with a shell.
  */
 final class BusyboxImages {

@@ -8,16 +8,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Programs of the machine that end soon. */
+/** Runs short programs of the machine. */
 public final class Command {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private Command() {}
 
-    /** What a run left: its exit code, and all that it wrote. */
-    record Result(int code, String output) {}
+    /** The result of a run: exit code and output. */
+    public record Result(int code, String output) {}
 
-    /** Runs {@code command} and returns what it wrote; fails unless it exits with 0 within a minute. */
+    /** Runs {@code command} and returns its output; fails unless it exits with 0 within a minute. */
     public static String ok(String... command) throws IOException, InterruptedException {
         Result result = run(LIMIT, command);
         if (result.code != 0) {
@@ -29,7 +29,7 @@ public final class Command {
 
     /** Runs {@code command}, whatever its exit code; it is killed after {@code limit}, which counts as -1. */
     public static Result run(Duration limit, String... command) throws IOException, InterruptedException {
-        // Into a file: children that live on would keep a pipe open.
+        // Into a file: children that outlive it would keep a pipe open.
         Path output = Files.createTempFile("command", ".out");
         try {
             Process process = new ProcessBuilder(List.of(command))
@@ -50,7 +50,7 @@ public final class Command {
     }
 
     /** Where {@code program} is; fails with the name of the Debian package that has it. */
-    static Path find(String program, String debianPackage) {
+    public static Path find(String program, String debianPackage) {
         for (String directory :
                 List.of("/usr/local/bin", "/usr/local/sbin", "/usr/bin", "/usr/sbin", "/bin", "/sbin")) {
             Path path = Path.of(directory, program);
@@ -62,7 +62,7 @@ public final class Command {
     }
 
     /** The failure of a test that lacks something of the machine. */
-    static IllegalStateException missing(String what, String debianPackage) {
+    public static IllegalStateException missing(String what, String debianPackage) {
         return new IllegalStateException(
                 what + " is missing; install it (Debian: apt-get install --no-install-recommends " + debianPackage
                         + "), or run ./test, which does");

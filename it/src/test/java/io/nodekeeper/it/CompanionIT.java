@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * A companion on a real containerd, beside a stand-in that writes the Node's status as a kubelet does. A short run; {@code
@@ -26,7 +25,7 @@ import org.junit.jupiter.api.parallel.Isolated;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@Isolated("It measures.")
+@Order(3)
 @Tag("long")
 class CompanionIT {
     private static final int PODS = 5;

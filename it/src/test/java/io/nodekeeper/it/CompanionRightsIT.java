@@ -25,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The companion with exactly the rights of its manifests, applied by the real kubectl, and with a node's own credentials. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Order(3)
 @Tag("long")
 class CompanionRightsIT {
     private static final String NODE = "beside";

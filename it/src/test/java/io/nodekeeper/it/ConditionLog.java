@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** What the API says of nodes' conditions, and when it first said so. Thread-safe. */
+/** The conditions of nodes as the API shows them, and when each first appeared. Thread-safe. */
 public final class ConditionLog implements AutoCloseable {
     private final Observer observer;
     private final Map<String, List<Entry>> entries = new ConcurrentHashMap<>();
@@ -29,18 +29,18 @@ public final class ConditionLog implements AutoCloseable {
         observer.follow(Selection.all(ResourceType.NODES), this::seen, gone -> {});
     }
 
-    /** All that was said of a node's condition from {@code since} on, the oldest first, System.nanoTime. */
+    /** All values of a node's condition from {@code since} on, the oldest first, System.nanoTime. */
     List<Entry> since(long since, String node, String type) {
         return all(node, type).stream().filter(entry -> entry.at >= since).toList();
     }
 
-    /** What is said now. */
+    /** The present value. */
     public Optional<Condition> now(String node, String type) {
         List<Entry> all = all(node, type);
         return all.isEmpty() ? Optional.empty() : Optional.of(all.getLast().condition);
     }
 
-    /** Whether that is what is said now; a condition that is not there is False. */
+    /** Whether this is the present status; a missing condition counts as False. */
     boolean is(String node, String type, String status) {
         return now(node, type).map(Condition::status).orElse(Condition.FALSE).equals(status);
     }

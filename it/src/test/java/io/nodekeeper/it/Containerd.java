@@ -20,7 +20,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A containerd of its own below a directory, with images, a pod network of its own (a bridge that only its pods are on), and
+ * A separate containerd below a directory, with images, a pod network of its own (a bridge that only its pods are on), and
  * gates in front of runc and of the CNI plugin. Several can run at once. Needs root. Closing it leaves nothing behind: no
  * process, mount, bridge, control group or loop device.
  */
@@ -74,8 +74,8 @@ public final class Containerd implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(lastResort);
     }
 
-    /** Makes one that does not run yet and has no images; with a disk of its own if it is to be frozen. */
-    static Containerd make(Path directory, boolean ownDisk) throws Exception {
+    /** Prepares one without starting it and without images; with a separate disk if it will be frozen. */
+    public static Containerd make(Path directory, boolean ownDisk) throws Exception {
         return new Containerd(directory, ownDisk);
     }
 
@@ -113,7 +113,7 @@ public final class Containerd implements AutoCloseable {
         });
     }
 
-    /** Whether it runs; pods may run without it. */
+    /** Whether it runs; pods can run without it. */
     public boolean isAlive() {
         return process.filter(ProcessHandle::isAlive).isPresent();
     }
@@ -153,7 +153,7 @@ public final class Containerd implements AutoCloseable {
     }
 
     /** Runs its own client, in the namespace of pods. */
-    Command.Result ctr(Duration limit, String... arguments) throws Exception {
+    public Command.Result ctr(Duration limit, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of("ctr", "-a", socket.toString(), "-n", "k8s.io"));
         command.addAll(List.of(arguments));
         return Command.run(limit, command.toArray(String[]::new));

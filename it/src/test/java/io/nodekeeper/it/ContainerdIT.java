@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the other tests of this kind rely on. */
+/** What the tests with a real containerd rely on. */
 @Tag("long")
 class ContainerdIT {
     @TempDir

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A control group of its own, in which a process gets only a little processor time. Version 1 or 2 of control groups. */
+/** A control group in which a process gets little processor time. Version 1 or 2 of control groups. */
 final class CpuLimit implements AutoCloseable {
     private static final Path ROOT = Path.of("/sys/fs/cgroup");
 
@@ -30,7 +30,7 @@ final class CpuLimit implements AutoCloseable {
         Files.writeString(group.resolve("cgroup.procs"), Long.toString(pid));
     }
 
-    /** As much as there is. */
+    /** Removes the limit. */
     void lift() throws IOException {
         if (first) {
             Files.writeString(group.resolve("cpu.cfs_quota_us"), "-1");

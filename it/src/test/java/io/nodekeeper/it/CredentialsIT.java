@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who may do what, and what becomes of requests that make no sense, over real TLS. */
+/** Authorization, and the answers to malformed requests, over real TLS. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CredentialsIT {
     private static final String TOKEN = "test-token";

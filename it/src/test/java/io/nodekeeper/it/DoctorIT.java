@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code nodekeeper doctor} beside a real containerd: whoever hangs is named, and the remedy hits nobody else. */
+/** {@code nodekeeper doctor} beside a real containerd: it names what hangs, and the remedy affects nothing else. */
 @Tag("long")
 @Order(5)
 class DoctorIT {
@@ -83,11 +83,14 @@ class DoctorIT {
     }
 
     private Command.Result doctor(Containerd containerd, String... flags) throws Exception {
-        String[] arguments = new String[flags.length + 3];
+        String[] arguments = new String[flags.length + 5];
         arguments[0] = "doctor";
         arguments[1] = "--container-runtime-endpoint";
         arguments[2] = containerd.endpoint();
-        System.arraycopy(flags, 0, arguments, 3, flags.length);
+        // Other tests' agents may serve the usual port.
+        arguments[3] = "--healthz-port";
+        arguments[4] = "1";
+        System.arraycopy(flags, 0, arguments, 5, flags.length);
         try (Running doctor = Running.start(directory, "doctor", arguments)) {
             int code = doctor.awaitEnd();
             return new Command.Result(code, doctor.output());

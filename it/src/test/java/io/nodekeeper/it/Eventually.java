@@ -6,12 +6,12 @@ import java.time.Duration;
 public final class Eventually {
     private Eventually() {}
 
-    /** Something that may be so. */
+    /** A condition. */
     public interface Condition {
         boolean holds() throws Exception;
     }
 
-    /** Looks again and again until {@code condition} holds; fails after {@code limit}. */
+    /** Polls until {@code condition} holds; fails after {@code limit}. */
     public static void within(Duration limit, Condition condition) throws Exception {
         long end = System.nanoTime() + limit.toNanos();
         while (!condition.holds()) {

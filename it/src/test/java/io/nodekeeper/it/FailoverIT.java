@@ -20,7 +20,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** What one controller began another one finishes. Each test waits for a cluster of its own, so they run side by side. */
+/** A controller finishes what another one has begun. Each test waits for a cluster of its own, so they run side by side. */
 @Isolated("It measures.")
 @Execution(ExecutionMode.CONCURRENT)
 @Tag("long")

@@ -13,20 +13,20 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
 /**
- * One fault on a machine of its own: struck, looked at for a while, looked at again while the agent is started anew, healed.
+ * One fault on its own node: it is caused, observed, observed again after a restart of the agent, and ended.
  * Used by one thread.
  */
 final class FaultCase {
     private static final int PODS = 3;
-    /** What is under way from the start has ended by then. */
+    /** The work of the start has ended by then. */
     private static final Duration SETTLED = Duration.ofSeconds(4);
     /** Longer than the 45 s within which the slowest fault must be seen. */
     private static final Duration OBSERVED = Duration.ofSeconds(50);
 
     private static final Duration LOOK = Duration.ofMillis(500);
-    /** Machines that all start at once leave each other no processor. */
+    /** Nodes that all start at once would slow each other down. */
     private static final Semaphore STARTING = new Semaphore(2);
-    /** How soon an agent is itself again is measured one by one. */
+    /** The restarts of agents are measured one at a time. */
     private static final Semaphore RESTARTING = new Semaphore(1);
 
     private final RuntimeFault fault;
@@ -41,7 +41,7 @@ final class FaultCase {
         this.agentFlags = fault.agentFlags().toArray(String[]::new);
     }
 
-    /** Goes through all of it in {@code directory}; keeps the agents' logs if it is not as it should be. */
+    /** Runs all of it in {@code directory}; keeps the agents' logs if the result is not as expected. */
     FaultRow run(Path directory, Path kubeconfig) throws Exception {
         STARTING.acquire();
         RealNode node;
@@ -128,7 +128,7 @@ final class FaultCase {
         return ages.stream().max(Double::compare);
     }
 
-    /** Kills the agent and starts it again; when it had said and known what it should. */
+    /** Kills the agent and starts it again; when it had reported and known what is expected. */
     private Optional<Double> restart(RealNode node) throws Exception {
         RuntimeFault.Expected expected = fault.expected();
         RESTARTING.acquire();
@@ -175,7 +175,7 @@ final class FaultCase {
                 && othersAge(node).filter(age -> age <= FaultRow.FRESH).isPresent();
     }
 
-    /** The changes of Ready's word. */
+    /** The changes of the Ready condition. */
     private List<FaultRow.Said> ready(long struck) {
         List<FaultRow.Said> changes = new ArrayList<>();
         String last = Condition.TRUE;

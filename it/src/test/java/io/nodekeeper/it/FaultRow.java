@@ -32,13 +32,13 @@ record FaultRow(
     static final Duration RESTARTED_POD = Duration.ofSeconds(10);
     /** See {@link #RESTARTED_POD}. */
     static final Duration RESTARTED_NODE = Duration.ofSeconds(60);
-    /** All is well so soon after the fault. */
+    /** All must be well this soon after the fault. */
     static final Duration HEALED = Duration.ofSeconds(60);
 
-    /** What Ready said, and when after the fault. */
+    /** The status of Ready, and its time after the fault. */
     record Said(String status, String message, double after) {}
 
-    /** Who was named, and when after the fault. */
+    /** The culprit, and the time after the fault at which it was named. */
     record Named(String reason, String message, double after) {}
 
     private RuntimeFault.Expected expected() {
@@ -50,7 +50,7 @@ record FaultRow(
         return expected.othersFresh() ? RESTARTED_POD : RESTARTED_NODE;
     }
 
-    /** Fails unless all of it is as it should be. */
+    /** Fails unless everything is as expected. */
     void check() {
         if (expected().ready()) {
             assertThat(ready).as("Ready stays True").isEmpty();
@@ -84,7 +84,7 @@ record FaultRow(
         assertThat(waiting).as("calls that still hang").isZero();
     }
 
-    /** Whether all of it is as it should be. */
+    /** Whether everything is as expected. */
     boolean good() {
         try {
             check();
@@ -126,7 +126,7 @@ record FaultRow(
         return String.format(Locale.ROOT, "%.1f s", value);
     }
 
-    /** A cell's worth, without what differs between runs. */
+    /** The contents of a cell, without what differs between runs. */
     private static String brief(String text) {
         String line = text.replaceAll("/\\S*/junit[^/\\s]*/", ".../")
                 .replaceAll("[0-9a-f]{13,64}", "ID")

@@ -19,8 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * Every way in which a real containerd can hang or fail: no hung container hurts the node, whoever hangs is named, and an
- * agent that is started meanwhile is not held up. Each fault has a machine of its own; many run side by side at one API
+ * Every way in which a real containerd can hang or fail: a hung container does not harm the node, what hangs is named, and an agent that starts in that time is not delayed. Each fault has a machine of its own; many run side by side at one API
  * server. The table of a whole run becomes {@code docs/faults.md}.
  *
  * <p>{@code -Dfaults.only=CNI_ADD,SHIM_STOPPED} runs just those and leaves the document alone.
@@ -29,7 +28,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated("It measures.")
 @Tag("long")
 class FaultZooIT {
-    /** They mostly wait; all take two rounds. */
+    /** They mostly wait; all need two rounds. */
     private static final int SIDE_BY_SIDE = Integer.getInteger("faults.parallel", 9);
 
     @TempDir

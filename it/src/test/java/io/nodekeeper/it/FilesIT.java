@@ -118,6 +118,15 @@ class FilesIT {
         Command.ok(unmasked("apiserver", "restore", "--data-dir=" + at("restored"), at("objects.snapshot")));
         Command.ok(unmasked("certs", data, "--user=alice", "--out=" + at("alice.kubeconfig")));
         Command.ok(unmasked("simulate", "--nodes=3", "--duration=1m", "--trace=" + at("trace.txt")));
+        // doctor's exit code is 1, because there is no container runtime
+        Command.run(
+                Duration.ofMinutes(1),
+                unmasked(
+                        "doctor",
+                        "--container-runtime-endpoint=unix://" + at("none.sock"),
+                        "--healthz-port=1",
+                        "--bundle=" + at("evidence.tar.gz")));
+        assertThat(directory.resolve("evidence.tar.gz")).isNotEmptyFile();
         // given a store whose latest change is damaged
         Files.delete(directory.resolve("data/store/CURRENT"));
         Command.ok(unmasked("apiserver", "repair", data));

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Looks at a cluster from the side: what the API shows of each node, and when it first showed it. */
+/** Observes a cluster through the API: the state of each node, and when it first appeared. */
 final class Fleet implements AutoCloseable {
     /** The controller's own lease among those of nodes. */
     private static final String CANARY = "nodekeeper-canary";
@@ -23,17 +23,17 @@ final class Fleet implements AutoCloseable {
     private final Map<String, Seen> nodes = new ConcurrentHashMap<>();
     private final AtomicLong renewals = new AtomicLong();
 
-    /** What was seen of one node; times are System.nanoTime. */
+    /** What the API showed of one node; times are System.nanoTime. */
     static final class Seen {
         /** When a heartbeat last arrived: a renewed lease or a heartbeat in the status. */
         volatile long signal;
         /** When the lease was last renewed. */
         volatile long renewal;
-        /** The word of the Ready condition. */
+        /** The status of the Ready condition. */
         volatile String ready = "";
-        /** When that word came. */
+        /** When that status appeared. */
         volatile long readySince;
-        /** How often the word became Unknown. */
+        /** How often the status became Unknown. */
         volatile int marked;
 
         private String renewTime = "";

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What 10,000 nodes cost the controller, and how it takes the death of 1,000 at once. Takes about six minutes, so it is not
+ * What 10,000 nodes cost the controller, and how soon it finds the death of 1,000 at once. Takes about six minutes, so it is not
  * one of the tests: {@code scripts/bench-fleet} runs it. {@code -Dfleet.nodes=N} makes it smaller; a tenth dies.
  */
 class FleetScaleBench {

@@ -25,12 +25,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** An agent that is frozen is noticed on time, and welcomed back. */
+/** A frozen agent is found on time, and is Ready again after it thawed. */
 @Isolated("It measures.")
 @Tag("long")
 class FreezeIT {
     private static final Duration WARM_UP = Duration.ofSeconds(10);
-    /** Agents that are frozen side by side, each at times of its own: a freeze is a wait of seconds. */
+    /** Agents that are frozen in parallel, each at its own times: a freeze is a wait of seconds. */
     private static final int AGENTS = 4;
     /** How often each of them is frozen. */
     private static final int TIMES = 5;

@@ -7,7 +7,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * A script in the place of a program, which hangs or fails while it is told to, for one of the program's commands each, and
+ * A script that takes the place of a program. It hangs or fails for chosen commands of the program, and
  * otherwise is that program. A command that hangs continues once the gate is open again.
  */
 public final class Gate {

@@ -36,7 +36,7 @@ class HeartbeatLoadIT {
     private static final int RATE = NODES / 10;
 
     private static final int SECONDS = 10;
-    /** A real fleet's connections are there already: thousands of handshakes at once are another matter. */
+    /** The connections of a real fleet exist already, so handshakes are not measured. */
     private static final int CONNECTIONS = 32;
 
     private static final String PATH = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";

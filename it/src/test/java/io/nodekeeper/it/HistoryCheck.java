@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Says whether what concurrent clients saw can have come from one store that does one thing after the other.
+ * Checks whether a store that performs one operation at a time could have given the answers that concurrent clients saw.
  *
  * <p>The watch gives the order in which writes took place, by their revisions, and also tells what became of those that were
  * never answered: each write leaves a value of its own, and a deletion names the revision that it ends. First the watch is
@@ -29,7 +29,7 @@ final class HistoryCheck {
     /** A write that took place: an object is {@code value} from {@code revision} on; empty if it is gone. */
     private record Write(long revision, String value, long invoked, long returned) {}
 
-    /** What is wrong, a sentence each; none if all is well. */
+    /** The faults, a sentence each; empty if there are none. */
     static List<String> faults(List<Operation> operations, List<WatchedEvent> events) {
         HistoryCheck check = new HistoryCheck();
         Map<String, List<Write>> rows = check.rows(operations, events);
@@ -87,7 +87,7 @@ final class HistoryCheck {
         return rows;
     }
 
-    /** Of two deletions of the same revision, the one that took place if one did. */
+    /** Of two deletions of the same revision, the one that can have taken place. */
     private Operation likelier(Operation one, Operation other) {
         if (one.outcome() == Outcome.DONE && other.outcome() == Outcome.DONE) {
             faults.add("deleted twice: " + one + " and " + other);

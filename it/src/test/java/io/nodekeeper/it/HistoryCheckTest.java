@@ -7,7 +7,7 @@ import io.nodekeeper.it.Operation.Outcome;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The check finds what is wrong, and nothing else. */
+/** The check finds real faults, and only those. */
 class HistoryCheckTest {
     private static final long NEVER = Long.MAX_VALUE;
     private static final Operation CREATED = create("a", 0, 10, Outcome.DONE, 5);

@@ -23,14 +23,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Clients that create, update, delete and read the same few ConfigMaps as fast as they are answered, each over any of the
- * servers, and write down what came of it.
- */
+ * servers, and record the results. */
 final class HistoryClients implements AutoCloseable {
     static final String PATH = "/api/v1/namespaces/default/configmaps";
 
     private static final int KEYS = 6;
     private static final String KEY_PREFIX = "history-";
-    /** Longer than any server here takes to say that it cannot; what comes later counts as never. */
+    /** Longer than any server takes to refuse; a later answer counts as none. */
     private static final long ANSWER_SECONDS = 8;
 
     private final List<HttpTransport> servers = new ArrayList<>();
@@ -48,7 +47,7 @@ final class HistoryClients implements AutoCloseable {
         }
     }
 
-    /** Whether it is one of the objects that are fought over. */
+    /** Whether it is one of the shared objects. */
     static boolean covers(String key) {
         return key.startsWith(KEY_PREFIX);
     }
@@ -60,7 +59,7 @@ final class HistoryClients implements AutoCloseable {
                 .count();
     }
 
-    /** Ends the clients and returns what they did. */
+    /** Stops the clients and returns their operations. */
     List<Operation> stop() throws Exception {
         running = false;
         for (Thread thread : threads) {

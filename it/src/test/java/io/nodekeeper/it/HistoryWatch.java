@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
-/** Follows the ConfigMaps of {@link HistoryClients} without ever listing them: a watch that breaks goes on where it was. */
+/** Follows the ConfigMaps of {@link HistoryClients} without listing them: a watch that breaks is continued from its last version. */
 final class HistoryWatch implements AutoCloseable {
     private final List<HttpTransport> servers = new ArrayList<>();
     private final List<WatchedEvent> events = new ArrayList<>();
@@ -37,7 +37,7 @@ final class HistoryWatch implements AutoCloseable {
         }
     }
 
-    /** What was seen of the objects that are fought over. */
+    /** The events of the shared objects. */
     List<WatchedEvent> events() {
         synchronized (events) {
             return events.stream()
@@ -46,7 +46,7 @@ final class HistoryWatch implements AutoCloseable {
         }
     }
 
-    /** What servers answered instead of going on where the watch was. */
+    /** The errors of servers that refused to continue a watch. */
     List<String> refusals() {
         synchronized (events) {
             return List.copyOf(refusals);

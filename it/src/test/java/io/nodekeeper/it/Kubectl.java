@@ -33,7 +33,7 @@ final class Kubectl {
         return other;
     }
 
-    /** What a run of kubectl left. */
+    /** The result of a run of kubectl. */
     record Result(int code, String out, String err) {}
 
     /** Runs it and fails unless it exits with 0. */
@@ -66,7 +66,7 @@ final class Kubectl {
         return new Result(process.exitValue(), Files.readString(out), Files.readString(err));
     }
 
-    /** Starts it, for commands that go on. */
+    /** Starts it, for commands that run for long. */
     Process start(Path out, Path err, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(executable, "--kubeconfig", kubeconfig.toString()));
         command.addAll(List.of("--cache-dir", directory.resolve("kubectl-cache").toString()));

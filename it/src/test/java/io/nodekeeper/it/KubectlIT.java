@@ -22,8 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What people type, with each kubectl that is there, against {@code nodekeeper apiserver}: by what it leaves and by its
- * exit code. Each version has a namespace and node names of its own, so that all run beside each other.
+ * Commands that people type, with each installed kubectl, against {@code nodekeeper apiserver}: their effects and exit codes. Each version has a namespace and node names of its own, so that all run beside each other.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @Tag("long")
@@ -38,7 +37,7 @@ class KubectlIT {
     private static Path kubeconfig;
     private static Map<String, Path> executables = Map.of();
 
-    /** A kubectl and the place where it works. */
+    /** A kubectl and its working directory. */
     record Client(String version, Kubectl kubectl, String namespace, Path directory) {
 
         String node(String name) {
@@ -107,7 +106,7 @@ class KubectlIT {
             return all;
         }
 
-        /** A command that goes on, and what it has written. */
+        /** A running command and its output so far. */
         Going start(String... arguments) throws Exception {
             Path out = Files.createTempFile(directory, "going", ".out");
             Path err = Files.createTempFile(directory, "going", ".err");
@@ -318,7 +317,7 @@ class KubectlIT {
             Eventually.within(
                     SOON,
                     () -> client.readHere("pods", "evicted").object("metadata").has("deletionTimestamp"));
-            // What the node's agent does once the containers have ended.
+            // As the node's agent does after the containers have ended.
             client.kubectl.ok(
                     "delete", "pod", "evicted", "-n", client.namespace, "--force", "--grace-period=0", "--wait=false");
             drain.awaitSuccess();

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/** What a container runtime leaves when it is killed, found by its directory and by the name of its control groups. */
+/** What remains of a killed container runtime, found by its directory and the name of its control groups. */
 public final class Leftovers {
     private static final Path CGROUPS = Path.of("/sys/fs/cgroup");
 

@@ -21,8 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Whatever happens to it, the API server looks like one store that does one thing after the other, and its watches tell
- * every change once and in order.
+ * The API server is linearizable under faults, and its watches deliver each change once and in order.
  */
 @Tag("long")
 @Order(2)
@@ -35,7 +34,7 @@ class LinearizabilityIT {
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
-    /** Something that goes wrong while clients work. */
+    /** A fault while clients work. */
     private interface Trouble {
         void happen() throws Exception;
     }
@@ -94,7 +93,7 @@ class LinearizabilityIT {
                 List.of(frozen, one::killAndRestart, stopped));
     }
 
-    /** Has clients at work all the time while one trouble after the other happens, and judges what they saw. */
+    /** Runs clients while one fault follows another, and checks what they saw. */
     private void check(String what, List<Server> servers, List<Trouble> troubles) throws Exception {
         List<Path> kubeconfigs = servers.stream().map(Server::kubeconfig).toList();
         String version = put("begin", kubeconfigs.getFirst());

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A disk of its own in a file, which can be made to stall. Needs root, loop devices, {@code mkfs.ext4} and {@code fsfreeze}. */
+/** A disk in a file, which can be frozen. Needs root, loop devices, {@code mkfs.ext4} and {@code fsfreeze}. */
 public final class LoopDisk implements AutoCloseable {
     private static final long SIZE = 256L << 20;
 
@@ -40,7 +40,7 @@ public final class LoopDisk implements AutoCloseable {
         run("fsfreeze", "-f", mountPoint.toString());
     }
 
-    /** Writes go on. */
+    /** Thaws the disk. */
     void thaw() throws Exception {
         frozen = false;
         run("fsfreeze", "-u", mountPoint.toString());
@@ -56,7 +56,7 @@ public final class LoopDisk implements AutoCloseable {
         return mountPoint;
     }
 
-    /** Lets writes go on if they do not. */
+    /** Thaws the disk if it is frozen. */
     public void thawIfFrozen() throws Exception {
         if (frozen) {
             thaw();

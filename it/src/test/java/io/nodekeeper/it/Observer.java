@@ -30,7 +30,7 @@ public final class Observer implements AutoCloseable {
         return client;
     }
 
-    /** Tells, on the loop, of every object that is new or changed, and of every one that is gone. */
+    /** Reports, on the loop, each new or changed object, and each deleted one. */
     void follow(Selection selection, Consumer<ApiObject> changed, Consumer<ApiObject> gone) {
         new Reflector(client, selection, Randoms.secure(), new Reflector.Handler() {
                     @Override

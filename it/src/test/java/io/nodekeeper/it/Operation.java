@@ -1,7 +1,7 @@
 package io.nodekeeper.it;
 
 /**
- * One request about one object, and what came of it. Times are System.nanoTime.
+ * One request about one object, and its outcome. Times are System.nanoTime.
  *
  * @param kind what was asked for
  * @param key which object
@@ -24,7 +24,7 @@ record Operation(
         long revision,
         String seen) {
 
-    /** What can be asked for. */
+    /** The kinds of requests. */
     enum Kind {
         CREATE,
         UPDATE,
@@ -32,7 +32,7 @@ record Operation(
         GET
     }
 
-    /** What can come of it. */
+    /** The possible outcomes. */
     enum Outcome {
         /** It was done. */
         DONE,
@@ -42,7 +42,7 @@ record Operation(
         PRESENT,
         /** Refused: it is not at that revision. */
         CONFLICT,
-        /** Nobody knows whether it was done. */
+        /** It is unknown whether it was done. */
         UNKNOWN
     }
 }

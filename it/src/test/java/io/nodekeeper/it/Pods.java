@@ -31,7 +31,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** Makes pods and ends them, as a kubelet would, over CRI. Thread-safe. */
+/** Creates and removes pods over CRI, as a kubelet does. Thread-safe. */
 public final class Pods implements AutoCloseable {
     /** As long as a kubelet waits. */
     private static final Duration PATIENCE = Duration.ofMinutes(4);
@@ -100,12 +100,12 @@ public final class Pods implements AutoCloseable {
                 .getPodSandboxId();
     }
 
-    /** Begins to make a pod, which may take for ever; the future ends as the attempt does. */
+    /** Begins to create a pod, which may hang; the future ends with the attempt. */
     public CompletableFuture<RealPod> begin(String name) {
         return CompletableFuture.supplyAsync(() -> run(name), background);
     }
 
-    /** Stops the container and the sandbox, in the background, as it may take for ever. */
+    /** Stops the container and the sandbox, in the background, as it may hang. */
     public CompletableFuture<Void> stop(RealPod pod) {
         return CompletableFuture.runAsync(
                 () -> {
@@ -193,7 +193,7 @@ public final class Pods implements AutoCloseable {
         return "uid-" + name;
     }
 
-    /** Gives up all that is under way. */
+    /** Cancels everything that runs. */
     @Override
     public void close() {
         channel.shutdownNow();

@@ -22,9 +22,9 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
-/** The API server on this machine that is attacked, and the means to do so. Thread-safe. */
+/** The API server that is attacked, and the clients to attack it. Thread-safe. */
 final class Prey {
-    /** Stands for a renewal that was not done, seconds. */
+    /** Stands for a failed renewal, seconds. */
     static final double FAILED = 60;
 
     /** The token of a user who may do all that a cluster's administrators may, but is not in system:masters. */

@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLSocket;
 
-/** Attacks that no proper client of HTTP could carry out. */
+/** Attacks that an HTTP client library cannot perform. */
 final class RawAttacks {
     /** Connections at a time that send frames as fast as they can. */
     private static final int FLOODS = 8;
@@ -37,7 +37,7 @@ final class RawAttacks {
         HEADER_BOMB
     }
 
-    /** Sends such frames until the server has enough, and connects again. */
+    /** Sends such frames until the server closes the connection, and connects again. */
     static Map<String, Integer> frames(Prey prey, long until, Frames kind) throws InterruptedException {
         return Prey.repeat(FLOODS, Integer.MAX_VALUE, until, thread -> {
             try (RawHttp2 connection = new RawHttp2(prey).reading()) {

@@ -16,11 +16,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One machine of a cluster: a containerd of its own with a few pods, and an agent that can be killed and started again.
+ * One node of a cluster: its own containerd with a few pods, and an agent that can be killed and restarted.
  * Used by one thread.
  */
 public final class RealNode implements AutoCloseable {
-    /** An agent of a busy machine is Ready within. */
+    /** Within this time an agent on a busy machine is Ready. */
     private static final Duration READY = Duration.ofSeconds(60);
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -74,7 +74,7 @@ public final class RealNode implements AutoCloseable {
         return pods;
     }
 
-    /** The pods that were there from the beginning; the first one is whom faults of a single pod hit. */
+    /** The pods that were there from the beginning; faults of a single pod affect the first one. */
     public List<Pods.RealPod> running() {
         return running;
     }
@@ -88,7 +88,7 @@ public final class RealNode implements AutoCloseable {
         running.addFirst(pod);
     }
 
-    /** Takes part in the machine from now on: it is closed with it, before what is there already. */
+    /** Adds a part to the node, which is closed with it, before the earlier parts. */
     public <T extends AutoCloseable> T opened(T part) {
         parts.push(part);
         return part;
@@ -115,12 +115,12 @@ public final class RealNode implements AutoCloseable {
         return Objects.requireNonNull(volume, "no volume was made");
     }
 
-    /** Something was begun that may hang; whether it ends is asked for later. */
+    /** Registers an operation that may hang. */
     void begun(CompletableFuture<?> what) {
         underway.add(what);
     }
 
-    /** How much of what was begun has not ended, well or not. */
+    /** How many registered operations have not ended. */
     long waiting() {
         return underway.stream().filter(what -> !what.isDone()).count();
     }
@@ -148,7 +148,7 @@ public final class RealNode implements AutoCloseable {
         return Objects.requireNonNull(agent, "the agent was not started");
     }
 
-    /** What the agent tells of itself. */
+    /** The agent's pages. */
     public AgentPage page() {
         return Objects.requireNonNull(page, "the agent was not started");
     }

@@ -32,25 +32,25 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * A bad network between one client and the API server. It ends the client's TLS with the server's own certificate, speaks
+ * A faulty network between one client and the API server. It ends the client's TLS with the server's own certificate, speaks
  * to the server as that client, and reads what is asked for (HTTP/1.1, one request at a time on a connection), so that it
  * can hold back some answers and let others pass. Thread-safe.
  */
 final class Relay implements AutoCloseable {
-    /** What is wrong with the network. */
+    /** The faults of the network. */
     enum Fault {
         /** Nothing. */
         NONE,
-        /** Not a byte of the answer to a watch of leases arrives; connections stay open, all else passes. */
+        /** No byte of a watch of leases arrives; connections stay open, everything else passes. */
         LEASE_WATCH_STALLED,
         /** All connections are reset, new ones refused. */
         REFUSED,
-        /** Nothing passes in either direction, and nobody is told. What was sent arrives when the fault is over. */
+        /** Nothing passes in either direction, and no connection is closed. What was sent arrives after the fault. */
         DROPPED
     }
 
     private static final char[] NO_PASSWORD = {};
-    /** How much a head may hold: no client of ours comes near. */
+    /** The most bytes of a request's head; our clients send far fewer. */
     private static final int HEAD_LIMIT = 64 * 1024;
 
     private final Path data;
@@ -93,7 +93,7 @@ final class Relay implements AutoCloseable {
         return leaseWatches.get();
     }
 
-    /** From now on this is wrong, and what was wrong before no longer is. */
+    /** Sets the fault, in place of the present one. */
     synchronized void set(Fault next) throws IOException {
         Fault before = fault;
         fault = next;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Restarts of the control plane harm no node, and are no reason to miss a dead one. */
+/** Restarts of the control plane harm no node, and dead nodes are still found. */
 @Tag("long")
 @Order(4)
 class RestartIT {

@@ -155,7 +155,7 @@ public final class Running implements AutoCloseable {
     }
 
     /** Waits until it ends by itself, and returns its exit code. */
-    int awaitEnd() throws Exception {
+    public int awaitEnd() throws Exception {
         return awaitEnd(Duration.ofSeconds(30));
     }
 

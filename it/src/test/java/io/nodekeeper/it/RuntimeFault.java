@@ -351,7 +351,7 @@ enum RuntimeFault {
         this.expected = expected;
     }
 
-    /** What it is, for people. */
+    /** A description. */
     String text() {
         return text;
     }

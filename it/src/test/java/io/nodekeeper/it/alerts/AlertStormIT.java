@@ -7,6 +7,7 @@ import io.nodekeeper.it.alerts.ScrapedFleet.State;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
  * What operators are sent when 1,000 nodes fail at the same time. All times of the configuration are a twentieth, so a
  * second here is 20 s with the configuration as it is.
  */
+@Order(3)
 @Tag("long")
 class AlertStormIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Runs generated faults on several nodes side by side at one API server, and collects the results. Thread-safe. */
@@ -59,8 +60,30 @@ final class Campaign {
         return List.copyOf(failures);
     }
 
-    /** Runs all of them. */
-    void run() throws Exception {
+    /**
+     * Runs all of them, and passes to {@code report} whether the run was ended before, as by Ctrl-C. With {@code measured} a
+     * script waits for this process.
+     */
+    void run(boolean measured, Consumer<Boolean> report) throws Exception {
+        if (measured) {
+            // After Ctrl-C this process ends later than Maven.
+            Files.writeString(
+                    Path.of("target", "generated-faults.pid"),
+                    ProcessHandle.current().pid() + "\n");
+        }
+        Thread partial = new Thread(
+                () -> {
+                    stopped = true;
+                    report.accept(true);
+                },
+                "partial table");
+        Runtime.getRuntime().addShutdownHook(partial);
+        run();
+        Runtime.getRuntime().removeShutdownHook(partial);
+        report.accept(false);
+    }
+
+    private void run() throws Exception {
         Path data = directory.resolve("data");
         try (Running server = Running.startSmall(
                 directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"))) {
@@ -78,11 +101,6 @@ final class Campaign {
                 }
             }
         }
-    }
-
-    /** Begins no more faults. */
-    void stop() {
-        stopped = true;
     }
 
     private synchronized @Nullable GeneratedFault next(boolean probes) {
@@ -145,9 +163,14 @@ final class Campaign {
     private synchronized void add(FaultResult result, long seconds) {
         results.add(result);
         System.out.printf(Locale.ROOT, "faults: %s: %s", progress(), result.row());
+        result.restart().ifPresent(story -> System.out.print("faults:" + text(story)));
         keep(result.details()
                 + "  in all: " + seconds + " s\n"
-                + result.restart().map(said -> "  restart: " + said + "\n").orElse(""));
+                + result.restart().map(Campaign::text).orElse(""));
+    }
+
+    private static String text(RestartStory story) {
+        return "  restart: " + story.shown() + ": " + story.text() + "\n";
     }
 
     private synchronized void fail(GeneratedFault fault, Throwable error) {

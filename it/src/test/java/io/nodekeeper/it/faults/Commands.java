@@ -45,6 +45,18 @@ record Commands(Target target, Obstacle obstacle) implements Primitive {
     }
 
     @Override
+    public boolean blocksNewPods() {
+        return target == Target.RUNC_CREATE || obstacle.locksAddresses();
+    }
+
+    @Override
+    public void prepare(Scene scene) {
+        if (target.hitsVictim()) {
+            scene.victim();
+        }
+    }
+
+    @Override
     public Struck strike(Scene scene) throws Exception {
         Path pids = scene.file("commands");
         Obstacle.InPlace inPlace = obstacle.setup().put(scene);

@@ -30,7 +30,7 @@ record FaultResult(
         List<String> harsh,
         Optional<Boolean> healed,
         List<String> harm,
-        Optional<String> restart,
+        Optional<RestartStory> restart,
         String spent) {
     /** With less processor time than this an agent that looks every 2 s misses whole looks. */
     private static final double TOO_SHORT = 0.25;
@@ -98,7 +98,7 @@ record FaultResult(
                 + "\n";
     }
 
-    /** A cell's worth, without what differs between runs. */
+    /** The contents of a cell, without what differs between runs. */
     static String brief(String text) {
         String line = text.replaceAll("/\\S*/(?=scene-|containerd)", ".../")
                 .replaceAll("[0-9a-f]{13,64}", "ID")

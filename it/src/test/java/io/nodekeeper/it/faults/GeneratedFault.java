@@ -1,5 +1,6 @@
 package io.nodekeeper.it.faults;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -35,6 +36,18 @@ record GeneratedFault(int number, List<Primitive> parts, boolean bystanders, Hea
     String text() {
         return parts.stream().map(Primitive::text).collect(Collectors.joining(" + "))
                 + (bystanders ? ", others busy" : "");
+    }
+
+    /** The parts in the order in which they strike: what blocks new pods last, as the other part may need one. */
+    List<Primitive> inOrder() {
+        return parts.stream()
+                .sorted(Comparator.comparing(Primitive::blocksNewPods))
+                .toList();
+    }
+
+    /** The same, in which the agent is started again; the generator ends it. */
+    GeneratedFault restarted() {
+        return new GeneratedFault(number, parts, bystanders, Healer.GENERATOR, true);
     }
 
     /** Whether the agent must probe the pod network to see it. */

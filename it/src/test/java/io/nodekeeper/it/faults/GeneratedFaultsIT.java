@@ -53,21 +53,7 @@ class GeneratedFaultsIT {
         List<GeneratedFault> faults = faults();
         Campaign campaign = new Campaign(directory, faults, SIDE_BY_SIDE, COUNT > 0, LIMIT);
         Pressure pressure = new Pressure();
-        Path running = Path.of("target", "generated-faults.pid");
-        if (MEASURED) {
-            // The script waits for this process: after Ctrl-C it ends later than Maven.
-            Files.writeString(running, ProcessHandle.current().pid() + "\n");
-        }
-        Thread partial = new Thread(
-                () -> {
-                    campaign.stop();
-                    write(campaign, faults.size(), pressure, true);
-                },
-                "partial table");
-        Runtime.getRuntime().addShutdownHook(partial);
-        campaign.run();
-        Runtime.getRuntime().removeShutdownHook(partial);
-        write(campaign, faults.size(), pressure, false);
+        campaign.run(MEASURED, partial -> write(campaign, faults.size(), pressure, partial));
 
         List<FaultResult> results = campaign.results();
         assertThat(campaign.failures()).as("faults that could not be run").isEmpty();
@@ -126,14 +112,7 @@ class GeneratedFaultsIT {
         if (!MEASURED) {
             return;
         }
-        String restarts = results.stream()
-                .filter(result -> result.restart().isPresent())
-                .map(result -> "| %d | %s | %s |%n"
-                        .formatted(
-                                result.fault().number(),
-                                FaultResult.brief(result.fault().text()),
-                                result.restart().orElseThrow().replace("|", "\\|")))
-                .collect(Collectors.joining());
+        String restarts = RestartScore.rows(results);
         boolean whole = !partial && MATCH.isEmpty() && COUNT >= WHOLE;
         Path document = Path.of(whole ? "../docs/faults-generated.md" : "target/faults-generated.md");
         try {
@@ -157,30 +136,6 @@ class GeneratedFaultsIT {
             System.out.println("faults: wrote " + document.toAbsolutePath().normalize());
         } catch (IOException e) {
             System.out.println("faults: " + e);
-        }
-    }
-
-    /** How much of a time something on the machine waited for a processor, as the kernel counts it. */
-    private static final class Pressure {
-        private final long begin = System.nanoTime();
-        private final long before = waitedMicros();
-
-        long percent() {
-            return Math.round(100e3 * (waitedMicros() - before) / Math.max(1, System.nanoTime() - begin));
-        }
-
-        long minutes() {
-            return Duration.ofNanos(System.nanoTime() - begin).toMinutes();
-        }
-
-        private static long waitedMicros() {
-            try {
-                return Long.parseLong(Files.readAllLines(Path.of("/proc/pressure/cpu"))
-                        .getFirst()
-                        .replaceFirst(".*total=", ""));
-            } catch (IOException e) {
-                return 0;
-            }
         }
     }
 
@@ -219,9 +174,9 @@ class GeneratedFaultsIT {
             %s
             ## The agent is started again while a fault lasts
 
-            What the condition `RuntimeDegraded` says in the 60 s after the new agent's start.
+            What is said in the 60 s after the new agent's start, as in [faults-restarts.md](faults-restarts.md).
 
-            | # | fault | RuntimeDegraded |
-            |---|---|---|
+            | # | fault | verdict | said |
+            |---|---|---|---|
             %s""";
 }

@@ -57,6 +57,20 @@ class GeneratorTest {
     }
 
     @Test
+    void whatBlocksNewPodsStrikesLast() {
+        for (long seed = 0; seed < 20; seed++) {
+            assertThat(new Generator(seed, Catalog.all()).choose(COUNT))
+                    .filteredOn(fault -> fault.parts().getFirst().text().startsWith("runc create"))
+                    .filteredOn(fault -> fault.parts().size() == 2)
+                    .isNotEmpty()
+                    .allSatisfy(fault -> {
+                        assertThat(fault.inOrder()).containsExactlyInAnyOrderElementsOf(fault.parts());
+                        assertThat(fault.inOrder().getLast().blocksNewPods()).isTrue();
+                    });
+        }
+    }
+
+    @Test
     void primitivesHaveDistinctTexts() {
         assertThat(Catalog.all())
                 .extracting(Primitive::text)
@@ -143,7 +157,7 @@ class GeneratorTest {
 
     @Test
     void aTimelineJoinsEqualSeconds() {
-        assertThat(Timeline.of(List.of("a", "a", "b", "a"))).isEqualTo("1-2 s: a; 3 s: b; 4 s: a");
+        assertThat(Timeline.of(List.of("a", "a", "b", "a"))).isEqualTo("1-2 s a; 3 s b; from 4 s a");
     }
 
     private static List<String> texts(List<GeneratedFault> faults) {

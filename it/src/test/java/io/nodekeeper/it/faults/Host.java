@@ -18,8 +18,11 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -40,6 +43,9 @@ final class Host implements AutoCloseable {
     private static final Duration AT_MOST_WITH_PROBES = Duration.ofSeconds(40);
     /** A call that still waits then hangs. */
     private static final Duration HANGS = Duration.ofSeconds(9);
+
+    /** So long an agent is looked at after its start. */
+    private static final int RESTARTED_SECONDS = 60;
 
     private static final Duration LOOK = Duration.ofMillis(500);
     private static final Duration CLEAN = Duration.ofSeconds(60);
@@ -81,10 +87,15 @@ final class Host implements AutoCloseable {
         try {
             Stopwatch watch = new Stopwatch();
             long begin = 0;
+            Map<Primitive, Scene> places = new LinkedHashMap<>();
             for (Primitive part : fault.parts()) {
                 Scene scene = new Scene(node, fault.number() + (scenes.isEmpty() ? "a" : "b"));
                 scenes.push(scene);
-                struck.add(part.strike(scene));
+                places.put(part, scene);
+                part.prepare(scene);
+            }
+            for (Primitive part : fault.inOrder()) {
+                struck.add(part.strike(Objects.requireNonNull(places.get(part))));
                 begin = System.nanoTime();
             }
             watch.lap("strike");
@@ -98,7 +109,9 @@ final class Host implements AutoCloseable {
             List<Named> named = judgement.last();
             List<String> harsh = judgement.harsh();
             Optional<Double> rightSince = judgement.rightSince();
-            Optional<String> restart = restarts && fault.restart() ? Optional.of(restart()) : Optional.empty();
+            Optional<RestartStory> restart = restarts && fault.restart()
+                    ? Optional.of(restart(fault, judgement.quiet(), scenes, struck))
+                    : Optional.empty();
             watch.lap("restart");
             Optional<Boolean> healed = effect ? doctor(fault, struck) : Optional.empty();
             watch.lap("doctor");
@@ -149,14 +162,14 @@ final class Host implements AutoCloseable {
                 () -> conditions
                         .now(node.name(), DEGRADED)
                         .filter(condition -> condition.status().equals(Condition.FALSE))
-                        .filter(condition -> isNewer(killed))
+                        .filter(condition -> isNewer(DEGRADED, killed))
                         .isPresent());
     }
 
-    /** Whether the agent has written its conditions since. */
-    private boolean isNewer(Instant since) {
+    /** Whether the agent has written a condition since. */
+    private boolean isNewer(String type, Instant since) {
         return conditions
-                .now(node.name(), Condition.READY)
+                .now(node.name(), type)
                 .flatMap(Condition::lastHeartbeatTime)
                 .filter(at -> at.isAfter(since))
                 .isPresent();
@@ -216,6 +229,11 @@ final class Host implements AutoCloseable {
 
     /** The culprits at the agent's page, and after them what its probes of the pod network say. */
     private List<Named> named() {
+        return named(Instant.EPOCH);
+    }
+
+    /** The same without what was written before {@code since}. */
+    private List<Named> named(Instant since) {
         List<Named> named = new ArrayList<>();
         node.page()
                 .runtime()
@@ -223,7 +241,7 @@ final class Host implements AutoCloseable {
                         page -> page.array("culprits").objects().map(Named::of).forEach(named::add));
         conditions
                 .now(node.name(), NETWORK)
-                .filter(condition -> condition.status().equals(Condition.TRUE))
+                .filter(condition -> condition.status().equals(Condition.TRUE) && isNewer(NETWORK, since))
                 .ifPresent(condition -> named.add(new Named(
                         condition.reason(),
                         condition.message(),
@@ -235,21 +253,33 @@ final class Host implements AutoCloseable {
         return named;
     }
 
-    /** Starts the agent again, and tells what it says of the runtime in the next 60 s. */
-    private String restart() throws Exception {
+    /** Starts the agent again, and looks each second of the next 60 s what it says. */
+    private RestartStory restart(GeneratedFault fault, boolean quiet, Deque<Scene> scenes, List<Struck> struck)
+            throws Exception {
+        // What the agent's own probes show is in a condition of its own.
+        String type = fault.needsProbes() ? NETWORK : DEGRADED;
         node.agent().kill();
         Instant killed = Instant.now();
         node.startAgent(flags);
-        List<String> said = new ArrayList<>();
-        for (int second = 1; second <= 60; second++) {
+        List<RestartLook> looks = new ArrayList<>();
+        Optional<Integer> ended = Optional.empty();
+        for (int second = 1; second <= RESTARTED_SECONDS; second++) {
             Thread.sleep(Math.max(0, killed.plusSeconds(second).toEpochMilli() - System.currentTimeMillis()));
-            said.add(conditions
-                    .now(node.name(), DEGRADED)
-                    .filter(condition -> isNewer(killed))
-                    .map(condition -> condition.status() + " " + condition.reason())
-                    .orElse("nothing yet"));
+            if (ended.isEmpty() && !quiet && !hasEffect(scenes, struck)) {
+                ended = Optional.of(second);
+            }
+            Optional<Condition> ready = conditions.now(node.name(), Condition.READY);
+            looks.add(RestartLook.of(
+                    ready,
+                    ready.filter(one -> one.status().equals(Condition.TRUE))
+                            .flatMap(Condition::lastTransitionTime)
+                            .filter(at -> at.isAfter(killed))
+                            .isPresent(),
+                    conditions.now(node.name(), type).filter(condition -> isNewer(type, killed)),
+                    named(killed),
+                    struck.stream().map(Struck::truth).toList()));
         }
-        return Timeline.of(said);
+        return RestartStory.of(looks, quiet, ended);
     }
 
     /** Asks the doctor to end it; whether the cause is gone then. */

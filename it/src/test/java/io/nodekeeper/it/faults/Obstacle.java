@@ -23,12 +23,19 @@ import java.util.regex.Pattern;
  * @param text in the words "because it …"
  */
 record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
+    private static final String ADDRESS_LOCK = "waits for host-local's lock of a process outside";
+
     private Obstacle(Way way, String text, Setup setup) {
         this(Optional.empty(), way, text, setup);
     }
 
     private Obstacle(Layer layer, Way way, String text, Setup setup) {
         this(Optional.of(layer), way, text, setup);
+    }
+
+    /** Whether the pod network gives no addresses meanwhile. */
+    boolean locksAddresses() {
+        return text.equals(ADDRESS_LOCK);
     }
 
     /** Puts it in place. */
@@ -117,7 +124,7 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
 
     /** The address manager waits for the lock of its own directory. */
     static Obstacle addressLock() {
-        return new Obstacle(Way.LOCK, "waits for host-local's lock of a process outside", scene -> {
+        return new Obstacle(Way.LOCK, ADDRESS_LOCK, scene -> {
             Path file = scene.containerd().addressLock();
             Path ready = scene.file("locked");
             long holder = scene.helper(Programs.lock(file, false, ready), ready);

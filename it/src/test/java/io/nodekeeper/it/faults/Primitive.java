@@ -34,6 +34,14 @@ interface Primitive {
         return false;
     }
 
+    /** Whether no pod can be created on the node while it is in effect. */
+    default boolean blocksNewPods() {
+        return false;
+    }
+
+    /** Creates the pod that it hits, before anything on the node is at fault. */
+    default void prepare(Scene scene) throws Exception {}
+
     /** Lets it happen. */
     Struck strike(Scene scene) throws Exception;
 }

@@ -99,7 +99,12 @@ enum Target {
 
     /** The pod that the command is about. */
     Optional<String> pod(Scene scene) {
-        return Optional.of(endsVictim() || this == RUNC_EXEC ? scene.victimName() : scene.newcomerName());
+        return Optional.of(hitsVictim() ? scene.victimName() : scene.newcomerName());
+    }
+
+    /** Whether the command is about a pod that exists before, and not about a new one. */
+    boolean hitsVictim() {
+        return endsVictim() || this == RUNC_EXEC;
     }
 
     boolean endsVictim() {

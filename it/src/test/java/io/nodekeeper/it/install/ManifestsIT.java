@@ -1,0 +1,291 @@
+package io.nodekeeper.it.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.it.Command;
+import io.nodekeeper.it.Running;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The manifests in {@code deploy}, rendered by the real kubectl and applied to an API server. The server does not have the
+ * kinds of a Deployment's world, so the controller is started by the test as the Deployment says.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ManifestsIT {
+    private static final Set<String> UNKNOWN_KINDS =
+            Set.of("Deployment", "DaemonSet", "NetworkPolicy", "ValidatingWebhookConfiguration");
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    @TempDir
+    static Path directory;
+
+    private Running server;
+    private Path admin;
+
+    @BeforeAll
+    void start() throws Exception {
+        Path data = directory.resolve("data");
+        server = Running.startSmall(
+                directory,
+                "server",
+                List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0", "--store", "memory"));
+        server.awaitReady();
+        admin = data.resolve("admin.kubeconfig");
+    }
+
+    @AfterAll
+    void stop() {
+        server.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"observe, nodekeeper-observer", "standalone, nodekeeper-controller", "guard, nodekeeper-guard"})
+    void controllerRunsAsTheOverlaySaysWithTheRightsOfTheOverlay(String overlay, String account) throws Exception {
+        // Given what the overlay contains
+        Path rendered = render(overlay);
+        assertThat(applyTwice(rendered)).contains("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Service");
+        Path deployment = only(rendered, "Deployment");
+        assertThat(line(deployment, "serviceAccountName: ")).isEqualTo(account);
+
+        // When the controller runs with the Deployment's arguments and a token of its service account
+        List<String> arguments = new ArrayList<>();
+        for (String argument : arguments(deployment)) {
+            // The pod's addresses and directories, for this machine.
+            arguments.add(argument.replace("=0.0.0.0:10257", "=0").replace("=/var/lib/nodekeeper", "=" + directory));
+        }
+        assertThat(arguments.getFirst()).isEqualTo("controller");
+        arguments.addAll(List.of("--kubeconfig", kubeconfigOf(account).toString()));
+        if (overlay.equals("guard")) {
+            arguments.add("--guard-bind-address=127.0.0.1:0");
+        }
+        try (Running controller = Running.startSmall(directory, overlay, arguments)) {
+            // Then it becomes ready, and the API server refuses it nothing.
+            ReadyPage.await(controller::log);
+            assertThat(controller.log()).doesNotContainIgnoringCase("forbidden").doesNotContain("403");
+        }
+    }
+
+    @Test
+    void companionIsInstalledWithTheFlagsOfAnAgent() throws Exception {
+        Path rendered = render("companion");
+
+        assertThat(applyTwice(rendered))
+                .containsExactly("ClusterRole", "ClusterRoleBinding", "Namespace", "PriorityClass", "ServiceAccount");
+        String daemonSet = Files.readString(only(rendered, "DaemonSet"));
+        assertThat(daemonSet).contains("- --mode=companion").contains("- '@/usr/lib/nodekeeper/args/agent'");
+    }
+
+    @Test
+    void guardsRightsAndWebhookAreWhatTheCommandPrints() throws Exception {
+        String printed;
+        try (Running print = Running.startSmall(directory, "print", List.of("guard", "print"))) {
+            assertThat(print.awaitEnd()).isZero();
+            printed = print.output();
+        }
+
+        assertThat(Files.readString(deploy("guard-rbac").resolve("guard.yaml")).replaceAll("(?m)^#.*\n", ""))
+                .isEqualTo(printed);
+    }
+
+    @Test
+    void webhookReachesTheGuardsPortThroughServiceAndPolicy() throws Exception {
+        Path rendered = render("guard");
+
+        Path service = rendered.resolve("v1_service_nodekeeper-guard.yaml");
+        assertThat(line(service, "port: ")).isEqualTo("443");
+        assertThat(line(service, "targetPort: ")).isEqualTo("guard");
+        String deployment = Files.readString(only(rendered, "Deployment"));
+        assertThat(deployment)
+                .contains("- containerPort: 9443\n          name: guard\n")
+                .contains("replicas: 2\n");
+        assertThat(Files.readString(only(rendered, "NetworkPolicy"))).contains("- ports:\n    - port: guard\n");
+        assertThat(line(only(rendered, "PodDisruptionBudget"), "maxUnavailable: "))
+                .isEqualTo("1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"controller, nodekeeper-controller", "companion, nodekeeper-agent"})
+    void prometheusRuleHasTheRulesOfTheAlerts(String component, String rules) throws Exception {
+        String rule = Files.readString(deploy("monitoring/" + component).resolve("prometheusrule.yaml"));
+        String alerts = Files.readString(Repository.root().resolve("docs/alerts/" + rules + ".rules.yaml"));
+
+        assertThat(rule.substring(rule.indexOf("\nspec:\n") + 7))
+                .as("scripts/prometheus-rules writes it")
+                .isEqualTo(alerts.replaceAll("(?m)^(?=.)", "  "));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "monitoring/controller, overlays/observe, Deployment, pages, nodekeeper-controller, nodekeeper-controller",
+        "monitoring/companion, overlays/companion-monitoring, DaemonSet, healthz, nodekeeper-companion, nodekeeper-agent"
+    })
+    void serviceMonitorSelectsTheServiceOfThePodsAndTheirPort(
+            String monitoring, String workload, String kind, String port, String name, String job) throws Exception {
+        Path monitor = deploy(monitoring).resolve("servicemonitor.yaml");
+        Path rendered = renderFolder(workload);
+        Path target = only(rendered, kind);
+        Path service = rendered.resolve("v1_service_" + name + ".yaml");
+
+        String pod = Files.readString(target).replaceAll("(?s).* template:\n", "");
+        String labels = Files.readString(monitor).replaceAll("(?s).*matchLabels:\n(( {6}\\S.*?\n)+).*", "$1");
+        String selector = Files.readString(service).replaceAll("(?s).* selector:\n", "");
+        for (String label : labels.strip().split("\\s*\n\\s*")) {
+            assertThat(label).startsWith("app.kubernetes.io/");
+            // The label is one of the Service's own; and the Service selects by it, too.
+            assertThat(Files.readString(service)).contains(label + "\n");
+            assertThat(selector).contains(label + "\n");
+            assertThat(pod).contains(label + "\n");
+        }
+        assertThat(line(monitor, "namespace: ")).isEqualTo(line(service, "namespace: "));
+        assertThat(line(monitor, "port: ")).isEqualTo(port);
+        assertThat(Files.readString(service)).contains("name: " + port + "\n");
+        assertThat(pod).contains("name: " + port + "\n").contains("scheme: HTTPS\n");
+        assertThat(line(monitor, "scheme: ")).isEqualTo("https");
+        // The alerts select the series of this job.
+        assertThat(line(monitor, "replacement: ")).isEqualTo(job);
+        assertThat(Files.readString(deploy(monitoring).resolve("prometheusrule.yaml")))
+                .contains("{job=\"" + job + "\"");
+        assertThat(kind.equals("DaemonSet")).isEqualTo(pod.contains("- --healthz-bind-address=0.0.0.0\n"));
+    }
+
+    @Test
+    void observerMayOnlyRead() throws Exception {
+        kubectl("apply", "--server-side", "-k", deploy("observer-rbac").toString());
+
+        Set<String> verbs = new TreeSet<>();
+        Files.readAllLines(deploy("observer-rbac").resolve("observer.yaml")).stream()
+                .filter(text -> text.contains("verbs:"))
+                .forEach(text -> verbs.addAll(
+                        List.of(text.replaceAll(".*\\[|\\].*|\"", "").split(", "))));
+        assertThat(verbs).containsExactly("get", "list", "watch");
+        String account = "--as=system:serviceaccount:kube-system:nodekeeper-observer";
+        assertThat(kubectl("auth", "can-i", "watch", "nodes", account)).endsWith("yes\n");
+        for (String write :
+                List.of("patch nodes", "patch nodes/status", "delete pods", "create events", "update leases")) {
+            Command.Result answer = Command.run(
+                    LIMIT,
+                    "sh",
+                    "-c",
+                    "kubectl --kubeconfig \"$1\" auth can-i " + write + " -A \"$2\"",
+                    "sh",
+                    admin.toString(),
+                    account);
+            assertThat(answer.output()).as(write).endsWith("no\n");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"observe, Deployment", "standalone, Deployment", "guard, Deployment", "companion, DaemonSet"})
+    void imageHasTheVersionOfTheRelease(String overlay, String kind) throws Exception {
+        String pom = Files.readString(Repository.root().resolve("pom.xml"));
+        String revision = pom.replaceAll("(?s).*<revision>(.*?)(-SNAPSHOT)?</revision>.*", "$1");
+
+        assertThat(line(only(render(overlay), kind), "image: ")).isEqualTo("nodekeeper:" + revision);
+    }
+
+    private static Path deploy(String folder) {
+        return Repository.root().resolve("deploy").resolve(folder);
+    }
+
+    /** One file for each object of an overlay. */
+    private static Path render(String overlay) throws Exception {
+        return renderFolder("overlays/" + overlay);
+    }
+
+    private static Path renderFolder(String folder) throws Exception {
+        Path target = Files.createTempDirectory(directory, "rendered");
+        Command.ok("kubectl", "kustomize", deploy(folder).toString(), "-o", target.toString());
+        return target;
+    }
+
+    /** Applies the kinds that the server has, twice: the second time changes nothing. Returns their kinds. */
+    private Set<String> applyTwice(Path rendered) throws Exception {
+        Path known = Files.createTempDirectory(directory, "known");
+        Set<String> applied = new TreeSet<>();
+        for (Path manifest : files(rendered)) {
+            String kind = line(manifest, "kind: ");
+            if (!UNKNOWN_KINDS.contains(kind)) {
+                Files.copy(manifest, known.resolve(manifest.getFileName()));
+                applied.add(kind);
+            }
+        }
+        kubectl("apply", "--server-side", "-f", known.toString());
+        String versions = resourceVersions(known);
+        kubectl("apply", "--server-side", "-f", known.toString());
+        assertThat(resourceVersions(known)).isEqualTo(versions);
+        return applied;
+    }
+
+    private static List<Path> files(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.sorted().toList();
+        }
+    }
+
+    private static Path only(Path rendered, String kind) throws IOException {
+        for (Path file : files(rendered)) {
+            if (line(file, "kind: ").equals(kind)) {
+                return file;
+            }
+        }
+        throw new AssertionError("no " + kind + " in " + rendered);
+    }
+
+    /** What follows {@code start}, after spaces and perhaps a dash, in the first such line. */
+    private static String line(Path manifest, String start) throws IOException {
+        return Files.readAllLines(manifest).stream()
+                .map(text -> text.replaceFirst("^[ -]*", ""))
+                .filter(text -> text.startsWith(start))
+                .map(text -> text.substring(start.length()))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no line \"" + start + "\" in " + manifest));
+    }
+
+    private static List<String> arguments(Path deployment) throws IOException {
+        List<String> lines = Files.readAllLines(deployment);
+        List<String> arguments = new ArrayList<>();
+        int at = lines.stream().map(String::strip).toList().indexOf("- args:") + 1;
+        assertThat(at).as("args in " + deployment).isPositive();
+        for (; lines.get(at).strip().startsWith("- "); at++) {
+            arguments.add(lines.get(at).strip().substring(2));
+        }
+        return arguments;
+    }
+
+    private String resourceVersions(Path manifests) throws Exception {
+        return kubectl("get", "-f", manifests.toString(), "-o", "jsonpath={.items[*].metadata.resourceVersion}");
+    }
+
+    /** The administrator's kubeconfig, with a token of a service account in place of the certificate. */
+    private Path kubeconfigOf(String account) throws Exception {
+        String token = kubectl("create", "token", account, "-n", "kube-system").strip();
+        Path file = directory.resolve(account + ".kubeconfig");
+        Files.copy(admin, file);
+        String[] config = {"kubectl", "--kubeconfig", file.toString(), "config"};
+        Command.ok(config[0], config[1], config[2], config[3], "set-credentials", "account", "--token=" + token);
+        Command.ok(config[0], config[1], config[2], config[3], "set-context", "--current", "--user=account");
+        return file;
+    }
+
+    private String kubectl(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of("kubectl", "--kubeconfig", admin.toString()));
+        command.addAll(List.of("--cache-dir", directory.resolve("cache").toString()));
+        command.addAll(List.of(arguments));
+        return Command.ok(command.toArray(String[]::new));
+    }
+}
