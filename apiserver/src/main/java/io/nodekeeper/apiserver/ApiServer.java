@@ -222,6 +222,11 @@ public final class ApiServer {
         authorizer.nodesReadTheirOwn(switches.getOrDefault(gate.text(), gate.byDefault()));
     }
 
+    /** The server's metrics, as {@code /metrics} shows them. */
+    public ServerMetrics metrics() {
+        return metrics;
+    }
+
     /** Makes {@code /readyz} fail, because the server is about to stop. */
     public void stopping() {
         health.stop();

@@ -161,6 +161,11 @@ public final class ServerMetrics {
                 .register(registry);
     }
 
+    /** The registry of all metrics; the process registers its own metrics here, too. */
+    public PrometheusRegistry registry() {
+        return registry;
+    }
+
     /** The labels of a request. */
     private record Kind(String verb, ResourceType type, String subresource, String scope) {}
 
