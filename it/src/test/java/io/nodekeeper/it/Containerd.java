@@ -212,9 +212,17 @@ public final class Containerd implements AutoCloseable {
         Eventually.within(Duration.ofSeconds(30), () -> !process().isAlive());
     }
 
-    /** It gets {@code micros} of processor time in each 100 ms, as do all helpers and shims that it starts from now on. */
-    public void slow(int micros) throws Exception {
-        cpu.limit(pid(), micros);
+    /** It and all helpers and shims that it starts from now on get {@code quota} of processor time in each {@code period}. */
+    public void slow(Duration quota, Duration period) throws Exception {
+        cpu.limit(pid(), quota, period);
+    }
+
+    /**
+     * It gets less processor time than the calls of an idle node need, on a machine of any speed: each relist takes several
+     * periods.
+     */
+    public void starve() throws Exception {
+        slow(Duration.ofMillis(1), Duration.ofMillis(400));
     }
 
     /** It gets what there is. */

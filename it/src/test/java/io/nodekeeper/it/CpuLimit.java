@@ -3,6 +3,7 @@ package io.nodekeeper.it;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /** A control group in which a process gets little processor time. Version 1 or 2 of control groups. */
 final class CpuLimit implements AutoCloseable {
@@ -20,12 +21,15 @@ final class CpuLimit implements AutoCloseable {
         group = Files.createDirectory(hierarchy.resolve(name));
     }
 
-    /** The process and its future children get {@code micros} of processor time in each 100 ms. */
-    void limit(long pid, int micros) throws IOException {
+    /** The process and its future children get {@code quota} of processor time in each {@code period}, at most 1 s. */
+    void limit(long pid, Duration quota, Duration period) throws IOException {
+        String quotaMicros = Long.toString(quota.toNanos() / 1_000);
+        String periodMicros = Long.toString(period.toNanos() / 1_000);
         if (first) {
-            Files.writeString(group.resolve("cpu.cfs_quota_us"), Integer.toString(micros));
+            Files.writeString(group.resolve("cpu.cfs_period_us"), periodMicros);
+            Files.writeString(group.resolve("cpu.cfs_quota_us"), quotaMicros);
         } else {
-            Files.writeString(group.resolve("cpu.max"), micros + " 100000");
+            Files.writeString(group.resolve("cpu.max"), quotaMicros + " " + periodMicros);
         }
         Files.writeString(group.resolve("cgroup.procs"), Long.toString(pid));
     }

@@ -156,10 +156,10 @@ enum RuntimeFault {
         }
     },
     /** Each answer takes 100 to 500 ms. */
-    RUNTIME_SLOW("containerd with 1 % of a processor", Expected.stale("RuntimeThrottled", "")) {
+    RUNTIME_SLOW("containerd with 0.25 % of a processor", Expected.stale("RuntimeThrottled", "")) {
         @Override
         void strike(RealNode node) throws Exception {
-            node.containerd().slow(1_000);
+            node.containerd().starve();
             node.begun(node.pods().begin("newcomer"));
         }
 

@@ -42,7 +42,7 @@ class BusyNodeBench {
     /** Pods that start and end at the same time, which is about as many a second as two cores can do. */
     private static final int CHURN = 5;
     /** Processor time of containerd in each 100 ms: 2 % of one core. */
-    private static final int FEW_MICROS = 2_000;
+    private static final Duration LITTLE = Duration.ofMillis(2);
 
     @TempDir
     Path directory;
@@ -107,7 +107,7 @@ class BusyNodeBench {
 
     @Test
     void aRuntimeWithTooLittleProcessorTimeIsOnlyThrottled() throws Exception {
-        node.containerd().slow(FEW_MICROS);
+        node.containerd().slow(LITTLE, Duration.ofMillis(100));
         AtomicInteger number = new AtomicInteger();
         again(() -> node.pods()
                 .remove(node.pods().run("slow-" + number.incrementAndGet()))

@@ -30,7 +30,7 @@ final class Catalog {
         all.add(PodFaults.containerOnFrozenDisk());
         all.add(PodFaults.containerOnFuse());
         all.add(MachineFaults.runtimeDiskFrozen());
-        all.add(RuntimeFaults.runtimeThrottled(1_000));
+        all.add(RuntimeFaults.runtimeThrottled());
         all.add(MachineFaults.diskFull(false));
         all.add(MachineFaults.diskFull(true));
         all.add(MachineFaults.imagesLost());

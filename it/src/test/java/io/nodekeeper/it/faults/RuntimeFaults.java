@@ -28,11 +28,11 @@ final class RuntimeFaults {
         });
     }
 
-    /** The runtime gets a hundredth of a processor. */
-    static Standing runtimeThrottled(int micros) {
+    /** The runtime gets less processor time than its calls need. */
+    static Standing runtimeThrottled() {
         return Standing.node(
-                Layer.CONTAINERD, Way.SLOW, "containerd has " + micros + " us of processor time in 100 ms", scene -> {
-                    scene.containerd().slow(micros);
+                Layer.CONTAINERD, Way.SLOW, "containerd has 1 ms of processor time in 400 ms", scene -> {
+                    scene.containerd().starve();
                     scene.startNewcomer();
                     AtomicBoolean fast = new AtomicBoolean();
                     return Standing.struck(

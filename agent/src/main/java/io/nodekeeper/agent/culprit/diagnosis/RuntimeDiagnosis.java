@@ -26,9 +26,10 @@ final class RuntimeDiagnosis {
     /** An answer from memory takes about 1 ms; 100 times that is slow. */
     private static final Duration SLOW = Duration.ofMillis(100);
     /**
-     * The share of throttled periods from which a quota counts as the cause: in most periods the runtime had to wait.
+     * The share of throttled periods from which a quota explains slow calls. Between the calls of an idle node most periods
+     * need no quota, so that a runtime whose every call is throttled can be throttled in a third of them (measured).
      */
-    private static final double THROTTLED = 0.5;
+    private static final double THROTTLED = 0.25;
     /**
      * How long a call may be late because the runtime works: one that works and answers nothing for longer spins. Kubernetes
      * declares a runtime down after 30 s. With the time to notice and to clear the old culprit, such a runtime is reported as
