@@ -34,10 +34,11 @@ final class FaultCase {
     private final String name;
     private final String[] agentFlags;
 
-    FaultCase(RuntimeFault fault, ConditionLog conditions) {
+    /** {@code suffix} is the end of the node's name. */
+    FaultCase(RuntimeFault fault, String suffix, ConditionLog conditions) {
         this.fault = fault;
         this.conditions = conditions;
-        this.name = fault.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        this.name = fault.name().toLowerCase(Locale.ROOT).replace('_', '-') + suffix;
         this.agentFlags = fault.agentFlags().toArray(String[]::new);
     }
 
@@ -68,7 +69,8 @@ final class FaultCase {
             long healed = System.nanoTime();
             fault.heal(node);
             Optional<Double> well = until(healed, FaultRow.HEALED, () -> well(node));
-            FaultRow row = new FaultRow(fault, ready, othersAge, named, restarted, well, node.waiting());
+            FaultRow row =
+                    new FaultRow(fault, ready, othersAge, named, reasons(struck), restarted, well, node.waiting());
             System.out.print("faults: " + row.cells());
             if (!row.good()) {
                 Path kept = Files.createDirectories(Path.of("target").toAbsolutePath())
@@ -199,6 +201,20 @@ final class FaultCase {
                 .findFirst()
                 .map(entry -> new FaultRow.Named(
                         entry.condition().reason(), entry.condition().message(), seconds(struck, entry.at())));
+    }
+
+    /** The reasons that the expected condition had since the fault, each with the time at which it appeared. */
+    private List<String> reasons(long struck) {
+        List<String> reasons = new ArrayList<>();
+        String last = "";
+        for (ConditionLog.Entry entry : conditions.since(struck, name, fault.expected().condition())) {
+            String reason = entry.condition().status() + " " + entry.condition().reason();
+            if (!reason.equals(last)) {
+                reasons.add(String.format(Locale.ROOT, "%s at %.1f s", reason, seconds(struck, entry.at())));
+                last = reason;
+            }
+        }
+        return reasons;
     }
 
     /** Waits for {@code condition}, and tells how long after {@code begin} it held; empty if it did not within the limit. */

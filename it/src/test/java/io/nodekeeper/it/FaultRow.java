@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param ready how Ready changed from the fault on: until the end, or until the restart if that changes what is to be said
  * @param othersAge how old the agent's knowledge of other pods was at most, before it was restarted; empty if it told nothing
  * @param named who was named: reason or message, and after how long
+ * @param reasons the reasons that the condition had, each with its time
  * @param restarted when, after its restart, the agent said of Ready what it should, and knew what it should
  * @param healed when, after the end of the fault, all was well
  * @param waiting how much of what the fault had let hang did not end even then
@@ -23,6 +24,7 @@ record FaultRow(
         List<Said> ready,
         Optional<Double> othersAge,
         Optional<Named> named,
+        List<String> reasons,
         Optional<Double> restarted,
         Optional<Double> healed,
         long waiting) {
@@ -72,7 +74,9 @@ record FaultRow(
             assertThat(othersAge.orElseThrow()).as("age of other pods").isLessThanOrEqualTo(FRESH);
         }
         if (expected().names()) {
-            assertThat(named).as("somebody of %s is named", expected().named()).isPresent();
+            assertThat(named)
+                    .as("one of %s is named; the condition said %s", expected().named(), reasons)
+                    .isPresent();
             assertThat(named.orElseThrow().after())
                     .as("named after")
                     .isLessThanOrEqualTo(expected().namedWithin().toSeconds());

@@ -4,7 +4,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,7 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * Every way in which a real containerd can hang or fail: a hung container does not harm the node, what hangs is named, and an agent that starts in that time is not delayed. Each fault has a machine of its own; many run side by side at one API
+ * Every way in which a real containerd can hang or fail: a hung container does not harm the node, what hangs is named, and
+ * an agent that starts in that time is not delayed. Each fault has a node of its own; many run side by side at one API
  * server. The table of a whole run becomes {@code docs/faults.md}.
  *
  * <p>{@code -Dfaults.only=CNI_ADD,SHIM_STOPPED} runs just those and leaves the document alone.
@@ -35,6 +38,8 @@ class FaultZooIT {
     static Path directory;
 
     private final List<CompletableFuture<FaultRow>> runs = new ArrayList<>();
+    /** The rows of the table, those that were run again included. */
+    private final Map<RuntimeFault, FaultRow> rows = new EnumMap<>(RuntimeFault.class);
     private Running server;
     private ConditionLog conditions;
     private Path kubeconfig;
@@ -67,7 +72,7 @@ class FaultZooIT {
                 .forEach(fault -> {
                     CompletableFuture<FaultRow> run = run(pool, fault);
                     tests.add(DynamicTest.dynamicTest(
-                            fault.text(), () -> run.join().check()));
+                            fault.text(), () -> checked(fault, run).check()));
                 });
         pool.shutdown();
         return tests.stream();
@@ -79,32 +84,44 @@ class FaultZooIT {
     }
 
     private CompletableFuture<FaultRow> run(ExecutorService pool, RuntimeFault fault) {
-        CompletableFuture<FaultRow> run = CompletableFuture.supplyAsync(
-                () -> {
-                    try {
-                        return new FaultCase(fault, conditions).run(directory, kubeconfig);
-                    } catch (Exception e) {
-                        throw new IllegalStateException(fault + ": " + e.getMessage(), e);
-                    }
-                },
-                pool);
+        CompletableFuture<FaultRow> run = CompletableFuture.supplyAsync(() -> run(fault, ""), pool);
         runs.add(run);
         return run;
+    }
+
+    private FaultRow run(RuntimeFault fault, String suffix) {
+        try {
+            return new FaultCase(fault, suffix, conditions).run(directory, kubeconfig);
+        } catch (Exception e) {
+            throw new IllegalStateException(fault + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * The row of a fault. Nine nodes on two processors can leave one without a processor for longer than a bound: a fault
+     * whose row is not as expected is run again, alone, and then has to be.
+     */
+    private FaultRow checked(RuntimeFault fault, CompletableFuture<FaultRow> run) {
+        boolean good = run.handle((row, error) -> error == null && row.good()).join();
+        if (!good) {
+            CompletableFuture.allOf(runs.toArray(CompletableFuture[]::new))
+                    .exceptionally(error -> null)
+                    .join();
+        }
+        FaultRow row = good ? run.join() : run(fault, "-alone");
+        rows.put(fault, row);
+        return row;
     }
 
     @AfterAll
     void writeTable() throws Exception {
         conditions.close();
         server.close();
-        if (!System.getProperty("faults.only", "").isEmpty()
-                || runs.stream().anyMatch(run -> !run.isDone() || run.isCompletedExceptionally())) {
+        if (rows.size() < RuntimeFault.values().length) {
             return;
         }
         StringBuilder table = new StringBuilder();
-        runs.stream()
-                .map(CompletableFuture::join)
-                .sorted(Comparator.comparing(FaultRow::fault))
-                .forEach(row -> table.append(row.cells()));
+        rows.values().forEach(row -> table.append(row.cells()));
         Files.writeString(Path.of("..", "docs", "faults.md"), DOCUMENT.formatted(table));
     }
 
@@ -117,7 +134,8 @@ class FaultZooIT {
             run at the same time on one machine with 2 cores, with one API server. Processes are frozen with SIGSTOP, disks are
             separate ext4 file systems, frozen with `fsfreeze`; runc and the CNI plugin hang or fail in a wrapper script. Where
             a fault shows only on a request, the test starts or stops a pod, as a kubelet would. Calls about single containers
-            or of single methods hang in a relay in front of containerd's socket.
+            or of single methods hang in a relay in front of containerd's socket. A fault whose row is not as expected is run
+            again, alone.
 
             Times count from the fault, from the agent's start, or from the fault's end. After 50 s of a fault the agent is
             killed and started again; when it has reported what it should, the fault ends.
