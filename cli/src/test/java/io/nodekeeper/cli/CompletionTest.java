@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine.Model.OptionSpec;
@@ -66,6 +68,9 @@ class CompletionTest {
                 "source " + script + "; COMP_WORDS=(nodekeeper sta); COMP_CWORD=1; COMP_LINE='nodekeeper sta';"
                         + " COMP_POINT=14; _complete_nodekeeper; echo \"${COMPREPLY[@]}\";"
                         + " COMP_WORDS=(nodekeeper why --cont); COMP_CWORD=2; COMP_LINE='nodekeeper why --cont'; COMP_POINT=21;"
+                        + " _complete_nodekeeper; echo \"${COMPREPLY[@]}\";"
+                        + " COMP_WORDS=(nodekeeper controller --feature-gates Keep); COMP_CWORD=3;"
+                        + " COMP_LINE='nodekeeper controller --feature-gates Keep'; COMP_POINT=42;"
                         + " _complete_nodekeeper; echo \"${COMPREPLY[@]}\"";
 
         Process bash = new ProcessBuilder("bash", "--norc", "-c", commands)
@@ -74,7 +79,78 @@ class CompletionTest {
         String answer = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
         assertThat(bash.waitFor()).isZero();
-        assertThat(answer.lines()).containsExactly("status", "--context --controller-namespace --controller-service");
+        assertThat(answer.lines())
+                .containsExactly("status", "--context --controller-namespace --controller-service", "KeepTaints");
+    }
+
+    @Test
+    @Tag("long")
+    void fishCompletesCommandsOptionsAndValues() throws Exception {
+        // given a shell that reads the script, as it does at its start
+        Files.writeString(directory.resolve("completion.fish"), script("fish"));
+
+        String answer = answer(
+                "fish",
+                "--no-config",
+                "-c",
+                "source completion.fish; complete -C 'nodekeeper sta'; complete -C 'nodekeeper why --cont';"
+                        + " complete -C 'nodekeeper controller --feature-gates Keep'");
+
+        // then it offers words, each with a description after a tab, and complains of nothing
+        assertThat(answer.lines().map(line -> line.split("\t", 2)[0]))
+                .containsExactly(
+                        "status", "--context", "--controller-namespace", "--controller-service", "KeepTaints");
+    }
+
+    /** zsh completes only at a terminal, so the shell that completes runs in a pseudo terminal of another one. */
+    @Test
+    @Tag("long")
+    void zshCompletesCommandsOptionsAndValues() throws Exception {
+        // given a shell that completes three lines at its first prompt
+        Files.writeString(directory.resolve("completion.zsh"), script("zsh"));
+        Files.writeString(directory.resolve(".zshrc"), """
+                autoload -Uz compinit
+                compinit -u -D
+                source $ZDOTDIR/completion.zsh
+                zle-line-init() {
+                  for line in 'nodekeeper sta' 'nodekeeper why --contex' 'nodekeeper controller --feature-gates Keep'; do
+                    BUFFER=$line
+                    CURSOR=$#BUFFER
+                    zle complete-word
+                    print -r -- "$BUFFER" >>$ZDOTDIR/completed
+                  done
+                  BUFFER=exit
+                  zle accept-line
+                }
+                zle -N zle-line-init
+                """);
+
+        String answer = answer(
+                "zsh",
+                "-f",
+                "-c",
+                "zmodload zsh/zpty; zpty shell env ZDOTDIR=$PWD TERM=dumb zsh -d -i;"
+                        + " while zpty -r shell line; do :; done; cat completed");
+
+        assertThat(answer.lines().map(String::strip))
+                .containsExactly(
+                        "nodekeeper status",
+                        "nodekeeper why --context",
+                        "nodekeeper controller --feature-gates KeepTaints");
+    }
+
+    /** What a shell in the directory prints, its errors included. */
+    private String answer(String... command) throws Exception {
+        Process shell = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .start();
+        shell.getOutputStream().close();
+        shell.onExit().orTimeout(60, TimeUnit.SECONDS).exceptionally(late -> {
+            shell.descendants().forEach(ProcessHandle::destroyForcibly);
+            return shell.destroyForcibly();
+        });
+        return new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import java.io.PrintWriter;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,6 +30,9 @@ public final class CompletionCommand extends NodekeeperCommand {
     @Spec
     CommandSpec spec = CommandSpec.create();
 
+    /** A value with its explanation for the help, such as that of a feature gate; the shells take the value alone. */
+    private static final Pattern EXPLAINED = Pattern.compile("\"([^\" ]+) \\([^\"]*\\)\"");
+
     private final PrintWriter out;
 
     public CompletionCommand(PrintWriter out) {
@@ -46,12 +50,18 @@ public final class CompletionCommand extends NodekeeperCommand {
         CommandSpec root = spec.root();
         out.print(
                 switch (shell.orElseThrow()) {
-                    case bash -> AutoComplete.bash(root.name(), root.commandLine());
+                    case bash -> bash(root);
                     // The script for bash loads bashcompinit if zsh reads it.
-                    case zsh -> "#compdef " + root.name() + "\n" + AutoComplete.bash(root.name(), root.commandLine());
+                    case zsh -> "#compdef " + root.name() + "\n" + bash(root);
                     case fish -> Fish.script(root);
                 });
         out.flush();
         return CommandRunner.OK;
+    }
+
+    private static String bash(CommandSpec root) {
+        return EXPLAINED
+                .matcher(AutoComplete.bash(root.name(), root.commandLine()))
+                .replaceAll("\"$1\"");
     }
 }

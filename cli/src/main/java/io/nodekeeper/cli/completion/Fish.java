@@ -85,10 +85,17 @@ final class Fish {
     private static String values(ArgSpec argument) {
         if (argument.completionCandidates() != null) {
             String words = StreamSupport.stream(argument.completionCandidates().spliterator(), false)
+                    .map(Fish::word)
                     .collect(Collectors.joining(" "));
             return " -x -a " + quoted(words);
         }
         return isFile(argument) ? " -r -F" : " -x";
+    }
+
+    /** A value without the explanation in parentheses that the help has. */
+    private static String word(String candidate) {
+        int end = candidate.indexOf(' ');
+        return end < 0 ? candidate : candidate.substring(0, end);
     }
 
     private static boolean isFile(ArgSpec argument) {

@@ -25,7 +25,8 @@ import java.util.stream.Stream;
 
 /**
  * Adds the web page under {@code /ui/} to the controller's pages: its files, {@code /ui/api/nodes/NAME}, {@code
- * /ui/api/sight} and the stream {@code /ui/api/events}. All data comes from the other pages. Thread-safe.
+ * /ui/api/sight} and the stream {@code /ui/api/events}. All data comes from the other pages. All addresses in the page are
+ * relative, so that it works below the prefix of a proxy. Thread-safe.
  */
 public final class WebPages implements Pages {
     /** The path of the page. */
@@ -36,6 +37,19 @@ public final class WebPages implements Pages {
     private static final String SIGHT = "/ui/api/sight";
     /** The decisions of a timeline: days of one node, and a page of at most some hundred KB. */
     private static final int DECISIONS = 200;
+
+    /**
+     * Leads from {@code /ui} to {@code /ui/}, below which the page's addresses are. The address is relative, because a
+     * proxy such as the API server's adds a prefix that this server does not know.
+     */
+    private static final Page MOVED = new Page(200, "text/html; charset=utf-8", """
+            <!doctype html>
+            <meta charset="utf-8">
+            <meta http-equiv="refresh" content="0; url=ui/">
+            <title>Nodekeeper</title>
+            <link rel="icon" href="data:,">
+            <a href="ui/">The page of Nodekeeper</a>
+            """.getBytes(StandardCharsets.UTF_8));
 
     private static final Pattern AT = Pattern.compile("(?:^|&)at=([^&]*)");
 
@@ -71,7 +85,7 @@ public final class WebPages implements Pages {
             return sight().exceptionally(WebPages::failure);
         }
         if (path.equals("/ui")) {
-            return now(StaticFiles.find("").orElseThrow());
+            return now(MOVED);
         }
         return path.startsWith(PATH)
                 ? now(StaticFiles.find(path.substring(PATH.length()))

@@ -86,7 +86,7 @@ addEventListener('keydown', event => {
 
 async function sight() {
   try {
-    const answer = await fetch('/ui/api/sight');
+    const answer = await fetch('api/sight');
     if (answer.ok) fleet.blind = (await answer.json()).blind;
   } catch (error) {
     // The stream of events shows that the controller does not answer.

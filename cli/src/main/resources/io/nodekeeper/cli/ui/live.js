@@ -3,7 +3,7 @@ import { node } from './states.js';
 
 /** Calls changed(names | null) after each event; null means everything. */
 export function follow(fleet, changed) {
-  const events = new EventSource('/ui/api/events');
+  const events = new EventSource('api/events');
   events.addEventListener('fleet', event => {
     const data = JSON.parse(event.data);
     fleet.nodes = new Map(data.rows.map(row => [row[0], node(row)]));

@@ -33,7 +33,7 @@ export class NodeView extends Component {
   async load() {
     const { name, at } = this.props;
     try {
-      const answer = await fetch('/ui/api/nodes/' + encodeURIComponent(name) + (at ? '?at=' + encodeURIComponent(at) : ''));
+      const answer = await fetch('api/nodes/' + encodeURIComponent(name) + (at ? '?at=' + encodeURIComponent(at) : ''));
       const text = await answer.text();
       if (name !== this.props.name || at !== this.props.at) return;
       if (answer.ok) this.setState({ story: JSON.parse(text), error: '' });

@@ -226,6 +226,35 @@ class WebPageBrowserTest {
     }
 
     @Test
+    void pageWorksBelowThePrefixOfTheApiServersProxy() throws Exception {
+        nodes(30);
+        story();
+        try (PrefixingProxy proxy = new PrefixingProxy(url.replace("/ui/", ""));
+                BrowserDriver browser = new BrowserDriver(profile)) {
+            // given an address without the last slash, as people type it
+            browser.open(proxy.url() + "/ui");
+            assertThat(browser.await("return document.getElementById('count').textContent", "30 of 30 nodes"))
+                    .isEqualTo("30 of 30 nodes");
+            assertThat(browser.run("return location.href")).isEqualTo(proxy.url() + "/ui/");
+
+            // when a node changes, then the stream passes the proxy
+            on(() -> fleet.node("n1", "eu-b", "unknown", "NodeStatusUnknown: silent", ago(1)));
+            assertThat(browser.await(
+                            "return document.getElementById('counts').textContent.split(', ')[3]", "2 Unknown"))
+                    .isEqualTo("2 Unknown");
+
+            // when a node is opened, then the link to it has the prefix
+            browser.run("document.querySelector('a[href*=\"n7\"]').click()");
+            assertThat(browser.await("return document.querySelectorAll('.story > li').length", "7"))
+                    .isEqualTo("7");
+            assertThat(browser.run("return location.href")).startsWith(proxy.url() + "/ui/#/node/n7");
+
+            assertThat(browser.complaints()).isEmpty();
+            assertThat(proxy.outside()).isEmpty();
+        }
+    }
+
+    @Test
     void fiveThousandNodesStayResponsiveWhileFiveHundredFlip() throws Exception {
         nodes(5_000);
         try (BrowserDriver browser = new BrowserDriver(profile, "--enable-precise-memory-info")) {

@@ -39,14 +39,29 @@ class WebPagesTest {
 
         assertThat(page.status()).isEqualTo(200);
         assertThat(page.type()).isEqualTo("text/html; charset=utf-8");
-        assertThat(text("/ui")).isEqualTo(text("/ui/"));
-        List<String> loaded = Pattern.compile("(?:src|href)=\"(/[^\"]*)\"")
+        List<String> loaded = Pattern.compile("(?:src|href)=\"([^\":]*)\"")
                 .matcher(text("/ui/"))
                 .results()
                 .map(found -> found.group(1))
                 .toList();
-        assertThat(loaded).containsExactly("/ui/page.css", "/ui/app.js");
-        assertThat(loaded).allSatisfy(path -> assertThat(get(path, "").status()).isEqualTo(200));
+        assertThat(loaded).containsExactly("page.css", "app.js");
+        assertThat(loaded)
+                .allSatisfy(name -> assertThat(get("/ui/" + name, "").status()).isEqualTo(200));
+    }
+
+    @Test
+    void addressWithoutTheLastSlashLeadsToThePageBelowAnyPrefix() {
+        assertThat(text("/ui")).contains("http-equiv=\"refresh\" content=\"0; url=ui/\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "app.js", "fleet.js", "grid.js", "live.js", "node.js", "strip.js", "states.js", "page.css"})
+    void everyAddressIsRelative(String file) {
+        assertThat(Pattern.compile("['\"(]/[a-z][^'\")]*")
+                        .matcher(text("/ui/" + file))
+                        .results()
+                        .map(found -> found.group()))
+                .isEmpty();
     }
 
     @ParameterizedTest
