@@ -136,7 +136,7 @@ public final class Diagnosis {
             explained |= culprit.isPresent();
         }
         // What it waits for counts from its second scan on, so one scan cannot show that it waits for nothing.
-        if (!explained && ProcessIndex.isCommand(process) && process.looks() > 1) {
+        if (!explained && ProcessIndex.isCommand(process) && process.looks() > 1 && !mayBeStuck(process)) {
             // What it waits for does not hang by itself, so the command or its child is the last that is known to.
             Culprit late = new CommandCause(facts, patience, index).of(process, chains);
             add(
@@ -144,6 +144,17 @@ public final class Diagnosis {
                     late,
                     subject);
         }
+    }
+
+    /**
+     * Whether a command, or a process below it, is in state D and has not run since the last scan: the next scans show
+     * whether a disk is the cause. It is decided within {@link HangThresholds#stalled()}.
+     */
+    private boolean mayBeStuck(ObservedProcess command) {
+        return index.tree(command).stream()
+                .anyMatch(process -> !process.frozen()
+                        && !process.stuck().isEmpty()
+                        && HangGraph.isStuck(process, patience).isEmpty());
     }
 
     private void add(Entity root, Culprit culprit, Subject waiter) {

@@ -254,6 +254,21 @@ class DiagnosisTest {
     }
 
     @Test
+    void commandWhoseChildMayWaitForADiskIsNotAccusedBeforeThatIsDecided() {
+        Stall stall = ProcessFixtures.stall("percpu_rwsem_wait", new Stall.Mount("/mnt/data", "/dev/loop0", "ext4"));
+        List<List<String>> reasons = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            look(ProcessFixtures.healthyBut(
+                    ProcessFixtures.cni(500, 1, "ADD", 20 + 5 * i, false),
+                    ProcessFixtures.stalled(
+                            ProcessFixtures.process(501, 500, 'D', ProcessRole.HELPER, "/bin/writer"), stall)));
+            reasons.add(culprits().stream().map(Culprit::reason).toList());
+        }
+
+        assertThat(reasons).containsExactly(List.of(), List.of(), List.of("DiskStalled"), List.of("DiskStalled"));
+    }
+
+    @Test
     void runtimeThatWaitsForAFrozenDiskIsADiskFault() {
         Stall stall = ProcessFixtures.stall("percpu_rwsem_wait", new Stall.Mount("/var/lib", "/dev/loop0", "ext4"));
         for (int i = 0; i < 3; i++) {
