@@ -1,6 +1,7 @@
 package io.nodekeeper.agent;
 
 import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.eviction.EvictionSignal;
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.eviction.PressureMonitor;
@@ -19,6 +20,7 @@ import io.nodekeeper.agent.registration.InitialNode;
 import io.nodekeeper.agent.registration.Registration;
 import io.nodekeeper.agent.runtime.NoRuntime;
 import io.nodekeeper.agent.runtime.RuntimeView;
+import io.nodekeeper.agent.status.DuplicateNode;
 import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.agent.status.StatusInputs;
 import io.nodekeeper.agent.status.StatusResult;
@@ -33,10 +35,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -83,6 +87,9 @@ public final class Agent {
     private Set<Pressure> pressures = EnumSet.noneOf(Pressure.class);
     private ConditionReport pressureUnknown = PressureReport.of(List.of(), HostFacts.unknown(), false);
     private Loop.Timer pressureEnd = () -> {};
+    /** Empty until the machine's boot id is known. */
+    private Optional<DuplicateNode> duplicate = Optional.empty();
+
     private boolean reporting;
     private boolean answering;
     private boolean stopped;
@@ -208,12 +215,29 @@ public final class Agent {
 
     /** Reports immediately if the controller has set Ready to Unknown: this agent was frozen or cut off. */
     private void seen(Node node) {
+        if (observeMachine(node)) {
+            answer();
+        }
         boolean givenUp = node.ready()
                 .filter(ready -> ready.status().equals(Condition.UNKNOWN))
                 .isPresent();
         if (givenUp) {
             answer();
         }
+    }
+
+    /** Looks whether another machine reports under this node's name; whether there is news about that. */
+    private boolean observeMachine(Node node) {
+        if (!config.gates().has(AgentFeature.NODE_PROBLEMS)) {
+            return false;
+        }
+        if (duplicate.isEmpty()) {
+            duplicate = snapshots.facts().machine().value().map(machine -> new DuplicateNode(machine.bootId()));
+        }
+        duplicate.ifPresent(detector -> detector.observe(node, true, loop.clock().nanoTime()));
+        Optional<NodeEvent> news = duplicate.flatMap(DuplicateNode::news);
+        news.ifPresent(this::tell);
+        return news.isPresent();
     }
 
     /** Reports the status before its period ends. */
@@ -263,17 +287,15 @@ public final class Agent {
         }
     }
 
-    /** The agent's own conditions. PressureUnknown is reported once there was something to report. */
+    /** The agent's own conditions. PressureUnknown and DuplicateNode are reported once there was something to report. */
     private List<ConditionReport> conditions() {
         List<ConditionReport> conditions = new ArrayList<>(runtime.conditions());
         conditions.addAll(problems.conditions());
-        boolean stored = ports.nodes()
-                .node(config.nodeName())
-                .flatMap(node -> node.condition(PressureReport.TYPE))
-                .isPresent();
-        if (stored || pressureUnknown.status().equals(Condition.TRUE)) {
-            conditions.add(pressureUnknown);
-        }
+        Optional<Node> stored = ports.nodes().node(config.nodeName());
+        Stream.concat(Stream.of(pressureUnknown), duplicate.flatMap(DuplicateNode::condition).stream())
+                .filter(report -> report.status().equals(Condition.TRUE)
+                        || stored.flatMap(node -> node.condition(report.type())).isPresent())
+                .forEach(conditions::add);
         return conditions;
     }
 
@@ -308,6 +330,7 @@ public final class Agent {
 
     private StatusResult status(Node node, boolean knownUnschedulable) {
         statusBeat.beat();
+        observeMachine(node);
         String cidr = String.join(
                 ",", node.json().object("spec").array("podCIDRs").strings().toList());
         if (!cidr.isEmpty()) {

@@ -87,6 +87,30 @@ class AgentTest {
     }
 
     @Test
+    void anotherMachineOfTheSameNameIsAConditionAndAnEvent() {
+        start(Fixtures.config());
+        cluster.advance(Duration.ofSeconds(1));
+        assertThat(cluster.node.orElseThrow().condition("DuplicateNode")).isEmpty();
+        Node node = cluster.node.orElseThrow();
+        cluster.events.clear();
+
+        cluster.show(new Node(node.json()
+                .update("status", status -> status.update("nodeInfo", info -> info.with("bootID", "another")))));
+        cluster.advance(Duration.ofMillis(10));
+
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "DuplicateNode").status())
+                .isEqualTo("True");
+        assertThat(cluster.events)
+                .filteredOn(event -> !event.contains("Rebooted"))
+                .singleElement()
+                .asString()
+                .startsWith("Warning DuplicateNode another machine reports under this node's name: the boot id another was");
+        cluster.advance(Duration.ofMinutes(11));
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "DuplicateNode").status())
+                .isEqualTo("False");
+    }
+
+    @Test
     void aHungDiskDelaysNeitherRegistrationNorLease() {
         host.hang = true;
 

@@ -13,6 +13,7 @@ import io.nodekeeper.agent.problems.OpenFilesCheck;
 import io.nodekeeper.agent.problems.ProblemAssembly;
 import io.nodekeeper.agent.runtime.RuntimeAssembly;
 import io.nodekeeper.agent.runtime.RuntimeWatch;
+import io.nodekeeper.agent.status.DuplicateNode;
 import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Failures;

@@ -1,9 +1,8 @@
-package io.nodekeeper.agent.companion;
+package io.nodekeeper.agent.status;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.facts.ConditionReport;
-import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
 import java.util.Optional;
@@ -50,6 +49,22 @@ class DuplicateNodeTest {
                         "another machine reports under this node's name: the boot id other was written; this machine's is"
                                 + " mine");
         assertThat(report.orElseThrow().reason()).isEqualTo("OtherMachineReports");
+    }
+
+    @Test
+    void aNodeFromAServerThatLagsIsNotAnotherMachine() {
+        detector.observe(node("before-reboot", 7), true, 0);
+        detector.observe(node("mine", 9), true, SECOND);
+        detector.observe(node("before-reboot", 7), true, 2 * SECOND);
+        assertThat(detector.condition().orElseThrow().status()).isEqualTo("False");
+
+        detector.observe(node("other", 10), true, 3 * SECOND);
+        assertThat(detector.condition().orElseThrow().status()).isEqualTo("True");
+    }
+
+    private static Node node(String bootId, long version) {
+        return new Node(Json.parseObject("{\"metadata\":{\"resourceVersion\":\"" + version
+                + "\"},\"status\":{\"nodeInfo\":{\"bootID\":\"" + bootId + "\"}}}"));
     }
 
     @Test

@@ -1,7 +1,6 @@
-package io.nodekeeper.agent.companion;
+package io.nodekeeper.agent.status;
 
 import io.nodekeeper.agent.facts.ConditionReport;
-import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.client.events.EventRecorder;
@@ -12,11 +11,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Detects that another machine reports under this node's name, by the boot id in the Node's {@code nodeInfo}. A kernel makes
  * a new boot id at each boot, so a boot id that is not this machine's belongs to an earlier boot or to another machine. It
- * belongs to another machine if it appears after this machine's own, or if it stays although the kubelet here runs. Times are
- * by the monotonic clock in ns. Not thread-safe.
+ * belongs to another machine if it appears after this machine's own, or if it stays although the kubelet here runs. A Node that
+ * is not newer than one with this machine's boot id, as from a server that lags, is ignored. Times are by the monotonic clock in
+ * ns. Not thread-safe.
  */
-final class DuplicateNode {
-    static final String TYPE = "DuplicateNode";
+public final class DuplicateNode {
+    /** The type of the condition. */
+    public static final String TYPE = "DuplicateNode";
     /**
      * A kubelet that runs replaces the boot id of an earlier boot within one status period (10 s); six of them, and as many for
      * an API server that is slow.
@@ -25,8 +26,11 @@ final class DuplicateNode {
     /** Two kubelets replace each other's boot id within seconds; without the other one for this time, it is gone. */
     static final Duration CALM = Duration.ofMinutes(10);
 
+    private static final long NO_VERSION = -1;
+
     private final String bootId;
     private boolean ownSeen;
+    private long ownVersion = NO_VERSION;
     private @Nullable Long foreignSince;
     private @Nullable Long provenAt;
     private String foreign = "";
@@ -34,21 +38,23 @@ final class DuplicateNode {
     private boolean reported;
 
     /** A detector on the machine whose kernel has {@code bootId}; without one it reports nothing. */
-    DuplicateNode(String bootId) {
+    public DuplicateNode(String bootId) {
         this.bootId = bootId;
     }
 
     /** Takes the Node as it is at {@code now}; {@code kubeletRuns} is whether the kubelet of this machine answers. */
-    void observe(Node node, boolean kubeletRuns, long now) {
+    public void observe(Node node, boolean kubeletRuns, long now) {
         String stored = node.status().object("nodeInfo").text("bootID");
         if (bootId.isEmpty() || stored.isEmpty()) {
             return;
         }
         known = true;
+        long version = version(node);
         if (stored.equals(bootId)) {
             ownSeen = true;
+            ownVersion = Math.max(ownVersion, version);
             foreignSince = null;
-        } else {
+        } else if (version == NO_VERSION || version > ownVersion) {
             foreign = stored;
             if (!kubeletRuns) {
                 foreignSince = null;
@@ -65,8 +71,16 @@ final class DuplicateNode {
         }
     }
 
+    private static long version(Node node) {
+        try {
+            return Long.parseLong(node.resourceVersion());
+        } catch (NumberFormatException e) {
+            return NO_VERSION;
+        }
+    }
+
     /** The event that another machine was found, once; or that it is gone; empty without news. */
-    Optional<NodeEvent> news() {
+    public Optional<NodeEvent> news() {
         boolean proven = provenAt != null;
         if (proven == reported) {
             return Optional.empty();
@@ -79,7 +93,7 @@ final class DuplicateNode {
     }
 
     /** The condition; empty while no boot id is known. */
-    Optional<ConditionReport> condition() {
+    public Optional<ConditionReport> condition() {
         if (!known) {
             return Optional.empty();
         }
