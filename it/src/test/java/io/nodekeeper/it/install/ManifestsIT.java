@@ -22,13 +22,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The manifests in {@code deploy}, rendered by the real kubectl and applied to an API server. The server does not have the
- * kinds of a Deployment's world, so the controller is started by the test as the Deployment says.
+ * The manifests in {@code deploy}, rendered by the real kubectl and applied to an API server. The server does not have
+ * Deployments, so the controller is started by the test as the Deployment says.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ManifestsIT {
     private static final Set<String> UNKNOWN_KINDS =
-            Set.of("Deployment", "DaemonSet", "NetworkPolicy", "ValidatingWebhookConfiguration");
+            Set.of("Deployment", "NetworkPolicy", "ValidatingWebhookConfiguration");
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     @TempDir
@@ -85,7 +85,8 @@ class ManifestsIT {
         Path rendered = render("companion");
 
         assertThat(applyTwice(rendered))
-                .containsExactly("ClusterRole", "ClusterRoleBinding", "Namespace", "PriorityClass", "ServiceAccount");
+                .containsExactly(
+                        "ClusterRole", "ClusterRoleBinding", "DaemonSet", "Namespace", "PriorityClass", "ServiceAccount");
         String daemonSet = Files.readString(only(rendered, "DaemonSet"));
         assertThat(daemonSet).contains("- --mode=companion").contains("- '@/usr/lib/nodekeeper/args/agent'");
     }
@@ -192,10 +193,7 @@ class ManifestsIT {
     @ParameterizedTest
     @CsvSource({"observe, Deployment", "standalone, Deployment", "guard, Deployment", "companion, DaemonSet"})
     void imageHasTheVersionOfTheRelease(String overlay, String kind) throws Exception {
-        String pom = Files.readString(Repository.root().resolve("pom.xml"));
-        String revision = pom.replaceAll("(?s).*<revision>(.*?)(-SNAPSHOT)?</revision>.*", "$1");
-
-        assertThat(line(only(render(overlay), kind), "image: ")).isEqualTo("nodekeeper:" + revision);
+        assertThat(line(only(render(overlay), kind), "image: ")).isEqualTo("nodekeeper:" + Repository.version());
     }
 
     private static Path deploy(String folder) {
@@ -220,7 +218,9 @@ class ManifestsIT {
         for (Path manifest : files(rendered)) {
             String kind = line(manifest, "kind: ");
             if (!UNKNOWN_KINDS.contains(kind)) {
-                Files.copy(manifest, known.resolve(manifest.getFileName()));
+                // kubectl applies files in the order of their names; what is in a namespace comes after it.
+                String first = kind.equals("Namespace") ? "0-" : "";
+                Files.copy(manifest, known.resolve(first + manifest.getFileName()));
                 applied.add(kind);
             }
         }
