@@ -54,11 +54,11 @@ class HttpTransportTest {
 
     @BeforeAll
     static void startServer() throws Exception {
-        serverIdentity = TestCertificates.make(directory, "server", "ip:127.0.0.1,dns:api.example");
-        clientIdentity = TestCertificates.make(directory, "somebody", "dns:somebody");
-        stranger = TestCertificates.make(directory, "stranger", "dns:stranger");
+        serverIdentity = TestCertificates.make("CN=server", "ip:127.0.0.1,dns:api.example");
+        clientIdentity = TestCertificates.make("CN=somebody", "dns:somebody");
+        stranger = TestCertificates.make("CN=stranger", "dns:stranger");
         server = HttpsServer.create(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0), 0);
-        var context = TestCertificates.server(serverIdentity, clientIdentity.certificate());
+        var context = TestCertificates.context(serverIdentity, clientIdentity);
         server.setHttpsConfigurator(new HttpsConfigurator(context) {
             @Override
             public void configure(HttpsParameters parameters) {

@@ -3,6 +3,8 @@ package io.nodekeeper.apiserver.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.client.TestCertificates;
+import io.nodekeeper.client.config.Identity;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -15,8 +17,6 @@ import java.net.SocketTimeoutException;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.security.KeyStore;
 import java.util.Locale;
 import java.util.zip.GZIPInputStream;
 import javax.net.ssl.SSLContext;
@@ -26,7 +26,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Real HTTPS connections on loopback in real time; every wait has a deadline. */
 @Timeout(60)
@@ -39,12 +38,12 @@ class HttpsServerTest {
     private SSLContext admin;
 
     @BeforeAll
-    static void makeCertificates(@TempDir Path directory) throws Exception {
-        KeyStore trusted = TestCertificates.SERVER.get();
-        KeyStore unknown = TestCertificates.make(directory, "stranger", "CN=stranger,O=system:masters");
-        anonymous = TestCertificates.context(TestCertificates.empty(), trusted);
+    static void makeCertificates() throws Exception {
+        Identity trusted = Certificates.SERVER.get();
+        Identity unknown = Certificates.make("CN=stranger,O=system:masters");
+        anonymous = TestCertificates.anonymous(trusted);
         stranger = TestCertificates.context(unknown, trusted);
-        pushyStranger = TestCertificates.pushy(unknown, trusted);
+        pushyStranger = Certificates.pushy(unknown, trusted);
     }
 
     @BeforeEach
@@ -401,7 +400,7 @@ class HttpsServerTest {
                 new InetSocketAddress("127.0.0.1", server.https.port()), server.loop.clock(), server.workers);
         assertThatThrownBy(() -> HttpsServer.start(
                         server.core,
-                        TestCertificates.identity(TestCertificates.SERVER.get(), TestCertificates.CLIENT.get()),
+                        Certificates.identity(Certificates.SERVER.get(), Certificates.CLIENT.get()),
                         taken))
                 .isInstanceOf(UncheckedIOException.class)
                 .hasMessageContaining("cannot listen on ")

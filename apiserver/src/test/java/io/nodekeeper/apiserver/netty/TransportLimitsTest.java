@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
+import io.nodekeeper.client.TestCertificates;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
@@ -97,7 +98,7 @@ class TransportLimitsTest {
                 .header("Authorization", "Bearer controller")
                 .build();
         try (HttpClient client = HttpClient.newBuilder()
-                .sslContext(TestCertificates.context(TestCertificates.empty(), TestCertificates.SERVER.get()))
+                .sslContext(TestCertificates.anonymous(Certificates.SERVER.get()))
                 .build()) {
             List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
             for (int i = 0; i < 11; i++) {
@@ -152,7 +153,7 @@ class TransportLimitsTest {
         // given a server with memory for bodies of 30 KB
         start(version, FlowControlOptions.DEFAULT, 90_000);
         try (HttpClient nodes = HttpClient.newBuilder()
-                .sslContext(TestCertificates.context(TestCertificates.empty(), TestCertificates.SERVER.get()))
+                .sslContext(TestCertificates.anonymous(Certificates.SERVER.get()))
                 .version(version)
                 .build()) {
             HttpRequest.Builder request =
@@ -252,7 +253,7 @@ class TransportLimitsTest {
             assertThat(server.get("/healthz").body()).isEqualTo("ok");
         }
         try (HttpClient anonymous = HttpClient.newBuilder()
-                .sslContext(TestCertificates.context(TestCertificates.empty(), TestCertificates.SERVER.get()))
+                .sslContext(TestCertificates.anonymous(Certificates.SERVER.get()))
                 .build()) {
             anonymous.send(server.request("/healthz").build(), HttpResponse.BodyHandlers.ofString());
         }
@@ -268,7 +269,7 @@ class TransportLimitsTest {
     void newConnectionsGetARenewedCertificate() throws Exception {
         start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         assertThat(server.get("/healthz").body()).isEqualTo("ok");
-        server.https.renew(TestCertificates.identity(TestCertificates.CLIENT.get(), TestCertificates.CLIENT.get()));
+        server.https.renew(Certificates.identity(Certificates.CLIENT.get(), Certificates.CLIENT.get()));
         // Existing connections stay. A new connection gets the new certificate, which this client does not trust.
         assertThat(server.get("/healthz").body()).isEqualTo("ok");
         assertThatThrownBy(() -> server.client(HttpClient.Version.HTTP_1_1)

@@ -5,6 +5,8 @@ import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.client.TestCertificates;
+import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;
@@ -15,7 +17,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -35,8 +36,8 @@ final class TransportServer implements AutoCloseable {
 
     TransportServer(FlowControlOptions limits, HttpClient.Version version, Duration drain, long memory)
             throws Exception {
-        KeyStore server = TestCertificates.SERVER.get();
-        KeyStore client = TestCertificates.CLIENT.get();
+        Identity server = Certificates.SERVER.get();
+        Identity client = Certificates.CLIENT.get();
         admin = TestCertificates.context(client, server);
         core = new ApiServer(
                 store,
@@ -53,7 +54,7 @@ final class TransportServer implements AutoCloseable {
         core.start(Duration.ofHours(1)).get(10, TimeUnit.SECONDS);
         https = HttpsServer.start(
                 core,
-                TestCertificates.identity(server, client),
+                Certificates.identity(server, client),
                 new HttpsOptions(new InetSocketAddress("127.0.0.1", 0), loop.clock(), workers, drain, memory));
         this.client = client(version);
     }

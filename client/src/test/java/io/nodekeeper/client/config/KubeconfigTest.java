@@ -23,7 +23,7 @@ class KubeconfigTest {
 
     @BeforeAll
     static void makeIdentity() throws Exception {
-        identity = TestCertificates.make(directory, "alice", "dns:alice");
+        identity = TestCertificates.make("CN=alice", "dns:alice");
     }
 
     @Test
