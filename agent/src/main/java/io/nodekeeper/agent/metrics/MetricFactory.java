@@ -9,7 +9,10 @@ import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Creates and registers metrics. Histograms have classic buckets only, which use less memory. */
+/**
+ * Creates and registers metrics. Histograms have classic buckets only, which use less memory. The controller has a class
+ * like this: the modules that both may use serve clients without metrics, and do not depend on the metrics library.
+ */
 record MetricFactory(PrometheusRegistry registry) {
 
     Gauge gauge(String name, String help, String... labels) {

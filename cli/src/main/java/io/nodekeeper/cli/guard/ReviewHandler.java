@@ -1,21 +1,15 @@
 package io.nodekeeper.cli.guard;
 
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.handler.codec.http.DefaultFullHttpResponse;
-import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.util.concurrent.Future;
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.cli.http.HttpConnection;
 import io.nodekeeper.controller.guard.Webhook;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -24,9 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * Handles one connection: one review at a time. An answer other than 200 makes the API server let the write pass.
  * Confined to the event loop.
  */
-final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
+final class ReviewHandler extends HttpConnection<HttpObject> {
     private static final Logger log = LoggerFactory.getLogger(ReviewHandler.class);
     /** The most bytes of a review: it has two versions of one object, and an object has at most 1.5 MiB. */
     static final int BODY_BYTES = 4 << 20;
@@ -60,7 +52,6 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private boolean refused;
     private boolean keepAlive;
     private int held;
-    private @Nullable Future<?> deadline;
 
     ReviewHandler(
             Bodies bodies,
@@ -75,15 +66,14 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        expect(context, RECEIVE_SECONDS);
+        expectClient(context, RECEIVE_SECONDS);
         context.fireChannelActive();
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        stopTimer();
         release();
-        context.fireChannelInactive();
+        super.channelInactive(context);
     }
 
     @Override
@@ -118,7 +108,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
 
     /** Whether the request may go on. */
     private boolean begin(ChannelHandlerContext context, HttpRequest request) {
-        expect(context, RECEIVE_SECONDS);
+        expectClient(context, RECEIVE_SECONDS);
         keepAlive = HttpUtil.isKeepAlive(request);
         Optional<String> fault = clients.fault(context.channel());
         if (fault.isPresent()) {
@@ -167,20 +157,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private void respond(
             ChannelHandlerContext context, HttpResponseStatus status, String type, byte[] content, boolean keep) {
         release();
-        FullHttpResponse response =
-                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, Unpooled.wrappedBuffer(content));
-        response.headers().set(HttpHeaderNames.CONTENT_TYPE, type);
-        HttpUtil.setContentLength(response, content.length);
-        HttpUtil.setKeepAlive(response, keep);
-        expect(context, RECEIVE_SECONDS);
-        context.writeAndFlush(response).addListener(written -> {
-            if (!written.isSuccess() || !keep) {
-                context.close();
-                return;
-            }
-            expect(context, IDLE_SECONDS);
-            context.channel().config().setAutoRead(true);
-        });
+        send(context, response(status, type, content, keep), RECEIVE_SECONDS, IDLE_SECONDS, () -> {});
     }
 
     /** The body is no longer needed. */
@@ -188,24 +165,5 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         bodies.bytes -= held;
         held = 0;
         body.reset();
-    }
-
-    /** Closes the connection unless its client acts in time. */
-    private void expect(ChannelHandlerContext context, int seconds) {
-        stopTimer();
-        deadline = context.executor().schedule(() -> context.close(), seconds, TimeUnit.SECONDS);
-    }
-
-    private void stopTimer() {
-        Future<?> waiting = deadline;
-        if (waiting != null) {
-            waiting.cancel(false);
-        }
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        log.debug("connection from {}: {}", context.channel().remoteAddress(), cause.toString());
-        context.close();
     }
 }

@@ -1,33 +1,27 @@
 package io.nodekeeper.cli.pages;
 
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.HttpVersion;
-import io.netty.util.concurrent.Future;
+import io.nodekeeper.cli.http.HttpConnection;
 import io.nodekeeper.client.pages.Feed;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.client.pages.Pages;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Handles one connection: one request at a time, each with a time limit, or one stream of events. Confined to the event loop.
  */
-final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
+final class PagesHandler extends HttpConnection<FullHttpRequest> {
     private static final Logger log = LoggerFactory.getLogger(PagesHandler.class);
 
     /** Seconds for a client to send its next request, and to take the answer. Probes and scrapes take less than one. */
@@ -37,7 +31,6 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     private final HostCheck hosts;
     private final Optional<Exposure> exposure;
     private final Consumer<Channel> answered;
-    private @Nullable Future<?> deadline;
     private boolean streaming;
 
     /** {@code answered} is called with the connection when its client has received an answer. */
@@ -50,14 +43,8 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        expectClient(context);
+        expectClient(context, CLIENT_SECONDS);
         context.fireChannelActive();
-    }
-
-    @Override
-    public void channelInactive(ChannelHandlerContext context) {
-        stopTimer();
-        context.fireChannelInactive();
     }
 
     @Override
@@ -128,40 +115,9 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     }
 
     private void answer(ChannelHandlerContext context, Page page, boolean keep) {
-        FullHttpResponse response = new DefaultFullHttpResponse(
-                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(page.status()), Unpooled.wrappedBuffer(page.body()));
-        response.headers().set(HttpHeaderNames.CONTENT_TYPE, page.type());
+        FullHttpResponse response =
+                response(HttpResponseStatus.valueOf(page.status()), page.type(), page.body(), keep);
         BrowserRules.add(response.headers());
-        HttpUtil.setContentLength(response, page.body().length);
-        HttpUtil.setKeepAlive(response, keep);
-        expectClient(context);
-        context.writeAndFlush(response).addListener(written -> {
-            if (!written.isSuccess() || !keep) {
-                context.close();
-                return;
-            }
-            answered.accept(context.channel());
-            expectClient(context);
-            context.channel().config().setAutoRead(true);
-        });
-    }
-
-    /** Closes the connection unless its client acts in time. */
-    private void expectClient(ChannelHandlerContext context) {
-        stopTimer();
-        deadline = context.executor().schedule(() -> context.close(), CLIENT_SECONDS, TimeUnit.SECONDS);
-    }
-
-    private void stopTimer() {
-        Future<?> waiting = deadline;
-        if (waiting != null) {
-            waiting.cancel(false);
-        }
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        log.debug("connection from {}: {}", context.channel().remoteAddress(), cause.toString());
-        context.close();
+        send(context, response, CLIENT_SECONDS, CLIENT_SECONDS, () -> answered.accept(context.channel()));
     }
 }

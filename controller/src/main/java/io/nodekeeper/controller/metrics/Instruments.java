@@ -5,7 +5,10 @@ import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 
-/** Creates and registers metrics. Histograms have classic buckets, as in Kubernetes. */
+/**
+ * Creates and registers metrics. Histograms have classic buckets, as in Kubernetes. The agent has a class like this: the
+ * modules that both may use serve clients without metrics, and do not depend on the metrics library.
+ */
 record Instruments(PrometheusRegistry registry) {
 
     Gauge gauge(String name, String help, String... labels) {
