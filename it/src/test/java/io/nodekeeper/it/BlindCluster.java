@@ -188,7 +188,7 @@ final class BlindCluster implements AutoCloseable {
                 == STEADY + (mortalLive ? MORTAL : 0);
     }
 
-    /** Verdicts are counted anew from here. */
+    /** The count of verdicts starts again at 0. */
     void forgetMarks() {
         fleet.nodes().values().forEach(seen -> seen.marked = 0);
     }

@@ -111,7 +111,7 @@ class BlindnessIT {
                             .map(first -> String.format(Locale.ROOT, "%.1f to %.1f s", first, lastFound.orElse(first)))
                             .orElse("–"),
                     hops.isEmpty() ? "–" : String.join(", ", hops),
-                    reference ? (falselyBlamed.isEmpty() ? "nobody blamed" : "blames") : good() ? "yes" : "**no**");
+                    reference ? (falselyBlamed.isEmpty() ? "no node blamed" : "blames") : good() ? "yes" : "**no**");
         }
     }
 

@@ -279,7 +279,7 @@ public final class Containerd implements AutoCloseable {
         return Files.exists(log) ? Files.readString(log) : "";
     }
 
-    /** What it would leave, for whoever looks whether it left it. */
+    /** What it could leave behind, for checks that it did not. */
     Leftovers leftovers() {
         return leftovers;
     }

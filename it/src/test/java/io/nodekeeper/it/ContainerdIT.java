@@ -18,7 +18,7 @@ class ContainerdIT {
 
     @Test
     void whateverHangsNothingIsLeftBehind() throws Exception {
-        // Given a runtime with pods, on whose disk nobody can write, with a stopped shim and a hung plugin.
+        // Given a runtime with pods, whose disk accepts no writes, with a stopped shim and a hung plugin.
         Containerd containerd = Containerd.start(directory.resolve("containerd"), true);
         String name = containerd.name();
         try (Pods pods = new Pods(containerd)) {

@@ -51,7 +51,7 @@ class DoctorIT {
                     .contains("\"pid\":" + plugin);
             assertThat(newcomer).isNotDone();
 
-            // And the remedy ends it, and nobody else.
+            // And the remedy ends only that process.
             Set<Long> before = others(containerd, plugin);
             Thread.sleep(MOMENT.toMillis());
             before.retainAll(others(containerd, plugin));

@@ -157,7 +157,7 @@ class FailoverIT {
         }
     }
 
-    /** Where the controller that works has its pages; empty if nobody tells. */
+    /** Where the controller that works has its pages; empty if no process says so. */
     private static String address(Fleet fleet) throws Exception {
         return lease(fleet, "nodekeeper-controller")
                 .object("metadata")
@@ -169,7 +169,7 @@ class FailoverIT {
         return lock(fleet).text("renewTime");
     }
 
-    /** Who holds the controllers' lock; empty if nobody. */
+    /** The holder of the controllers' lock; empty if there is none. */
     private static String holder(Fleet fleet) throws Exception {
         return lock(fleet).text("holderIdentity");
     }

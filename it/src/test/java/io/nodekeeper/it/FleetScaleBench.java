@@ -41,7 +41,7 @@ class FleetScaleBench {
                             "--node-monitor-grace-period=" + GRACE.toSeconds() + "s",
                             "--leader-elect=false");
                     Fleet fleet = new Fleet(admin)) {
-                // Given a controller of nobody, and then of 10,000 Ready nodes.
+                // Given a controller without nodes, and then with 10,000 Ready nodes.
                 Thread.sleep(10_000);
                 long emptyHeap = ProcessFacts.liveHeapKb(controller.pid());
                 long emptyResident = ProcessFacts.residentKb(controller.pid());
@@ -76,7 +76,7 @@ class FleetScaleBench {
                                     >= DYING);
                     Thread.sleep(GRACE.toMillis());
 
-                    // Then it and nobody else is Unknown, each in time.
+                    // Then it and no other node is Unknown, each in time.
                     List<Double> late = fleet.nodes().entrySet().stream()
                             .filter(node -> node.getKey().startsWith("dying-"))
                             .map(Map.Entry::getValue)

@@ -80,7 +80,7 @@ class HeartbeatLoadIT {
                 renew(nodes);
                 List<Long> latencies = renew(nodes);
 
-                // Then nearly all within a second, and nobody misses any.
+                // Then nearly all renewals take less than a second, and no node misses one.
                 long p99 = latencies.stream().sorted().toList().get(latencies.size() * 99 / 100);
                 System.out.printf(
                         "heartbeats: %d renewals at %d/s with %d watchers, p99 %.1f ms%n",

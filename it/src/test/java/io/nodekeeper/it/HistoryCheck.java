@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * <p>The watch gives the order in which writes took place, by their revisions, and also tells what became of those that were
  * never answered: each write leaves a value of its own, and a deletion names the revision that it ends. First the watch is
  * checked against the writes: every revision once, in order, all that was acknowledged, nothing that was refused or that
- * nobody asked for. Then each object's writes stand in a row; every read and every refusal must fit into a gap of that row
+ * no client requested. Then each object's writes stand in a row; every read and every refusal must fit into a gap of that row
  * that shows what it saw, no earlier than the writes that had ended when it began, no later than those that began after it
  * had ended, and not before what another one saw that had ended by then. The earliest gap that fits is always the best
  * choice, so this is exact, unlike for stores without revisions, where the order itself has to be searched for.
@@ -75,7 +75,7 @@ final class HistoryCheck {
             Operation cause =
                     deletion ? deletions.remove(event.key() + "@" + before.revision) : byValue.remove(event.value());
             if (cause == null) {
-                faults.add("nobody asked for " + event + " (before: " + before + "), or it came twice");
+                faults.add("no request for " + event + " (before: " + before + "), or it came twice");
                 continue;
             }
             checkCause(event, cause, before);

@@ -67,7 +67,7 @@ class HistoryCheckTest {
         assertThat(HistoryCheck.faults(List.of(CREATED), List.of(ADDED, MODIFIED)))
                 .singleElement()
                 .asString()
-                .contains("nobody asked for");
+                .contains("no request for");
     }
 
     @Test

@@ -26,8 +26,8 @@ public final class Leftovers {
     }
 
     /**
-     * The runtime, its shims, their containers, and helpers that hang: whoever names the directory in his command line, whoever
-     * is in the control groups, and all their children. Programs in Java are spared, as they may be ours, given the socket.
+     * The runtime, its shims, their containers, and helpers that hang: processes with the directory in their command line
+     * or in the control groups, and all their children. Programs in Java are spared: ours get the socket as an argument.
      */
     Set<Long> processes() {
         Set<Long> found = new TreeSet<>();

@@ -171,7 +171,7 @@ public final class Running implements AutoCloseable {
         return process.pid();
     }
 
-    /** What it wrote for whoever called it. */
+    /** Its standard output. */
     public String output() throws IOException {
         return Files.readString(out);
     }

@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** What can go wrong with a container runtime, each as it really goes wrong, and what an agent should make of it. */
+/** Faults of a container runtime, each caused as it happens in practice, and what an agent should report. */
 enum RuntimeFault {
-    /** Its shim serves a pod's containers; whoever asks containerd for their numbers waits for it. */
+    /** A shim serves the containers of a pod; calls to containerd for their statistics wait for it. */
     SHIM_STOPPED("a pod's shim stopped (SIGSTOP)", Expected.culprit("ShimStopped")) {
         @Override
         void strike(RealNode node) throws Exception {
@@ -47,7 +47,7 @@ enum RuntimeFault {
             node.containerd().runc().open("create");
         }
     },
-    /** A pod does not go. containerd gives the command up after 10 s, and later tries again. */
+    /** A pod is not removed. containerd gives up the command after 10 s and tries again later. */
     RUNC_DELETE("runc delete hangs", Expected.culprit("OCIRuntimeHung").later()) {
         @Override
         void strike(RealNode node) throws Exception {
@@ -60,7 +60,7 @@ enum RuntimeFault {
             node.containerd().runc().open("delete");
         }
     },
-    /** Incident I-5's beginning. */
+    /** The beginning of incident I-5. */
     CNI_ADD("CNI ADD hangs", Expected.culprit("CNIPluginHung")) {
         @Override
         void strike(RealNode node) throws Exception {
@@ -86,7 +86,7 @@ enum RuntimeFault {
             node.containerd().cni().open("DEL");
         }
     },
-    /** No pod gets a network, which nobody knows who does not try. */
+    /** No pod gets a network, which only an attempt shows. */
     CNI_FAILS("CNI ADD fails", Expected.told("PodNetworkUnavailable", "no address left in the pool")) {
         @Override
         List<String> agentFlags() {
@@ -119,7 +119,7 @@ enum RuntimeFault {
             node.containerd().restoreNetwork();
         }
     },
-    /** It takes connections and answers none. */
+    /** It accepts connections and does not answer. */
     RUNTIME_FROZEN("containerd frozen (SIGSTOP)", Expected.down(Duration.ofSeconds(45), "RuntimeFrozen|RuntimeHung")) {
         @Override
         void strike(RealNode node) throws Exception {
@@ -143,7 +143,7 @@ enum RuntimeFault {
             node.containerd().start();
         }
     },
-    /** The socket's file goes, too. */
+    /** The socket's file is removed, too. */
     RUNTIME_ENDED("containerd ended (SIGTERM)", Expected.down(Duration.ofSeconds(35), "RuntimeUnreachable")) {
         @Override
         void strike(RealNode node) throws Exception {
@@ -168,7 +168,7 @@ enum RuntimeFault {
             node.containerd().fast();
         }
     },
-    /** What is in memory is answered; who starts or stops a pod waits in the kernel. */
+    /** Answers from memory continue; starts and stops of pods wait in the kernel. */
     DISK_FROZEN("containerd's disk frozen (fsfreeze)", Expected.culprit("DiskStalled")) {
         @Override
         boolean needsDisk() {
@@ -215,7 +215,7 @@ enum RuntimeFault {
             node.volume().thaw();
         }
     },
-    /** As real dockerd does it, and incident I-4 began: whatever is asked about one container is not answered, all else is. */
+    /** As dockerd in incident I-4: calls about one container are not answered, and all others are. */
     CONTAINER_CALLS("all calls about one container hang (relay)", Expected.culprit("ContainerCallHung")) {
         @Override
         void prepare(RealNode node) throws Exception {
@@ -234,7 +234,7 @@ enum RuntimeFault {
             node.relay().heal("*:" + node.victim().sandbox());
         }
     },
-    /** A lock that one method takes: nobody knows anything new of pods, and the runtime says that it is well. */
+    /** One method waits for a lock: pods cannot be listed, and the runtime reports that it is ready. */
     LIST_CALLS(
             "ListContainers hangs (relay)",
             Expected.stale("RuntimeCallHung|RuntimeHung", "PLEG is not healthy: pleg has yet to be successful")) {
@@ -253,7 +253,7 @@ enum RuntimeFault {
             node.relay().heal("ListContainers");
         }
     },
-    /** The runtime works, but does not say so. */
+    /** The runtime works, but does not answer requests for its status. */
     STATUS_CALLS("Status hangs (relay)", Expected.down(Duration.ofSeconds(45), "RuntimeCallHung|RuntimeHung")) {
         @Override
         void prepare(RealNode node) throws Exception {
@@ -272,15 +272,15 @@ enum RuntimeFault {
     };
 
     /**
-     * What an agent should make of it.
+     * What an agent should report.
      *
      * @param ready whether the node stays Ready
      * @param notReadyWithin if not, how soon that must be seen
      * @param readyMessage what Ready says then
-     * @param restartedMessage what Ready says if the agent is started meanwhile; empty if the node stays Ready even then
+     * @param restartedMessage what Ready says if the agent is started during the fault; empty if the node stays Ready
      * @param othersFresh whether the agent can and must know all of the other pods
-     * @param condition which condition names somebody or something
-     * @param named its reason or a part of its message, a pattern; empty if nobody is to be named
+     * @param condition the condition that names the culprit or the problem
+     * @param named its reason or a part of its message, a pattern; empty if nothing should be named
      * @param namedWithin how soon
      */
     record Expected(
@@ -302,28 +302,28 @@ enum RuntimeFault {
             return new Expected(true, NEVER, "", "", true, DEGRADED, reasons, SOON);
         }
 
-        /** It stays Ready, and a condition tells what is wrong. */
+        /** The node stays Ready, and a condition says what is wrong. */
         static Expected told(String condition, String message) {
             return new Expected(true, NEVER, "", "", true, condition, message, Duration.ofSeconds(30));
         }
 
-        /** It stays Ready, but nobody can be up to date. */
+        /** The node stays Ready, but knowledge of its pods is out of date. */
         static Expected stale(String reasons, String restartedMessage) {
             return new Expected(true, NEVER, "", restartedMessage, false, DEGRADED, reasons, LATER);
         }
 
-        /** It becomes NotReady; perhaps one of these reasons is named, too. */
+        /** The node becomes NotReady; one of these reasons may be named, too. */
         static Expected notReady(Duration within, String message, String restartedMessage, String reasons) {
             return new Expected(false, within, message, restartedMessage, false, DEGRADED, reasons, LATER);
         }
 
-        /** Who is to blame comes and goes. */
+        /** The culprit is named later: its calls end and begin again. */
         Expected later() {
             return new Expected(
                     ready, notReadyWithin, readyMessage, restartedMessage, othersFresh, condition, named, LATER);
         }
 
-        /** The runtime is gone, or as good as gone. */
+        /** The runtime has ended or does not answer. */
         static Expected down(Duration within, String reasons) {
             return notReady(
                     within,
@@ -332,12 +332,12 @@ enum RuntimeFault {
                     reasons);
         }
 
-        /** What Ready should be once the agent was started anew. */
+        /** What Ready should be after a restart of the agent. */
         String restartedStatus() {
             return restartedMessage.isEmpty() ? Condition.TRUE : Condition.FALSE;
         }
 
-        /** Whether somebody should be named. */
+        /** Whether a culprit should be named. */
         boolean names() {
             return !named.isEmpty();
         }
@@ -365,15 +365,15 @@ enum RuntimeFault {
         return false;
     }
 
-    /** What the agent is told besides the usual. */
+    /** More flags of the agent. */
     List<String> agentFlags() {
         return List.of();
     }
 
-    /** What must be there before the agent is. */
+    /** Prepares what must exist before the agent starts. */
     void prepare(RealNode node) throws Exception {}
 
-    /** Lets it happen. */
+    /** Causes the fault. */
     abstract void strike(RealNode node) throws Exception;
 
     /** Ends it. */
