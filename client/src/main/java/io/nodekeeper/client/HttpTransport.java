@@ -2,12 +2,18 @@ package io.nodekeeper.client;
 
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.config.ClientTls;
+import io.nodekeeper.client.config.CredentialException;
+import io.nodekeeper.client.config.ExecCredentials;
+import io.nodekeeper.client.config.ExecPlugin;
+import io.nodekeeper.client.config.ExecRun;
+import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.config.TokenSource;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.SystemClock;
+import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.ThreadPool;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -51,9 +57,10 @@ public final class HttpTransport implements Transport {
     private final InFlightLimiter limiter = new InFlightLimiter(CALLS);
     private final ServerAccess access;
     private final ThreadPool threads;
-    private final HttpClient http;
     private final TokenSource token;
     private final String base;
+    private final Optional<Plugin> plugin;
+    private volatile Way way;
     private volatile Optional<ServerDate> serverDate = Optional.empty();
     private volatile long dateAt;
     private final String userAgent = "nodekeeper/" + Version.current();
@@ -69,15 +76,59 @@ public final class HttpTransport implements Transport {
         this.token = new TokenSource(access, new SystemClock(), threads);
         String server = access.server().toString();
         this.base = server.endsWith("/") ? server.substring(0, server.length() - 1) : server;
+        this.way = new Way(access.identity(), client(access.identity()));
+        // A static credential has precedence over a plugin, as in client-go.
+        this.plugin = access.token().isEmpty() && access.tokenFile().isEmpty()
+                ? access.plugin().map(Plugin::of)
+                : Optional.empty();
+    }
+
+    /** The connections of one client certificate. */
+    private record Way(Optional<Identity> identity, HttpClient http) {}
+
+    /** A credential plugin with its loop. */
+    private record Plugin(ThreadLoop loop, ExecRun run, ExecCredentials credentials) {
+        static Plugin of(ExecPlugin plugin) {
+            ThreadLoop loop = new ThreadLoop("credentials");
+            ExecRun run = new ExecRun(plugin, loop);
+            return new Plugin(loop, run, new ExecCredentials(loop, run::run));
+        }
+
+        void close() {
+            run.close();
+            loop.close();
+        }
+    }
+
+    private HttpClient client(Optional<Identity> identity) {
         HttpClient.Builder builder = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(CONNECT_TIMEOUT)
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .executor(threads);
         if (base.startsWith("https:")) {
-            builder.sslContext(ClientTls.context(access));
+            builder.sslContext(ClientTls.context(access.as(identity)));
         }
-        this.http = builder.build();
+        return builder.build();
+    }
+
+    /** The connections for that certificate. A new certificate needs new connections; the old ones end with their calls. */
+    private synchronized HttpClient http(Optional<Identity> identity) {
+        Way now = way;
+        if (!now.identity.equals(identity)) {
+            way = new Way(identity, client(identity));
+            now.http.shutdown();
+        }
+        return way.http;
+    }
+
+    /**
+     * Completes when there is a credential; fails with {@link CredentialException} if the kubeconfig's plugin provides none.
+     * Each call waits for that itself, before its deadline begins: a person may have to log in.
+     */
+    public CompletableFuture<Void> authenticated() {
+        return plugin.map(known -> known.credentials.current().thenAccept(credential -> {}))
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
     /** The server's address and the user, without secrets. */
@@ -98,20 +149,61 @@ public final class HttpTransport implements Transport {
 
     @Override
     public CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline) {
-        return limiter.pass(() -> Deadlines.within(timer, deadline, call.toString(), exchange(call)));
+        return limiter.pass(() -> authorized(
+                call,
+                sender -> Deadlines.within(timer, deadline, call.toString(), exchange(call, sender))));
     }
 
     private CompletableFuture<Reply> exchange(Call call) {
+        return authorized(call, sender -> exchange(call, sender));
+    }
+
+    private CompletableFuture<Reply> exchange(Call call, Sender sender) {
         return exchange(
                 call,
+                sender,
                 info -> HttpResponse.BodySubscribers.ofByteArray(),
                 response -> new Reply(response.statusCode(), response.body()));
     }
 
+    /** The connections and the token for a call, and what to do if the server refuses them with 401. */
+    private record Sender(HttpClient http, String bearer, Runnable refused) {}
+
+    private <R> CompletableFuture<R> authorized(Call call, Function<Sender, CompletableFuture<R>> sending) {
+        if (plugin.isEmpty()) {
+            return sending.apply(new Sender(way.http, token.current(), () -> {}));
+        }
+        ExecCredentials credentials = plugin.get().credentials;
+        CompletableFuture<R> result = new CompletableFuture<>();
+        credentials.current().whenComplete((credential, error) -> {
+            if (error != null) {
+                result.completeExceptionally(failure(call, error));
+            } else if (!result.isDone()) {
+                Optional<Identity> identity = credential.identity().or(access::identity);
+                CompletableFuture<R> sent = sending.apply(new Sender(
+                        http(identity), credential.token(), () -> credentials.refused(credential)));
+                sent.whenComplete((reply, failure) -> {
+                    if (failure != null) {
+                        result.completeExceptionally(failure);
+                    } else {
+                        result.complete(reply);
+                    }
+                });
+                result.whenComplete((reply, failure) -> {
+                    if (result.isCancelled()) {
+                        sent.cancel(true);
+                    }
+                });
+            }
+        });
+        return result;
+    }
+
     @Override
     public Stream open(Call call, StreamHandler handler) {
-        CompletableFuture<Optional<Reply>> end = exchange(
+        CompletableFuture<Optional<Reply>> end = authorized(call, sender -> exchange(
                 call,
+                sender,
                 info -> {
                     if (info.statusCode() != 200) {
                         return HttpResponse.BodySubscribers.mapping(
@@ -122,7 +214,7 @@ public final class HttpTransport implements Transport {
                     handler.onOpen();
                     return new LineSubscriber(handler);
                 },
-                response -> response.body().map(body -> new Reply(response.statusCode(), body)));
+                response -> response.body().map(body -> new Reply(response.statusCode(), body))));
         AtomicBoolean cancelled = new AtomicBoolean();
         end.whenComplete((refusal, error) -> {
             if (cancelled.get()) {
@@ -142,15 +234,19 @@ public final class HttpTransport implements Transport {
 
     @Override
     public void close() {
-        http.shutdownNow();
+        plugin.ifPresent(Plugin::close);
+        way.http.shutdownNow();
         threads.close();
     }
 
     private <B, R> CompletableFuture<R> exchange(
-            Call call, HttpResponse.BodyHandler<B> body, Function<HttpResponse<B>, R> read) {
+            Call call,
+            Sender sender,
+            HttpResponse.BodyHandler<B> body,
+            Function<HttpResponse<B>, R> read) {
         CompletableFuture<HttpResponse<B>> exchange;
         try {
-            exchange = http.sendAsync(request(call), body);
+            exchange = sender.http.sendAsync(request(call, sender.bearer), body);
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(failure(call, e));
         }
@@ -161,6 +257,9 @@ public final class HttpTransport implements Transport {
             if (error != null) {
                 result.completeExceptionally(failure(call, error));
             } else {
+                if (response.statusCode() == 401) {
+                    sender.refused.run();
+                }
                 date(response, sentAt, sent);
                 result.complete(read.apply(response));
             }
@@ -194,7 +293,7 @@ public final class HttpTransport implements Transport {
         });
     }
 
-    private HttpRequest request(Call call) {
+    private HttpRequest request(Call call, String bearer) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + call.target()))
                 .header("Accept", "application/json")
                 .header("User-Agent", userAgent)
@@ -206,7 +305,6 @@ public final class HttpTransport implements Transport {
         if (!call.contentType().isEmpty()) {
             request.header("Content-Type", call.contentType());
         }
-        String bearer = token.current();
         if (!bearer.isEmpty()) {
             request.header("Authorization", "Bearer " + bearer);
         }

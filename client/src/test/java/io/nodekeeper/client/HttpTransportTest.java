@@ -10,7 +10,11 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsExchange;
 import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.config.ExecPlugin;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -24,6 +28,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -199,6 +204,83 @@ class HttpTransportTest {
                 Optional.of(file));
 
         assertThat(get(open(access).send(Call.get("/"))).body()).asString().isEqualTo("Bearer from-file");
+    }
+
+    /** Access whose user has a plugin that prints a credential with these fields. */
+    private static ServerAccess plugin(JsonObject status) throws IOException {
+        String version = "client.authentication.k8s.io/v1";
+        Path printed = Files.write(
+                directory.resolve("credential"),
+                Json.writeBytes(JsonObject.builder()
+                        .put("apiVersion", version)
+                        .put("kind", "ExecCredential")
+                        .put("status", status)
+                        .build()));
+        ExecPlugin plugin = new ExecPlugin(
+                version,
+                List.of("cat", printed.toString()),
+                Map.of(),
+                ExecPlugin.Interaction.Never,
+                "",
+                JsonObject.EMPTY);
+        return new ServerAccess(
+                address(),
+                List.of(serverIdentity.certificate()),
+                false,
+                "",
+                Optional.empty(),
+                "",
+                Optional.empty(),
+                Optional.of(plugin));
+    }
+
+    @Test
+    void sendsTheTokenOfAPluginWithCallsAndStreams() throws Exception {
+        behaviour = exchange -> answer(
+                exchange, 200, exchange.getRequestHeaders().getFirst("Authorization") + "\n");
+        HttpTransport transport = open(plugin(JsonObject.EMPTY.with("token", "of-the-plugin")));
+        Recording lines = new Recording();
+
+        assertThat(get(transport.send(Call.get("/"))).body()).asString().isEqualTo("Bearer of-the-plugin\n");
+        transport.open(Call.get("/watch"), lines);
+        assertThat(lines.next()).isEqualTo("open");
+        assertThat(lines.next()).isEqualTo("line Bearer of-the-plugin");
+    }
+
+    @Test
+    void showsTheCertificateOfAPlugin() throws Exception {
+        behaviour = exchange -> answer(
+                exchange,
+                200,
+                ((HttpsExchange) exchange).getSSLSession().getPeerPrincipal().getName());
+        JsonObject status = JsonObject.EMPTY
+                .with("clientCertificateData", Pem.encode(clientIdentity.certificate()))
+                .with("clientKeyData", Pem.encode(clientIdentity.key()));
+
+        Reply reply = get(open(plugin(status)).send(Call.get("/")));
+
+        assertThat(reply.body()).asString().isEqualTo("CN=somebody");
+    }
+
+    @Test
+    void callFailsWithTheReasonOfAPluginThatProvidesNothing() throws Exception {
+        HttpTransport transport = open(plugin(JsonObject.EMPTY));
+
+        assertThatThrownBy(() -> get(transport.send(Call.get("/version"))))
+                .cause()
+                .isInstanceOf(TransportException.class)
+                .hasMessage("GET " + address() + "/version: the credential plugin \"cat\" printed an ExecCredential with"
+                        + " neither a token nor a certificate");
+    }
+
+    @Test
+    void tokenThatCannotBeSentIsNotQuoted() {
+        ServerAccess access = ServerAccess.withToken(address(), serverIdentity.certificate(), "secret\nwords");
+
+        assertThatThrownBy(() -> open(access))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("the token has a space, a line break")
+                .hasMessageNotContaining("secret");
     }
 
     @Test

@@ -18,7 +18,6 @@ import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -67,7 +66,7 @@ public final class ControllerPages implements AutoCloseable {
         if (options.server.isPresent()) {
             URI server = options.server.get();
             try {
-                return direct(server, target).join();
+                return direct(options.access(server), target).join();
             } catch (CompletionException e) {
                 throw new IOException(Failures.text(e), e);
             }
@@ -78,7 +77,7 @@ public final class ControllerPages implements AutoCloseable {
         if (address.isEmpty()) {
             ask(target, proxied);
         }
-        CompletableFuture<Answer> direct = address.map(url -> direct(url, target))
+        CompletableFuture<Answer> direct = address.map(url -> direct(SourceOptions.anonymous(url), target))
                 .orElseGet(() -> CompletableFuture.failedFuture(new IOException(
                         "no controller has published its address (annotation " + DebugAddress.ANNOTATION + ")")));
         if (address.isPresent()) {
@@ -120,6 +119,12 @@ public final class ControllerPages implements AutoCloseable {
 
     private Optional<URI> published() throws IOException {
         String server = transport().toString();
+        try {
+            // A plugin that provides the credentials may take longer than the notice, or ask a person.
+            transport().authenticated().join();
+        } catch (CompletionException e) {
+            throw new IOException(Failures.text(e), e);
+        }
         Loop.Timer notice = loop.schedule(NOTICE, () -> {
             err.println("The API server " + server + " has not answered for " + NOTICE.toMillis()
                     + "ms; still waiting. " + elsewhere());
@@ -140,11 +145,17 @@ public final class ControllerPages implements AutoCloseable {
                 + " \"nodekeeper why NODE --history-dir DIR\" reads a controller's files.";
     }
 
-    private CompletableFuture<Answer> direct(URI server, String target) {
-        HttpTransport own = new HttpTransport(
-                new ServerAccess(server, List.of(), false, "", Optional.empty(), "", Optional.empty()));
-        String from = "the controller at " + server;
-        return page(own, target, from, from + " cannot be reached: ").whenComplete((answer, error) -> own.close());
+    private CompletableFuture<Answer> direct(ServerAccess access, String target) {
+        HttpTransport own;
+        try {
+            own = new HttpTransport(access);
+        } catch (IllegalArgumentException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        String from = "the controller at " + access.server();
+        return own.authenticated()
+                .thenCompose(ready -> page(own, target, from, from + " cannot be reached: ", false))
+                .whenComplete((answer, error) -> own.close());
     }
 
     /** Asks through the proxy unless it was asked already, until the leader answers. */
@@ -156,7 +167,7 @@ public final class ControllerPages implements AutoCloseable {
 
     private void ask(String target, CompletableFuture<Answer> result, int number) {
         String from = "the controller behind the service " + options.namespace + "/" + options.service;
-        page(transport(), options.proxy() + target, from, from + " cannot be reached through the API server: ")
+        page(transport(), options.proxy() + target, from, from + " cannot be reached through the API server: ", true)
                 .whenComplete((answer, error) -> {
                     if (error != null) {
                         result.completeExceptionally(error);
@@ -168,20 +179,25 @@ public final class ControllerPages implements AutoCloseable {
                 });
     }
 
-    private CompletableFuture<Answer> page(Transport way, String target, String from, String unreachable) {
+    private CompletableFuture<Answer> page(
+            Transport way, String target, String from, String unreachable, boolean proxied) {
         return Deadlines.within(loop, PAGE_TIMEOUT, from, way.send(Call.get(target), loop, PAGE_TIMEOUT))
                 .exceptionallyCompose(error ->
-                        CompletableFuture.failedFuture(new IOException(unreachable + Failures.text(error), error)))
+                        CompletableFuture.failedFuture(new IOException(
+                                unreachable
+                                        + Failures.text(error)
+                                        + (proxied ? "" : Advice.connection(Failures.text(error))),
+                                error)))
                 .thenCompose(reply -> {
                     try {
-                        return CompletableFuture.completedFuture(answer(from, reply));
+                        return CompletableFuture.completedFuture(answer(from, reply, proxied));
                     } catch (IOException e) {
                         return CompletableFuture.failedFuture(e);
                     }
                 });
     }
 
-    private static Answer answer(String from, Reply reply) throws IOException {
+    private static Answer answer(String from, Reply reply, boolean proxied) throws IOException {
         String text = new String(reply.body(), StandardCharsets.UTF_8).strip();
         boolean isRefusal = text.startsWith("{") && text.contains("\"Status\"");
         if (reply.status() == 200) {
@@ -194,7 +210,9 @@ public final class ControllerPages implements AutoCloseable {
         if (reply.status() == 404 && !isRefusal) {
             return new Answer(from, Optional.empty());
         }
-        throw new IOException(from + " answers " + reply.status() + ": " + (isRefusal ? message(text) : text));
+        String said = isRefusal ? message(text) : text;
+        throw new IOException(from + " answers " + reply.status() + ": " + said
+                + (proxied ? Advice.proxied(reply.status(), said) : Advice.direct(reply.status())));
     }
 
     private static String message(String status) {

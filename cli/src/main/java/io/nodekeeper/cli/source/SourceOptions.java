@@ -3,7 +3,10 @@ package io.nodekeeper.cli.source;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.options.ClientOptions;
+import io.nodekeeper.client.config.KubeconfigException;
+import io.nodekeeper.client.config.ServerAccess;
 import java.net.URI;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -21,8 +24,12 @@ public final class SourceOptions implements Checked {
             paramLabel = "URL",
             description =
                     "The address of the controller's pages. Default: the address in the API, then the API server's"
-                            + " proxy to --controller-service.")
+                            + " proxy to --controller-service. An address of the kubeconfig's cluster gets its"
+                            + " credentials.")
     Optional<URI> server = Optional.empty();
+
+    @Mixin
+    PagesCredentials credentials = new PagesCredentials();
 
     @Option(
             names = "--controller-namespace",
@@ -48,6 +55,7 @@ public final class SourceOptions implements Checked {
         faults.require(
                 service.matches(SERVICE),
                 "--controller-service is \"" + service + "\"; expected a form like https:nodekeeper-controller:10257");
+        credentials.check(faults, server);
         if (server.isEmpty() && needed) {
             client.check(faults);
         }
@@ -61,6 +69,47 @@ public final class SourceOptions implements Checked {
     /** Whether {@code --server} is given. */
     public boolean hasServer() {
         return server.isPresent();
+    }
+
+    /**
+     * The access to {@code --server}: with its flags; or else with the kubeconfig's credentials, if it is an address of the
+     * kubeconfig's API server, such as that of its proxy; or else without credentials.
+     */
+    ServerAccess access(URI url) {
+        return credentials.areGiven()
+                ? credentials.access(url)
+                : ofCluster(url).orElseGet(() -> anonymous(url));
+    }
+
+    /** An access without credentials. */
+    static ServerAccess anonymous(URI url) {
+        return new ServerAccess(url, List.of(), false, "", Optional.empty(), "", Optional.empty());
+    }
+
+    private Optional<ServerAccess> ofCluster(URI url) {
+        try {
+            return Optional.of(client.access())
+                    .filter(access -> isBelow(url, access.server()))
+                    .map(access -> access.at(url));
+        } catch (KubeconfigException e) {
+            // There is no kubeconfig, or none that can be used: --server needs none.
+            return Optional.empty();
+        }
+    }
+
+    /** Whether {@code url} has the scheme, host and port of {@code cluster} and a path below its path. */
+    static boolean isBelow(URI url, URI cluster) {
+        String path = cluster.getPath().endsWith("/") ? cluster.getPath() : cluster.getPath() + "/";
+        return url.getScheme().equalsIgnoreCase(cluster.getScheme())
+                && url.getHost().equalsIgnoreCase(cluster.getHost())
+                && port(url) == port(cluster)
+                && (url.getPath() + "/").startsWith(path)
+                && !url.getPath().contains("..");
+    }
+
+    private static int port(URI url) {
+        int usual = "https".equalsIgnoreCase(url.getScheme()) ? 443 : 80;
+        return url.getPort() < 0 ? usual : url.getPort();
     }
 
     /** The path of the proxy to the controller's pages. */

@@ -11,11 +11,15 @@ import io.nodekeeper.cli.apiserver.ApiServerOptions;
 import io.nodekeeper.cli.apiserver.ServerProcess;
 import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.certs.Issuer;
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.status.StatusCommand;
+import io.nodekeeper.cli.status.StatusProcess;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.pages.Feed;
 import io.nodekeeper.client.pages.Page;
@@ -23,6 +27,8 @@ import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -34,6 +40,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -116,7 +123,10 @@ class ExposureTest {
                     new Pages() {
                         @Override
                         public CompletableFuture<Page> get(String path, String query) {
-                            return CompletableFuture.completedFuture(Page.text(200, "page " + path));
+                            return CompletableFuture.completedFuture(
+                                    path.equals("/debug/status")
+                                            ? Page.json(JsonObject.EMPTY.with("nodes", "many"))
+                                            : Page.text(200, "page " + path));
                         }
 
                         @Override
@@ -242,6 +252,54 @@ class ExposureTest {
                         .build()) {
             assertThat(get(client, pages.url("/debug/nodes"), "").body()).isEqualTo("page /debug/nodes\n");
             assertThat(get(client, pages.url("/metrics"), "").statusCode()).isEqualTo(401);
+        }
+    }
+
+    /** The exit code of {@code nodekeeper status} with these flags, and what it prints. */
+    private static String statusCommand(Exposed pages, String... flags) {
+        StringWriter out = new StringWriter();
+        PrintWriter writer = new PrintWriter(out);
+        List<String> line = new ArrayList<>(List.of("status", "-o", "json", "--server=" + pages.url("")));
+        line.addAll(List.of(flags));
+        int code = new CommandRunner(
+                        List.of(new StatusCommand(command -> StatusProcess.run(command, writer, writer))), writer, writer)
+                .run(line.toArray(String[]::new));
+        return code + " " + out;
+    }
+
+    @Test
+    void statusShowsTheCredentialsOfItsFlagsAndSaysWhatIsMissing() throws Exception {
+        Issuer issuer = new Issuer(new IdentityFiles(pki("ca.crt"), pki("ca.key")).read(), Randoms.secure());
+        Identity reader = issuer.client("carol", List.of("page-readers"), Instant.now());
+        Path certificate = Files.writeString(directory.resolve("carol.crt"), Pem.encode(reader.certificate()));
+        Path key = Files.writeString(directory.resolve("carol.key"), Pem.encode(reader.key()));
+        Path alice = Files.writeString(directory.resolve("alice.token"), "token-of-alice\n");
+        Path bob = Files.writeString(directory.resolve("bob.token"), "token-of-bob\n");
+        String authority = "--certificate-authority=" + pki("ca.crt");
+        try (Exposed pages = new Exposed(
+                controller.orElseThrow(),
+                "--client-ca-file=" + pki("ca.crt"),
+                "--tls-cert-file=" + pki("apiserver.crt"),
+                "--tls-private-key-file=" + pki("apiserver.key"))) {
+            assertThat(statusCommand(pages, authority, "--token-file=" + alice)).startsWith("0 {");
+            assertThat(statusCommand(pages, "--insecure-skip-tls-verify", "--token=token-of-alice"))
+                    .startsWith("0 {");
+            assertThat(statusCommand(pages, authority, "--client-certificate=" + certificate, "--client-key=" + key))
+                    .startsWith("0 {");
+
+            assertThat(statusCommand(pages, authority))
+                    .startsWith("1 error: the controller at " + pages.url("") + " answers 401: ")
+                    .contains("; expected credentials of a user with the ClusterRole nodekeeper-pages-reader (kubectl"
+                            + " apply -k deploy/pages): --token-file FILE, or --client-certificate and --client-key");
+            assertThat(statusCommand(pages, authority, "--token-file=" + bob))
+                    .contains("answers 403: User \"bob\" cannot get path \"/debug/status\"; bind the ClusterRole"
+                            + " nodekeeper-pages-reader (kubectl apply -k deploy/pages) to that user: kubectl create"
+                            + " clusterrolebinding NAME --clusterrole=nodekeeper-pages-reader --user=USER")
+                    .doesNotContain("token-of");
+            assertThat(statusCommand(pages, "--token-file=" + alice))
+                    .contains(" cannot be reached: ")
+                    .contains("; --certificate-authority FILE names the authority of its certificate")
+                    .doesNotContain("token-of");
         }
     }
 

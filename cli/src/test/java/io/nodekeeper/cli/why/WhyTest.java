@@ -32,6 +32,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -207,6 +208,78 @@ class WhyTest {
                 .startsWith("error: the API server http://127.0.0.1:1 as anonymous does not answer: ")
                 .contains("--server URL")
                 .contains("--history-dir DIR");
+    }
+
+    @Test
+    void kubeconfigsPluginIsAskedForTheClustersAddressesAndItsReasonIsShown() throws IOException {
+        String cluster = "http://127.0.0.1:1/clusters/c1";
+        Path kubeconfig = Files.writeString(directory.resolve("kubeconfig"), """
+                current-context: here
+                contexts: [{name: here, context: {cluster: c, user: u}}]
+                clusters: [{name: c, cluster: {server: "%s"}}]
+                users:
+                - name: u
+                  user:
+                    exec:
+                      apiVersion: client.authentication.k8s.io/v1
+                      command: sh
+                      args: ["-c", "echo you are logged out >&2; exit 1"]
+                      interactiveMode: Never
+                """.formatted(cluster));
+        String reason = "the credential plugin \"sh\" exited with 1: you are logged out";
+
+        assertThat(runner.run("why", "n1", "--kubeconfig=" + kubeconfig)).isEqualTo(1);
+        assertThat(err.toString()).isEqualTo("error: " + reason + "\n");
+
+        err.getBuffer().setLength(0);
+        String proxy = cluster + "/api/v1/namespaces/kube-system/services/https:nodekeeper-controller:10257/proxy";
+        assertThat(runner.run("why", "n1", "--kubeconfig=" + kubeconfig, "--server=" + proxy))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains(reason);
+
+        err.getBuffer().setLength(0);
+        assertThat(runner.run("why", "n1", "--kubeconfig=" + kubeconfig, "--server=http://127.0.0.1:1/clusters/c2"))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains(" cannot be reached: ").doesNotContain("plugin");
+    }
+
+    @Test
+    void proxyThatIsRefusedSaysWhichRightIsMissing() throws IOException {
+        for (var refusal : Map.of(
+                        "services \"nodekeeper-controller\" is forbidden: User \"u\" cannot get services/proxy",
+                        "needs a Role with the verb get for services/proxy",
+                        "expected a bearer token or a client certificate",
+                        "the pages see system:anonymous: apply deploy/pages/through-proxy.yaml")
+                .entrySet()) {
+            JsonObject status = JsonObject.EMPTY.with("kind", "Status").with("message", refusal.getKey());
+            Page refused = new Page(403, "application/json", Json.writeBytes(status));
+            try (PagesServer api = api((path, query) ->
+                    CompletableFuture.completedFuture(path.contains("/proxy/") ? refused : notFound()))) {
+                Path kubeconfig = kubeconfig("http://127.0.0.1:" + api.address().getPort());
+
+                assertThat(runner.run("why", "--kubeconfig=" + kubeconfig)).isEqualTo(1);
+
+                assertThat(err.toString()).contains(refusal.getKey()).contains(refusal.getValue());
+            }
+        }
+    }
+
+    @Test
+    void credentialsAreForAServerWithTls() throws IOException {
+        Path token = Files.writeString(directory.resolve("token"), "t");
+
+        assertThat(runner.run("why", "n1", "--server=http://127.0.0.1:10257", "--token=t", "--token-file=" + token))
+                .isEqualTo(2);
+        assertThat(err.toString())
+                .contains("credentials are not sent over plain HTTP; expected https in --server")
+                .contains("--token and --token-file exclude each other");
+
+        assertThat(runner.run("why", "n1", "--token-file=" + token, "--client-key=" + directory.resolve("none")))
+                .isEqualTo(2);
+        assertThat(err.toString())
+                .contains("credentials such as --token-file are for --server, which is missing")
+                .contains("--client-certificate and --client-key must be given together")
+                .contains("--client-key is " + directory.resolve("none") + ", which is not a readable file");
     }
 
     @Test

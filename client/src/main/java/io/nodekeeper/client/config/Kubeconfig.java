@@ -1,6 +1,7 @@
 package io.nodekeeper.client.config;
 
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.net.URI;
@@ -22,11 +23,11 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
  * Reads kubeconfig files: clusters, users and contexts, with embedded data or files (relative to the kubeconfig's
- * directory), client certificates, tokens and token files. Not thread-safe; used once for each file.
+ * directory), client certificates, tokens, token files and credential plugins. Not thread-safe; used once for each file.
  */
 public final class Kubeconfig {
-    /** The fields of a user entry that need other programs or servers, and are not supported. */
-    private static final List<String> UNSUPPORTED_USER = List.of("exec", "auth-provider", "username", "password", "as");
+    /** The fields of a user entry that are not supported. */
+    private static final List<String> UNSUPPORTED_USER = List.of("auth-provider", "username", "password", "as");
 
     private final Path file;
     private final List<String> faults = new ArrayList<>();
@@ -51,14 +52,14 @@ public final class Kubeconfig {
 
     private ServerAccess read(String wantedContext) {
         Map<?, ?> root = root();
-        String contextName = wantedContext.isEmpty() ? text(root, "current-context") : wantedContext;
+        String contextName = wantedContext.isEmpty() ? Fields.text(root, "current-context") : wantedContext;
         if (contextName.isEmpty()) {
             faults.add("current-context is not set; expected the name of a context");
             throw failed();
         }
         Map<?, ?> context = named(root, "contexts", "context", contextName);
-        String clusterName = text(context, "cluster");
-        String userName = text(context, "user");
+        String clusterName = Fields.text(context, "cluster");
+        String userName = Fields.text(context, "user");
         if (clusterName.isEmpty() && faults.isEmpty()) {
             faults.add("context \"" + contextName + "\" names no cluster");
         }
@@ -78,8 +79,8 @@ public final class Kubeconfig {
     }
 
     private ServerAccess access(Map<?, ?> cluster, String clusterIs, Map<?, ?> user, String userIs) {
-        URI server = server(text(cluster, "server"), clusterIs);
-        if (!text(cluster, "proxy-url").isEmpty()) {
+        URI server = server(Fields.text(cluster, "server"), clusterIs);
+        if (!Fields.text(cluster, "proxy-url").isEmpty()) {
             faults.add(clusterIs + ": proxy-url is not supported");
         }
         boolean skip = Boolean.TRUE.equals(cluster.get("insecure-skip-tls-verify"));
@@ -92,10 +93,10 @@ public final class Kubeconfig {
                 .orElse(List.of());
         for (String key : UNSUPPORTED_USER) {
             if (user.containsKey(key)) {
-                faults.add(userIs + ": " + key + " is not supported; expected a client certificate or a token");
+                faults.add(userIs + ": " + key + " is not supported; expected a client certificate, a token or exec");
             }
         }
-        Optional<Path> tokenFile = Optional.of(text(user, "tokenFile"))
+        Optional<Path> tokenFile = Optional.of(Fields.text(user, "tokenFile"))
                 .filter(path -> !path.isEmpty())
                 .map(this::beside);
         tokenFile
@@ -105,10 +106,31 @@ public final class Kubeconfig {
                 server,
                 authorities,
                 skip,
-                text(cluster, "tls-server-name"),
+                Fields.text(cluster, "tls-server-name"),
                 identity(user, userIs),
-                text(user, "token"),
-                tokenFile);
+                Fields.text(user, "token"),
+                tokenFile,
+                plugin(cluster, ca, user, userIs));
+    }
+
+    private Optional<ExecPlugin> plugin(Map<?, ?> cluster, Optional<String> ca, Map<?, ?> user, String userIs) {
+        if (!user.containsKey("exec")) {
+            return Optional.empty();
+        }
+        if (!(user.get("exec") instanceof Map<?, ?> exec)) {
+            faults.add(userIs + ": exec is no mapping; expected command, args, env and apiVersion");
+            return Optional.empty();
+        }
+        JsonObject.Builder about = JsonObject.builder()
+                .put("server", Fields.text(cluster, "server"))
+                .putUnlessEmpty("tls-server-name", Fields.text(cluster, "tls-server-name"));
+        if (Boolean.TRUE.equals(cluster.get("insecure-skip-tls-verify"))) {
+            about.put("insecure-skip-tls-verify", true);
+        }
+        ca.ifPresent(pem -> about.put(
+                "certificate-authority-data",
+                Base64.getEncoder().encodeToString(pem.getBytes(StandardCharsets.ISO_8859_1))));
+        return Optional.of(ExecPlugin.parse(exec, file, about.build(), userIs, faults));
     }
 
     private URI server(String text, String clusterIs) {
@@ -150,12 +172,12 @@ public final class Kubeconfig {
     }
 
     private static boolean has(Map<?, ?> map, String key) {
-        return !text(map, key).isEmpty() || !text(map, key + "-data").isEmpty();
+        return !Fields.text(map, key).isEmpty() || !Fields.text(map, key + "-data").isEmpty();
     }
 
     /** The PEM text of {@code key}: embedded, which takes precedence as in client-go, or from a file. */
     private Optional<String> material(Map<?, ?> map, String key, String where) {
-        String data = text(map, key + "-data");
+        String data = Fields.text(map, key + "-data");
         if (!data.isEmpty()) {
             try {
                 return Optional.of(new String(
@@ -166,7 +188,7 @@ public final class Kubeconfig {
                 return Optional.empty();
             }
         }
-        String path = text(map, key);
+        String path = Fields.text(map, key);
         if (path.isEmpty()) {
             return Optional.empty();
         }
@@ -206,22 +228,16 @@ public final class Kubeconfig {
         if (root.get(list) instanceof List<?> entries) {
             for (Object entry : entries) {
                 if (entry instanceof Map<?, ?> map) {
-                    if (text(map, "name").equals(name)) {
+                    if (Fields.text(map, "name").equals(name)) {
                         return map.get(inner) instanceof Map<?, ?> value ? value : Map.of();
                     }
-                    known.add(text(map, "name"));
+                    known.add(Fields.text(map, "name"));
                 }
             }
         }
         faults.add("no " + inner + " is named \"" + name + "\"; there "
                 + (known.isEmpty() ? "are none" : "is " + String.join(", ", known)));
         return Map.of();
-    }
-
-    /** The scalar {@code key} as text: a token of digits alone is a number to YAML. */
-    private static String text(Map<?, ?> map, String key) {
-        Object value = map.get(key);
-        return value instanceof String || value instanceof Number ? value.toString() : "";
     }
 
     private KubeconfigException failed() {

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param identity the client certificate, if there is one
  * @param token the bearer token; empty for none
  * @param tokenFile a file whose content is the token, read again every minute; takes precedence over {@code token}
+ * @param plugin the program that provides token or certificate, if the others do not
  */
 public record ServerAccess(
         URI server,
@@ -24,11 +25,35 @@ public record ServerAccess(
         String tlsServerName,
         Optional<Identity> identity,
         String token,
-        Optional<Path> tokenFile) {
+        Optional<Path> tokenFile,
+        Optional<ExecPlugin> plugin) {
 
     /** Copies the list. */
     public ServerAccess {
         authorities = List.copyOf(authorities);
+    }
+
+    /** Access without a plugin. */
+    public ServerAccess(
+            URI server,
+            List<X509Certificate> authorities,
+            boolean skipVerify,
+            String tlsServerName,
+            Optional<Identity> identity,
+            String token,
+            Optional<Path> tokenFile) {
+        this(server, authorities, skipVerify, tlsServerName, identity, token, tokenFile, Optional.empty());
+    }
+
+    /** Access to another address with the same credentials and authorities. */
+    public ServerAccess at(URI address) {
+        return new ServerAccess(
+                address, authorities, skipVerify, tlsServerName, identity, token, tokenFile, plugin);
+    }
+
+    /** The same access with another client certificate. */
+    public ServerAccess as(Optional<Identity> other) {
+        return new ServerAccess(server, authorities, skipVerify, tlsServerName, other, token, tokenFile, plugin);
     }
 
     /** Access with a client certificate to a server whose certificate {@code authority} signed. */
@@ -44,8 +69,9 @@ public record ServerAccess(
     /** The address and the user, without secrets. */
     @Override
     public String toString() {
+        String shown = token.isEmpty() ? plugin.map(ExecPlugin::toString).orElse("anonymous") : "token";
         String user = identity.map(Identity::toString)
-                .orElse(tokenFile.map(file -> "token of " + file).orElse(token.isEmpty() ? "anonymous" : "token"));
+                .orElse(tokenFile.map(file -> "token of " + file).orElse(shown));
         return server + " as " + user;
     }
 }

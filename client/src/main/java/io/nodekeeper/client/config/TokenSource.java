@@ -36,6 +36,19 @@ public final class TokenSource {
         } catch (IOException e) {
             throw new IllegalArgumentException("token file " + file.get() + " cannot be read: " + e.getMessage(), e);
         }
+        fault(token).ifPresent(fault -> {
+            throw new IllegalArgumentException("the token has " + fault);
+        });
+    }
+
+    /**
+     * Why a token cannot be sent: it has a character that a header cannot have. The HTTP client would say so, too, but it
+     * quotes the token.
+     */
+    static Optional<String> fault(String token) {
+        return token.chars().allMatch(c -> c > ' ' && c < 0x7f)
+                ? Optional.empty()
+                : Optional.of("a space, a line break or another character that an HTTP header cannot have");
     }
 
     /** The token; empty for none. */
@@ -62,6 +75,11 @@ public final class TokenSource {
     }
 
     private static String read(Path path) throws IOException {
-        return SmallFiles.text(path).strip();
+        String token = SmallFiles.text(path).strip();
+        Optional<String> fault = token.isEmpty() ? Optional.of("no text") : fault(token);
+        if (fault.isPresent()) {
+            throw new IOException("it has " + fault.get());
+        }
+        return token;
     }
 }

@@ -3,6 +3,8 @@ package io.nodekeeper.client.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.TestCertificates;
 import java.io.IOException;
 import java.net.URI;
@@ -10,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -104,9 +107,62 @@ class KubeconfigTest {
                         + ": cluster \"k\": server is \"10.0.0.1:6443\"; expected a form like https://10.0.0.1:6443"
                         + "; cluster \"k\": certificate-authority " + directory.resolve("nowhere.crt")
                         + " cannot be read"
-                        + "; user \"u\": exec is not supported; expected a client certificate or a token"
                         + "; user \"u\": tokenFile " + directory.resolve("no") + " cannot be read"
-                        + "; user \"u\": client-certificate and client-key must be given together");
+                        + "; user \"u\": client-certificate and client-key must be given together"
+                        + "; user \"u\": exec.apiVersion is \"\"; expected client.authentication.k8s.io/v1 or"
+                        + " client.authentication.k8s.io/v1beta1"
+                        + "; user \"u\": exec.interactiveMode is \"\"; expected Never, IfAvailable or Always");
+    }
+
+    @Test
+    void readsCredentialPlugins() throws IOException {
+        Path file = write("""
+                current-context: c
+                contexts: [{name: c, context: {cluster: k, user: u}}]
+                clusters: [{name: k, cluster: {server: "https://host", insecure-skip-tls-verify: true}}]
+                users:
+                - name: u
+                  user:
+                    exec:
+                      apiVersion: client.authentication.k8s.io/v1
+                      command: bin/login
+                      args: [get-token, 7]
+                      env: [{name: PROFILE, value: blue}]
+                      installHint: |
+                        Install it.
+                      provideClusterInfo: true
+                      interactiveMode: Never
+                """);
+
+        ServerAccess access = Kubeconfig.load(file);
+
+        String program = directory.resolve("bin/login").toString();
+        assertThat(access.plugin())
+                .contains(new ExecPlugin(
+                        "client.authentication.k8s.io/v1",
+                        List.of(program, "get-token", "7"),
+                        Map.of("PROFILE", "blue"),
+                        ExecPlugin.Interaction.Never,
+                        "Install it.",
+                        Json.parseObject("{\"server\":\"https://host\",\"insecure-skip-tls-verify\":true}")));
+        assertThat(access).hasToString("https://host as the credential plugin \"" + program + "\"");
+    }
+
+    @Test
+    void earlierVersionOfPluginsMayOmitTheInteractiveMode() throws IOException {
+        Path file = write("""
+                current-context: c
+                contexts: [{name: c, context: {cluster: k, user: u}}]
+                clusters: [{name: k, cluster: {server: "https://host"}}]
+                users:
+                - {name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: aws}}}
+                """);
+
+        ExecPlugin plugin = Kubeconfig.load(file).plugin().orElseThrow();
+
+        assertThat(plugin.command()).as("searched in PATH").containsExactly("aws");
+        assertThat(plugin.interaction()).isEqualTo(ExecPlugin.Interaction.IfAvailable);
+        assertThat(plugin.cluster()).isEqualTo(JsonObject.EMPTY);
     }
 
     @Test
