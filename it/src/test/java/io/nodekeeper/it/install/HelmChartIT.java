@@ -75,18 +75,20 @@ class HelmChartIT {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        " | overlays/observe",
-        "controller.mode=standalone | overlays/standalone",
-        "controller.mode=guard | overlays/guard",
-        "controller.enabled=false companion.enabled=true | overlays/companion",
-        "controller.enabled=false companion.enabled=true companion.kubeletMetrics=true | companion-kubelet-metrics",
-        "controller.enabled=false companion.enabled=true monitoring.enabled=true | overlays/companion-monitoring",
-        "companion.enabled=true | overlays/observe overlays/companion",
-        "monitoring.enabled=true | overlays/observe monitoring/controller",
-        "controller.mode=guard companion.enabled=true monitoring.enabled=true"
-                + " | overlays/guard overlays/companion-monitoring monitoring/controller",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                " | overlays/observe",
+                "controller.mode=standalone | overlays/standalone",
+                "controller.mode=guard | overlays/guard",
+                "controller.enabled=false companion.enabled=true | overlays/companion",
+                "controller.enabled=false companion.enabled=true companion.kubeletMetrics=true | companion-kubelet-metrics",
+                "controller.enabled=false companion.enabled=true monitoring.enabled=true | overlays/companion-monitoring",
+                "companion.enabled=true | overlays/observe overlays/companion",
+                "monitoring.enabled=true | overlays/observe monitoring/controller",
+                "controller.mode=guard companion.enabled=true monitoring.enabled=true"
+                        + " | overlays/guard overlays/companion-monitoring monitoring/controller",
+            })
     void partsEqualTheOverlaysObjectByObject(String values, String overlays) throws Exception {
         Manifests expected = Manifests.kustomized(overlays.split(" "));
 
@@ -109,20 +111,23 @@ class HelmChartIT {
 
     @Test
     void namespaceOfTheReleaseIsNotCreatedAgain() {
-        String inside = template(chart, "companion.enabled=true").withNamespace("nodekeeper").call();
+        String inside = template(chart, "companion.enabled=true")
+                .withNamespace("nodekeeper")
+                .call();
 
         assertThat(Manifests.parse(inside).objects()).containsKey(COMPANION).doesNotContainKey("Namespace /nodekeeper");
     }
 
     @Test
     void podsFollowTheValues() {
-        Manifests rendered = render("companion.enabled=true image.repository=registry.example:5000/node/keeper image.tag=v9"
-                + " image.pullPolicy=Always imagePullSecrets[0].name=key controller.nodes=10001"
-                + " controller.extraArgs[0]=--node-monitor-grace-period=40s controller.nodeSelector.pool=system"
-                + " controller.tolerations[0].operator=Exists companion.containerd.stateDirectory=/run/k3s/containerd"
-                + " companion.containerd.dataDirectory=/var/lib/rancher/k3s/agent/containerd"
-                + " companion.resources.limits.memory=512Mi companion.extraArgs[0]=--feature-gates=NodeProblems=false"
-                + " companion.nodeSelector.pool=gpu companion.tolerations[0].key=gpu companion.tolerations[0].operator=Exists");
+        Manifests rendered = render(
+                "companion.enabled=true image.repository=registry.example:5000/node/keeper image.tag=v9"
+                        + " image.pullPolicy=Always imagePullSecrets[0].name=key controller.nodes=10001"
+                        + " controller.extraArgs[0]=--node-monitor-grace-period=40s controller.nodeSelector.pool=system"
+                        + " controller.tolerations[0].operator=Exists companion.containerd.stateDirectory=/run/k3s/containerd"
+                        + " companion.containerd.dataDirectory=/var/lib/rancher/k3s/agent/containerd"
+                        + " companion.resources.limits.memory=512Mi companion.extraArgs[0]=--feature-gates=NodeProblems=false"
+                        + " companion.nodeSelector.pool=gpu companion.tolerations[0].key=gpu companion.tolerations[0].operator=Exists");
 
         for (String workload : List.of(CONTROLLER, COMPANION)) {
             assertThat(rendered.containerOf(workload))
@@ -212,7 +217,8 @@ class HelmChartIT {
                 render("companion.enabled=true monitoring.enabled=true monitoring.labels.release=kube-prometheus");
 
         List<String> labelled = rendered.objects().keySet().stream()
-                .filter(key -> "kube-prometheus".equals(labels(rendered.get(key)).get("release")))
+                .filter(key ->
+                        "kube-prometheus".equals(labels(rendered.get(key)).get("release")))
                 .toList();
         assertThat(labelled)
                 .containsExactly(
@@ -229,29 +235,31 @@ class HelmChartIT {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "controler.mode=guard | Additional property controler is not allowed",
-        "companion.hostPID=false | Additional property hostPID is not allowed",
-        "controller.mode=watch | controller.mode must be one of the following: \"observe\", \"guard\", \"standalone\"",
-        "controller.nodes=30000 | controller.nodes: Must be less than or equal to 25000",
-        "controller.replicas=0 | controller.replicas: Must be greater than or equal to 1",
-        "companion.enabled=perhaps | companion.enabled: Invalid type. Expected: boolean, given: string",
-        "controller.extraArgs[0]=v=4 | controller.extraArgs.0: Does not match pattern",
-        "controller.tolerations[0].effect=Never | controller.tolerations.0.effect must be one of the following",
-        "image.tag=a:b | image.tag: Does not match pattern",
-        "companion.containerd.stateDirectory=run | companion.containerd.stateDirectory: Does not match pattern",
-        "networkPolicy.from= | networkPolicy.from: Invalid type. Expected: array, given: string",
-        "pages.readers[0].kind=ServiceAccount pages.readers[0].name=p | pages.readers.0: namespace is required",
-        "controller.enabled=false | controller.enabled and companion.enabled are both false",
-        "controller.guard.enforce=true | it needs controller.enabled=true and controller.mode=guard",
-        "controller.enabled=false companion.enabled=true controller.mode=guard controller.guard.enforce=true"
-                + " | no guard is installed",
-        "controller.mode=guard controller.guard.from[0].ipBlock.cidr=::/0 networkPolicy.enabled=false"
-                + " | it needs networkPolicy.enabled=true",
-        "controller.mode=standalone controller.extraArgs[0]=--leader-elect=false"
-                + " | all 2 replicas would work at the same time: set controller.replicas=1",
-        "controller.enabled=false companion.enabled=true pages.throughProxy=true | set monitoring.enabled=true",
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "controler.mode=guard | Additional property controler is not allowed",
+                "companion.hostPID=false | Additional property hostPID is not allowed",
+                "controller.mode=watch | controller.mode must be one of the following: \"observe\", \"guard\", \"standalone\"",
+                "controller.nodes=30000 | controller.nodes: Must be less than or equal to 25000",
+                "controller.replicas=0 | controller.replicas: Must be greater than or equal to 1",
+                "companion.enabled=perhaps | companion.enabled: Invalid type. Expected: boolean, given: string",
+                "controller.extraArgs[0]=v=4 | controller.extraArgs.0: Does not match pattern",
+                "controller.tolerations[0].effect=Never | controller.tolerations.0.effect must be one of the following",
+                "image.tag=a:b | image.tag: Does not match pattern",
+                "companion.containerd.stateDirectory=run | companion.containerd.stateDirectory: Does not match pattern",
+                "networkPolicy.from= | networkPolicy.from: Invalid type. Expected: array, given: string",
+                "pages.readers[0].kind=ServiceAccount pages.readers[0].name=p | pages.readers.0: namespace is required",
+                "controller.enabled=false | controller.enabled and companion.enabled are both false",
+                "controller.guard.enforce=true | it needs controller.enabled=true and controller.mode=guard",
+                "controller.enabled=false companion.enabled=true controller.mode=guard controller.guard.enforce=true"
+                        + " | no guard is installed",
+                "controller.mode=guard controller.guard.from[0].ipBlock.cidr=::/0 networkPolicy.enabled=false"
+                        + " | it needs networkPolicy.enabled=true",
+                "controller.mode=standalone controller.extraArgs[0]=--leader-elect=false"
+                        + " | all 2 replicas would work at the same time: set controller.replicas=1",
+                "controller.enabled=false companion.enabled=true pages.throughProxy=true | set monitoring.enabled=true",
+            })
     void valuesThatAreUnknownOrContradictoryAreRefused(String values, String message) {
         assertThatThrownBy(() -> render(values)).hasMessageContaining(message);
     }
@@ -259,7 +267,8 @@ class HelmChartIT {
     @Test
     void flagsThatTheChartSetsAreRefusedAmongTheFurtherOnes() {
         List<String> ofController = new ArrayList<>();
-        ofController.addAll(render("controller.mode=guard controller.guard.enforce=true").argumentsOf(CONTROLLER));
+        ofController.addAll(
+                render("controller.mode=guard controller.guard.enforce=true").argumentsOf(CONTROLLER));
         ofController.addAll(render("controller.mode=standalone").argumentsOf(CONTROLLER));
         List<String> ofCompanion = render(
                         "companion.enabled=true companion.kubeletMetrics=true monitoring.enabled=true")
@@ -269,8 +278,8 @@ class HelmChartIT {
                 .forEach((part, flags) -> new TreeSet<>(flags)
                         .stream().filter(flag -> flag.startsWith("--")).forEach(flag -> {
                             String name = flag.replaceFirst("=.*", "");
-                            assertThatThrownBy(() -> render(
-                                            "companion.enabled=true " + part + ".extraArgs[0]=" + name + "=x"))
+                            assertThatThrownBy(() ->
+                                            render("companion.enabled=true " + part + ".extraArgs[0]=" + name + "=x"))
                                     .hasMessageContaining(part + ".extraArgs contains " + name
                                             + "=x, but the chart sets " + name + ": ");
                         }));
@@ -281,7 +290,8 @@ class HelmChartIT {
         String documentation = Files.readString(Repository.root().resolve("docs/install.md"));
         Path values = Repository.root().resolve("deploy/helm/nodekeeper/values.yaml");
 
-        for (String value : leaves("", map(new Load(LoadSettings.builder().build()).loadFromString(Files.readString(values))))) {
+        for (String value :
+                leaves("", map(new Load(LoadSettings.builder().build()).loadFromString(Files.readString(values))))) {
             assertThat(documentation).contains("`" + value + "`");
         }
     }
@@ -302,8 +312,8 @@ class HelmChartIT {
 
     private static Path pack(String name, String... options) throws Exception {
         Path file = directory.resolve(name);
-        List<String> command =
-                new ArrayList<>(List.of(Repository.root().resolve("scripts/chart").toString()));
+        List<String> command = new ArrayList<>(
+                List.of(Repository.root().resolve("scripts/chart").toString()));
         command.addAll(List.of(options));
         command.add(file.toString());
         Command.ok(command.toArray(String[]::new));

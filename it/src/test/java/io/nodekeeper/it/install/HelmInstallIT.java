@@ -69,12 +69,16 @@ class HelmInstallIT {
 
         // Then it has the rights of its role and no other
         assertThat(installed.getStatus()).isEqualTo("deployed");
-        assertThat(installed.getOutput()).contains("kubectl -n nodekeeper rollout status daemonset/nodekeeper-companion");
+        assertThat(installed.getOutput())
+                .contains("kubectl -n nodekeeper rollout status daemonset/nodekeeper-companion");
         assertThat(kubectl("get", "daemonset", "-n", "nodekeeper", "-o", "jsonpath={..containers[*].image}"))
                 .isEqualTo("nodekeeper:" + Repository.version());
         assertThat(kubectl("auth", "can-i", "patch", "nodes", "--subresource=status", ACCOUNT))
                 .endsWith("yes\n");
-        assertThat(rights()).contains("nodes/status").doesNotContain("nodes/metrics").doesNotContain("pods");
+        assertThat(rights())
+                .contains("nodes/status")
+                .doesNotContain("nodes/metrics")
+                .doesNotContain("pods");
 
         // When a second release would own the same objects, Then Helm refuses
         assertThatThrownBy(() -> new Helm(chart)
@@ -128,14 +132,15 @@ class HelmInstallIT {
             "--cache-dir",
             directory.resolve("cache").toString()
         };
-        return Command.ok(
-                Stream.concat(Stream.of(start), Stream.of(arguments)).toArray(String[]::new));
+        return Command.ok(Stream.concat(Stream.of(start), Stream.of(arguments)).toArray(String[]::new));
     }
 
     /** Deletes what Helm keeps of this server in the user's home. */
     private void forgetDiscovery() throws IOException {
         String kubeconfig = Files.readString(admin);
-        String host = kubeconfig.replaceAll("(?s).*server: \"?https://([0-9.]+:[0-9]+).*", "$1").replace(':', '_');
+        String host = kubeconfig
+                .replaceAll("(?s).*server: \"?https://([0-9.]+:[0-9]+).*", "$1")
+                .replace(':', '_');
         assertThat(host).matches("[0-9.]+_[0-9]+");
         Path kept = Path.of(System.getProperty("user.home"), ".kube/cache/discovery", host);
         if (Files.isDirectory(kept)) {

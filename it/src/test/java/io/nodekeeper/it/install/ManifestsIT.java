@@ -86,7 +86,12 @@ class ManifestsIT {
 
         assertThat(applyTwice(rendered))
                 .containsExactly(
-                        "ClusterRole", "ClusterRoleBinding", "DaemonSet", "Namespace", "PriorityClass", "ServiceAccount");
+                        "ClusterRole",
+                        "ClusterRoleBinding",
+                        "DaemonSet",
+                        "Namespace",
+                        "PriorityClass",
+                        "ServiceAccount");
         String daemonSet = Files.readString(only(rendered, "DaemonSet"));
         assertThat(daemonSet).contains("- --mode=companion").contains("- '@/usr/lib/nodekeeper/args/agent'");
     }
