@@ -234,7 +234,8 @@ public final class Agent {
         if (duplicate.isEmpty()) {
             duplicate = snapshots.facts().machine().value().map(machine -> new DuplicateNode(machine.bootId()));
         }
-        duplicate.ifPresent(detector -> detector.observe(node, true, loop.clock().nanoTime()));
+        duplicate.ifPresent(
+                detector -> detector.observe(node, true, loop.clock().nanoTime()));
         Optional<NodeEvent> news = duplicate.flatMap(DuplicateNode::news);
         news.ifPresent(this::tell);
         return news.isPresent();

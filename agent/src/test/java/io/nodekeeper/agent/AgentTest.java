@@ -98,15 +98,18 @@ class AgentTest {
                 .update("status", status -> status.update("nodeInfo", info -> info.with("bootID", "another")))));
         cluster.advance(Duration.ofMillis(10));
 
-        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "DuplicateNode").status())
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "DuplicateNode")
+                        .status())
                 .isEqualTo("True");
         assertThat(cluster.events)
                 .filteredOn(event -> !event.contains("Rebooted"))
                 .singleElement()
                 .asString()
-                .startsWith("Warning DuplicateNode another machine reports under this node's name: the boot id another was");
+                .startsWith(
+                        "Warning DuplicateNode another machine reports under this node's name: the boot id another was");
         cluster.advance(Duration.ofMinutes(11));
-        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "DuplicateNode").status())
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "DuplicateNode")
+                        .status())
                 .isEqualTo("False");
     }
 

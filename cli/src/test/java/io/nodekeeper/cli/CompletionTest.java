@@ -98,8 +98,7 @@ class CompletionTest {
 
         // then it offers words, each with a description after a tab, and complains of nothing
         assertThat(answer.lines().map(line -> line.split("\t", 2)[0]))
-                .containsExactly(
-                        "status", "--context", "--controller-namespace", "--controller-service", "KeepTaints");
+                .containsExactly("status", "--context", "--controller-namespace", "--controller-service", "KeepTaints");
     }
 
     /** zsh completes only at a terminal, so the shell that completes runs in a pseudo terminal of another one. */

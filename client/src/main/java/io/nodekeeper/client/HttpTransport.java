@@ -149,9 +149,8 @@ public final class HttpTransport implements Transport {
 
     @Override
     public CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline) {
-        return limiter.pass(() -> authorized(
-                call,
-                sender -> Deadlines.within(timer, deadline, call.toString(), exchange(call, sender))));
+        return limiter.pass(() ->
+                authorized(call, sender -> Deadlines.within(timer, deadline, call.toString(), exchange(call, sender))));
     }
 
     private CompletableFuture<Reply> exchange(Call call) {
@@ -180,8 +179,8 @@ public final class HttpTransport implements Transport {
                 result.completeExceptionally(failure(call, error));
             } else if (!result.isDone()) {
                 Optional<Identity> identity = credential.identity().or(access::identity);
-                CompletableFuture<R> sent = sending.apply(new Sender(
-                        http(identity), credential.token(), () -> credentials.refused(credential)));
+                CompletableFuture<R> sent = sending.apply(
+                        new Sender(http(identity), credential.token(), () -> credentials.refused(credential)));
                 sent.whenComplete((reply, failure) -> {
                     if (failure != null) {
                         result.completeExceptionally(failure);
@@ -201,20 +200,22 @@ public final class HttpTransport implements Transport {
 
     @Override
     public Stream open(Call call, StreamHandler handler) {
-        CompletableFuture<Optional<Reply>> end = authorized(call, sender -> exchange(
+        CompletableFuture<Optional<Reply>> end = authorized(
                 call,
-                sender,
-                info -> {
-                    if (info.statusCode() != 200) {
-                        return HttpResponse.BodySubscribers.mapping(
-                                HttpResponse.BodySubscribers.limiting(
-                                        HttpResponse.BodySubscribers.ofByteArray(), REFUSAL),
-                                Optional::of);
-                    }
-                    handler.onOpen();
-                    return new LineSubscriber(handler);
-                },
-                response -> response.body().map(body -> new Reply(response.statusCode(), body))));
+                sender -> exchange(
+                        call,
+                        sender,
+                        info -> {
+                            if (info.statusCode() != 200) {
+                                return HttpResponse.BodySubscribers.mapping(
+                                        HttpResponse.BodySubscribers.limiting(
+                                                HttpResponse.BodySubscribers.ofByteArray(), REFUSAL),
+                                        Optional::of);
+                            }
+                            handler.onOpen();
+                            return new LineSubscriber(handler);
+                        },
+                        response -> response.body().map(body -> new Reply(response.statusCode(), body))));
         AtomicBoolean cancelled = new AtomicBoolean();
         end.whenComplete((refusal, error) -> {
             if (cancelled.get()) {
@@ -240,10 +241,7 @@ public final class HttpTransport implements Transport {
     }
 
     private <B, R> CompletableFuture<R> exchange(
-            Call call,
-            Sender sender,
-            HttpResponse.BodyHandler<B> body,
-            Function<HttpResponse<B>, R> read) {
+            Call call, Sender sender, HttpResponse.BodyHandler<B> body, Function<HttpResponse<B>, R> read) {
         CompletableFuture<HttpResponse<B>> exchange;
         try {
             exchange = sender.http.sendAsync(request(call, sender.bearer), body);

@@ -236,8 +236,8 @@ class HttpTransportTest {
 
     @Test
     void sendsTheTokenOfAPluginWithCallsAndStreams() throws Exception {
-        behaviour = exchange -> answer(
-                exchange, 200, exchange.getRequestHeaders().getFirst("Authorization") + "\n");
+        behaviour =
+                exchange -> answer(exchange, 200, exchange.getRequestHeaders().getFirst("Authorization") + "\n");
         HttpTransport transport = open(plugin(JsonObject.EMPTY.with("token", "of-the-plugin")));
         Recording lines = new Recording();
 
@@ -269,8 +269,9 @@ class HttpTransportTest {
         assertThatThrownBy(() -> get(transport.send(Call.get("/version"))))
                 .cause()
                 .isInstanceOf(TransportException.class)
-                .hasMessage("GET " + address() + "/version: the credential plugin \"cat\" printed an ExecCredential with"
-                        + " neither a token nor a certificate");
+                .hasMessage(
+                        "GET " + address() + "/version: the credential plugin \"cat\" printed an ExecCredential with"
+                                + " neither a token nor a certificate");
     }
 
     @Test

@@ -207,7 +207,8 @@ final class FaultCase {
     private List<String> reasons(long struck) {
         List<String> reasons = new ArrayList<>();
         String last = "";
-        for (ConditionLog.Entry entry : conditions.since(struck, name, fault.expected().condition())) {
+        for (ConditionLog.Entry entry :
+                conditions.since(struck, name, fault.expected().condition())) {
             String reason = entry.condition().status() + " " + entry.condition().reason();
             if (!reason.equals(last)) {
                 reasons.add(String.format(Locale.ROOT, "%s at %.1f s", reason, seconds(struck, entry.at())));

@@ -40,6 +40,7 @@ class FaultZooIT {
     private final List<CompletableFuture<FaultRow>> runs = new ArrayList<>();
     /** The rows of the table, those that were run again included. */
     private final Map<RuntimeFault, FaultRow> rows = new EnumMap<>(RuntimeFault.class);
+
     private Running server;
     private ConditionLog conditions;
     private Path kubeconfig;

@@ -115,8 +115,7 @@ final class PagesHandler extends HttpConnection<FullHttpRequest> {
     }
 
     private void answer(ChannelHandlerContext context, Page page, boolean keep) {
-        FullHttpResponse response =
-                response(HttpResponseStatus.valueOf(page.status()), page.type(), page.body(), keep);
+        FullHttpResponse response = response(HttpResponseStatus.valueOf(page.status()), page.type(), page.body(), keep);
         BrowserRules.add(response.headers());
         send(context, response, CLIENT_SECONDS, CLIENT_SECONDS, () -> answered.accept(context.channel()));
     }

@@ -182,12 +182,9 @@ public final class ControllerPages implements AutoCloseable {
     private CompletableFuture<Answer> page(
             Transport way, String target, String from, String unreachable, boolean proxied) {
         return Deadlines.within(loop, PAGE_TIMEOUT, from, way.send(Call.get(target), loop, PAGE_TIMEOUT))
-                .exceptionallyCompose(error ->
-                        CompletableFuture.failedFuture(new IOException(
-                                unreachable
-                                        + Failures.text(error)
-                                        + (proxied ? "" : Advice.connection(Failures.text(error))),
-                                error)))
+                .exceptionallyCompose(error -> CompletableFuture.failedFuture(new IOException(
+                        unreachable + Failures.text(error) + (proxied ? "" : Advice.connection(Failures.text(error))),
+                        error)))
                 .thenCompose(reply -> {
                     try {
                         return CompletableFuture.completedFuture(answer(from, reply, proxied));

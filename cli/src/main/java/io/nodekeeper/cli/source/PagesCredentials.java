@@ -21,7 +21,8 @@ final class PagesCredentials {
     @Option(
             names = "--token",
             paramLabel = "TOKEN",
-            description = "The bearer token for --server. Other users of this machine can see it; --token-file hides it.")
+            description =
+                    "The bearer token for --server. Other users of this machine can see it; --token-file hides it.")
     String token = "";
 
     @Option(names = "--token-file", paramLabel = "FILE", description = "A file with the bearer token for --server.")
@@ -70,7 +71,8 @@ final class PagesCredentials {
                 server.isPresent() || !areGiven(),
                 "credentials such as --token-file are for --server, which is missing; a kubeconfig has its own");
         faults.require(
-                !hasUser() || server.filter(url -> "http".equals(url.getScheme())).isEmpty(),
+                !hasUser()
+                        || server.filter(url -> "http".equals(url.getScheme())).isEmpty(),
                 "credentials are not sent over plain HTTP; expected https in --server");
         faults.require(token.isEmpty() || tokenFile.isEmpty(), "--token and --token-file exclude each other");
         faults.require(
@@ -91,7 +93,8 @@ final class PagesCredentials {
                 .map(file -> read("--certificate-authority", file, Pem::certificates))
                 .orElse(List.of());
         Optional<Identity> identity = certificate.flatMap(chain -> key.map(secret -> new Identity(
-                read("--client-key", secret, Pem::privateKey), read("--client-certificate", chain, Pem::certificates))));
+                read("--client-key", secret, Pem::privateKey),
+                read("--client-certificate", chain, Pem::certificates))));
         return new ServerAccess(server, authorities, skipVerify, "", identity, token, tokenFile);
     }
 

@@ -76,9 +76,7 @@ public final class SourceOptions implements Checked {
      * kubeconfig's API server, such as that of its proxy; or else without credentials.
      */
     ServerAccess access(URI url) {
-        return credentials.areGiven()
-                ? credentials.access(url)
-                : ofCluster(url).orElseGet(() -> anonymous(url));
+        return credentials.areGiven() ? credentials.access(url) : ofCluster(url).orElseGet(() -> anonymous(url));
     }
 
     /** An access without credentials. */

@@ -262,7 +262,9 @@ class ExposureTest {
         List<String> line = new ArrayList<>(List.of("status", "-o", "json", "--server=" + pages.url("")));
         line.addAll(List.of(flags));
         int code = new CommandRunner(
-                        List.of(new StatusCommand(command -> StatusProcess.run(command, writer, writer))), writer, writer)
+                        List.of(new StatusCommand(command -> StatusProcess.run(command, writer, writer))),
+                        writer,
+                        writer)
                 .run(line.toArray(String[]::new));
         return code + " " + out;
     }

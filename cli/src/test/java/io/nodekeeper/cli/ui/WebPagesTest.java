@@ -55,7 +55,8 @@ class WebPagesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "app.js", "fleet.js", "grid.js", "live.js", "node.js", "strip.js", "states.js", "page.css"})
+    @ValueSource(
+            strings = {"", "app.js", "fleet.js", "grid.js", "live.js", "node.js", "strip.js", "states.js", "page.css"})
     void everyAddressIsRelative(String file) {
         assertThat(Pattern.compile("['\"(]/[a-z][^'\")]*")
                         .matcher(text("/ui/" + file))

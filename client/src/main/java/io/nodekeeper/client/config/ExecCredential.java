@@ -36,8 +36,8 @@ public record ExecCredential(String token, Optional<Identity> identity, Optional
             throw new IllegalArgumentException("printed JSON of another kind than ExecCredential");
         }
         if (!object.text("apiVersion").equals(apiVersion)) {
-            throw new IllegalArgumentException(
-                    "printed an ExecCredential of another apiVersion than " + apiVersion + ", which the kubeconfig has");
+            throw new IllegalArgumentException("printed an ExecCredential of another apiVersion than " + apiVersion
+                    + ", which the kubeconfig has");
         }
         JsonObject status = object.object("status");
         String token = status.text("token");

@@ -43,7 +43,8 @@ public final class ExecCredentials {
 
     /** The server has answered 401 to {@code used}. */
     public void refused(ExecCredential used) {
-        loop.execute(() -> isRefused |= kept.filter(credential -> credential == used).isPresent());
+        loop.execute(
+                () -> isRefused |= kept.filter(credential -> credential == used).isPresent());
     }
 
     private CompletableFuture<ExecCredential> now() {
@@ -60,8 +61,7 @@ public final class ExecCredentials {
     }
 
     private boolean mayRun() {
-        return run.isEmpty()
-                || run.get().isDone() && loop.clock().nanoTime() - ranAt >= PAUSE.toNanos();
+        return run.isEmpty() || run.get().isDone() && loop.clock().nanoTime() - ranAt >= PAUSE.toNanos();
     }
 
     private void start() {

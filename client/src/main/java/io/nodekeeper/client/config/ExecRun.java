@@ -83,21 +83,22 @@ public final class ExecRun implements AutoCloseable {
         Duration longest = deadline.plus(REST);
         ByteArrayOutputStream output = new ByteArrayOutputStream();
         CompletableFuture<Boolean> read = readers.call("output", longest, () -> read(process, output));
-        CompletableFuture<String> errors =
-                readers.call("errors", longest, () -> lastLine(process.getErrorStream()));
+        CompletableFuture<String> errors = readers.call("errors", longest, () -> lastLine(process.getErrorStream()));
         return Deadlines.within(loop, deadline, "plugin", process.onExit())
                 .handleAsync(
                         (ended, late) -> {
                             if (late != null) {
                                 kill(process);
                             }
-                            return soon(errors).exceptionally(error -> "").thenCompose(line -> late == null
-                                    ? soon(read)
-                                            // A process that it has left behind keeps the pipe open.
-                                            .exceptionally(error -> false)
-                                            .thenCompose(end ->
-                                                    credential(output.toByteArray(), process.exitValue(), line))
-                                    : failed("did not end within " + GoDuration.format(deadline) + line));
+                            return soon(errors)
+                                    .exceptionally(error -> "")
+                                    .thenCompose(line -> late == null
+                                            ? soon(read)
+                                                    // A process that it has left behind keeps the pipe open.
+                                                    .exceptionally(error -> false)
+                                                    .thenCompose(end ->
+                                                            credential(output.toByteArray(), process.exitValue(), line))
+                                            : failed("did not end within " + GoDuration.format(deadline) + line));
                         },
                         loop)
                 .thenCompose(result -> result);

@@ -172,7 +172,8 @@ public final class Kubeconfig {
     }
 
     private static boolean has(Map<?, ?> map, String key) {
-        return !Fields.text(map, key).isEmpty() || !Fields.text(map, key + "-data").isEmpty();
+        return !Fields.text(map, key).isEmpty()
+                || !Fields.text(map, key + "-data").isEmpty();
     }
 
     /** The PEM text of {@code key}: embedded, which takes precedence as in client-go, or from a file. */

@@ -47,8 +47,7 @@ public record ServerAccess(
 
     /** Access to another address with the same credentials and authorities. */
     public ServerAccess at(URI address) {
-        return new ServerAccess(
-                address, authorities, skipVerify, tlsServerName, identity, token, tokenFile, plugin);
+        return new ServerAccess(address, authorities, skipVerify, tlsServerName, identity, token, tokenFile, plugin);
     }
 
     /** The same access with another client certificate. */

@@ -30,9 +30,7 @@ class ExecCredentialTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             secret words                                           | printed 12 bytes that are not a JSON object; expected an ExecCredential
             ["secret"]                                             | printed 10 bytes that are not a JSON object; expected an ExecCredential
             {"kind":"secret"}                                      | printed JSON of another kind than ExecCredential

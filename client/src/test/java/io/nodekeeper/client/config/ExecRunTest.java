@@ -96,7 +96,8 @@ class ExecRunTest {
 
     @Test
     void pluginThatNeedsATerminalDoesNotRunWithoutOne() throws Exception {
-        assertThat(run(plugin("touch " + directory + "/ran", Interaction.Always), LONG).exceptionNow())
+        assertThat(run(plugin("touch " + directory + "/ran", Interaction.Always), LONG)
+                        .exceptionNow())
                 .hasMessageEndingWith(" needs a terminal, and there is none (interactiveMode Always)");
         assertThat(directory.resolve("ran")).doesNotExist();
     }
@@ -130,7 +131,8 @@ class ExecRunTest {
             String child = Files.readString(directory.resolve("child")).strip();
             if (!child.isEmpty()) {
                 ProcessHandle.of(Long.parseLong(child))
-                        .ifPresent(process -> process.onExit().orTimeout(60, TimeUnit.SECONDS).join());
+                        .ifPresent(process ->
+                                process.onExit().orTimeout(60, TimeUnit.SECONDS).join());
             }
         }
     }

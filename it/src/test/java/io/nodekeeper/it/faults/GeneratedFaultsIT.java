@@ -52,7 +52,8 @@ class GeneratedFaultsIT {
     @Test
     void noRemedyHarmsAndNothingFalseIsCertain() throws Exception {
         List<GeneratedFault> faults = faults();
-        Campaign campaign = new Campaign(Files.createDirectory(directory.resolve("all")), faults, SIDE_BY_SIDE, COUNT > 0, LIMIT);
+        Campaign campaign =
+                new Campaign(Files.createDirectory(directory.resolve("all")), faults, SIDE_BY_SIDE, COUNT > 0, LIMIT);
         Pressure pressure = new Pressure();
         campaign.run(MEASURED, partial -> write(campaign, faults.size(), pressure, partial));
         List<FaultResult> results = new ArrayList<>(campaign.results());
@@ -88,7 +89,8 @@ class GeneratedFaultsIT {
         } else {
             List<GeneratedFault> never = without(faults, right(results));
             assertThat(never)
-                    .as(() -> "faults of which another cause was named, beside others and alone: " + details(results, never))
+                    .as(() -> "faults of which another cause was named, beside others and alone: "
+                            + details(results, never))
                     .hasSizeLessThanOrEqualTo((int) (0.15 * faults.size()));
         }
     }
@@ -101,7 +103,9 @@ class GeneratedFaultsIT {
     }
 
     private static List<GeneratedFault> without(List<GeneratedFault> faults, Set<Integer> numbers) {
-        return faults.stream().filter(fault -> !numbers.contains(fault.number())).toList();
+        return faults.stream()
+                .filter(fault -> !numbers.contains(fault.number()))
+                .toList();
     }
 
     private static String details(List<FaultResult> results, List<GeneratedFault> faults) {

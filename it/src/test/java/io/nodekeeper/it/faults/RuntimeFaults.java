@@ -30,22 +30,21 @@ final class RuntimeFaults {
 
     /** The runtime gets less processor time than its calls need. */
     static Standing runtimeThrottled() {
-        return Standing.node(
-                Layer.CONTAINERD, Way.SLOW, "containerd has 1 ms of processor time in 400 ms", scene -> {
-                    scene.containerd().starve();
-                    scene.startNewcomer();
-                    AtomicBoolean fast = new AtomicBoolean();
-                    return Standing.struck(
-                            Truth.process(
-                                    "containerd's quota",
-                                    () -> Set.of(scene.containerd().pid()),
-                                    "throttl|quota"),
-                            () -> !fast.get(),
-                            () -> {
-                                scene.containerd().fast();
-                                fast.set(true);
-                            });
-                });
+        return Standing.node(Layer.CONTAINERD, Way.SLOW, "containerd has 1 ms of processor time in 400 ms", scene -> {
+            scene.containerd().starve();
+            scene.startNewcomer();
+            AtomicBoolean fast = new AtomicBoolean();
+            return Standing.struck(
+                    Truth.process(
+                            "containerd's quota",
+                            () -> Set.of(scene.containerd().pid()),
+                            "throttl|quota"),
+                    () -> !fast.get(),
+                    () -> {
+                        scene.containerd().fast();
+                        fast.set(true);
+                    });
+        });
     }
 
     /** No runtime is there: killed, or ended. */
