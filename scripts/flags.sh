@@ -20,7 +20,7 @@ set_flags() {
     # A full heap and the memory beside it stay below 1.2 GB together (HostileIT).
     # What the compilers learned in the trial run, which was idle, would make them slower under load for good.
     apiserver) flags="$flags -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining -Xms64m -Xmn32m -Xmx800m -XX:MetaspaceSize=64m -XX:MaxTenuringThreshold=1 -XX:+UseTransparentHugePages" ;;
-    # Whatever else there is has a limit, too: without one the heap grows to a quarter of the machine.
+    # All other commands have a limit, too: without one the heap grows to a quarter of the machine.
     *) flags="$flags -Xmx256m" ;;
   esac
 }

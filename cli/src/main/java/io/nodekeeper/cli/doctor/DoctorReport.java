@@ -63,7 +63,7 @@ final class DoctorReport {
         return new DoctorReport(findings, Optional.of(known), attempts, node);
     }
 
-    /** The same with what became of the remedies. */
+    /** The same with the results of the remedies. */
     DoctorReport with(List<Attempt> done) {
         return new DoctorReport(findings, plan, Optional.of(done), node);
     }

@@ -149,7 +149,7 @@ public final class PriorityWorkQueue {
         queues.values().forEach(Deque::clear);
     }
 
-    /** Whether nothing more is to be done. */
+    /** Whether {@link #close} was called; then it starts no more work. */
     public boolean isClosed() {
         return closed;
     }

@@ -72,7 +72,7 @@ public final class Flaps implements Damping {
     private final Now now;
     /** The nodes that are damped, and those whose condition is not written yet. */
     private final Map<NodeHealth, Shown> shown = new HashMap<>();
-    /** One for each node whose condition is to be written. */
+    /** One for each node whose condition must be written. */
     private final KeyedJobs<NodeHealth, Write> writes;
 
     /** The nodes that fell from Ready at least once, or that a predecessor damped. */

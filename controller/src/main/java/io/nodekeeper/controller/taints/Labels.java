@@ -77,7 +77,7 @@ public final class Labels {
 
     private final KubeClient client;
     private final PriorityWorkQueue workQueue;
-    /** One for each node whose labels are to be written. */
+    /** One for each node whose labels must be written. */
     private final KeyedJobs<NodeHealth, Work> jobs;
 
     public Labels(KubeClient client, PriorityWorkQueue workQueue) {
@@ -86,7 +86,7 @@ public final class Labels {
         this.jobs = new KeyedJobs<>("Labels", workQueue, PriorityWorkQueue.Priority.BACKGROUND, client.loop());
     }
 
-    /** The number of nodes whose labels are to be written. */
+    /** The number of nodes whose labels must be written. */
     public int size() {
         return jobs.size();
     }

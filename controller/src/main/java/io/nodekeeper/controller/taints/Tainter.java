@@ -54,7 +54,7 @@ public final class Tainter {
     private final Damping damping;
     private final History history;
     private final BiConsumer<NodeHealth, Node> written;
-    /** One for each node whose taints are to be written. */
+    /** One for each node whose taints must be written. */
     private final KeyedJobs<NodeHealth, Work> jobs;
 
     /**
@@ -107,7 +107,7 @@ public final class Tainter {
         }
     }
 
-    /** The number of nodes whose taints are to be written. */
+    /** The number of nodes whose taints must be written. */
     public int size() {
         return jobs.size();
     }

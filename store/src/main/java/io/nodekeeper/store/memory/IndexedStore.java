@@ -86,7 +86,7 @@ public final class IndexedStore implements Store {
     /** An object after a write of the current group: with its value in memory, and in the form that the store keeps. */
     private record Pending(Optional<Entry> full, Optional<Entry> kept) {}
 
-    /** A write with a conflict. It fails only after the write that it conflicts with is durable, so that no one sees that early. */
+    /** A write with a conflict. It fails only after the write that it conflicts with is durable, because the failure reveals it. */
     private record Loss(Write write, StoreException.Conflict conflict) {}
 
     /** A group of writes: its changes as kept and as delivered to watchers, the accepted writes, and those with a conflict. */
