@@ -270,7 +270,7 @@ final class Relay implements AutoCloseable {
     }
 
     /** The request line and the headers with the empty line after them; empty at the end of the connection. */
-    private static byte[] head(InputStream in) throws IOException {
+    static byte[] head(InputStream in) throws IOException {
         ByteArrayOutputStream head = new ByteArrayOutputStream();
         int matched = 0;
         while (matched < 4) {
@@ -290,7 +290,7 @@ final class Relay implements AutoCloseable {
         return head.toByteArray();
     }
 
-    private static int contentLength(String head) throws IOException {
+    static int contentLength(String head) throws IOException {
         for (String line : head.split("\r\n")) {
             String[] header = line.split(":", 2);
             if (header[0].equalsIgnoreCase("Transfer-Encoding")) {

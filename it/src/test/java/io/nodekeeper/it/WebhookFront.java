@@ -1,51 +1,46 @@
 package io.nodekeeper.it;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.ServerAccess;
+import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.net.ssl.SSLContext;
 
 /**
  * An API server with webhook configurations: keeps one itself, and passes all other requests on to a real API server,
- * which has none. Plain HTTP on the loopback address.
+ * which has none. Plain HTTP on the loopback address, one connection to the API server for each of a client. Thread-safe.
  */
 final class WebhookFront implements AutoCloseable {
     private static final String WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 
     private final ServerAccess access;
-    private final HttpClient client;
-    private final HttpServer server;
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final SSLContext tls;
+    private final ServerSocket listener = new ServerSocket();
+    private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private volatile JsonObject webhook = JsonObject.EMPTY;
 
     WebhookFront(ServerAccess access) throws IOException {
         this.access = access;
-        this.client = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .sslContext(ClientTls.context(access))
-                .build();
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setExecutor(threads);
-        server.createContext("/", this::handle);
-        server.start();
+        this.tls = ClientTls.context(access);
+        listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        Thread.ofVirtual().name("front").start(this::accept);
     }
 
     URI address() {
-        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+        return URI.create("http://127.0.0.1:" + listener.getLocalPort());
     }
 
     /** The stored webhook configuration; empty if there is none. */
@@ -58,57 +53,84 @@ final class WebhookFront implements AutoCloseable {
         webhook = json;
     }
 
-    private void handle(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            String target = exchange.getRequestURI().toString();
-            byte[] body = exchange.getRequestBody().readAllBytes();
-            if (target.startsWith(WEBHOOKS)) {
-                keep(exchange, body);
-            } else {
-                pass(exchange, target, body);
+    private void accept() {
+        try {
+            while (true) {
+                Socket client = listener.accept();
+                open.add(client);
+                Thread.ofVirtual().name("front-requests").start(() -> serve(client));
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            // The listener was closed.
         }
     }
 
-    private void keep(HttpExchange exchange, byte[] body) throws IOException {
-        switch (exchange.getRequestMethod()) {
+    private void serve(Socket client) {
+        try (client;
+                Socket server = tls.getSocketFactory()
+                        .createSocket(access.server().getHost(), access.server().getPort())) {
+            client.setTcpNoDelay(true);
+            server.setTcpNoDelay(true);
+            Thread.ofVirtual().name("front-answers").start(() -> answers(server, client));
+            InputStream in = new BufferedInputStream(client.getInputStream(), 16_384);
+            OutputStream out = server.getOutputStream();
+            for (byte[] head = Relay.head(in); head.length > 0; head = Relay.head(in)) {
+                String text = new String(head, StandardCharsets.ISO_8859_1);
+                byte[] body = in.readNBytes(Relay.contentLength(text));
+                String[] line = text.split(" ", 3);
+                if (line[1].startsWith(WEBHOOKS)) {
+                    // The client waits for this answer, so no other one is on its way.
+                    client.getOutputStream().write(kept(line[0], body));
+                } else {
+                    out.write(head);
+                    out.write(body);
+                    out.flush();
+                }
+            }
+        } catch (IOException e) {
+            // Either side may leave at any time.
+        } finally {
+            open.remove(client);
+        }
+    }
+
+    private static void answers(Socket from, Socket to) {
+        try (to) {
+            from.getInputStream().transferTo(to.getOutputStream());
+        } catch (IOException e) {
+            // As above.
+        }
+    }
+
+    private byte[] kept(String method, byte[] body) {
+        switch (method) {
             case "POST", "PUT" -> webhook = Json.parseObject(body);
             case "DELETE" -> webhook = JsonObject.EMPTY;
             default -> {}
         }
-        byte[] answer = webhook.isEmpty()
-                ? "{\"kind\":\"Status\",\"code\":404}".getBytes(StandardCharsets.US_ASCII)
-                : Json.writeBytes(webhook);
-        exchange.sendResponseHeaders(webhook.isEmpty() ? 404 : 200, answer.length);
-        exchange.getResponseBody().write(answer);
-    }
-
-    private void pass(HttpExchange exchange, String target, byte[] body) throws IOException, InterruptedException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(access.server() + target))
-                .method(exchange.getRequestMethod(), HttpRequest.BodyPublishers.ofByteArray(body));
-        String type = exchange.getRequestHeaders().getFirst("Content-Type");
-        if (type != null) {
-            request.header("Content-Type", type);
-        }
-        HttpResponse<InputStream> answer = client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
-        exchange.sendResponseHeaders(answer.statusCode(), 0);
-        byte[] buffer = new byte[16_384];
-        try (InputStream in = answer.body();
-                OutputStream out = exchange.getResponseBody()) {
-            for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-                out.write(buffer, 0, read);
-                // A watch sends its events at once.
-                out.flush();
-            }
-        }
+        JsonObject now = webhook;
+        String answer = now.isEmpty() ? "{\"kind\":\"Status\",\"code\":404}" : Json.write(now);
+        return """
+                HTTP/1.1 %s\r
+                Content-Type: application/json\r
+                Content-Length: %d\r
+                \r
+                %s""".formatted(
+                        now.isEmpty() ? "404 Not Found" : "200 OK",
+                        answer.getBytes(StandardCharsets.UTF_8).length,
+                        answer)
+                .getBytes(StandardCharsets.UTF_8);
     }
 
     @Override
     public void close() {
-        server.stop(0);
-        threads.shutdownNow();
-        client.shutdownNow();
+        try {
+            listener.close();
+            for (Socket socket : open) {
+                socket.close();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
