@@ -61,6 +61,7 @@ public final class GuardProcess {
     private final SwitchState state = new SwitchState();
     private final Shared shared;
     private final GuardMetrics metrics;
+    private final GuardReport report;
     private final boolean enforce;
     private final HttpTransport transport;
     private final ReviewServer server;
@@ -73,7 +74,7 @@ public final class GuardProcess {
         this.metrics = new GuardMetrics(shared.metrics());
         this.transport = new HttpTransport(access);
         KubeClient client = new KubeClient(transport, loop, CALL_LIMIT);
-        GuardReport report = new GuardReport(
+        this.report = new GuardReport(
                 loop.clock(),
                 new ApiEventRecorder(
                         client,
@@ -136,7 +137,8 @@ public final class GuardProcess {
     public JsonObject json() {
         JsonObject.Builder json = JsonObject.builder()
                 .put("mode", enforce ? "enforce" : "warn")
-                .put("address", server.address().toString());
+                .put("address", server.address().toString())
+                .put("recent", report.recent());
         state.off(loop.clock().nanoTime()).ifPresent(why -> json.put("off", why));
         expires.ifPresent(until -> json.put("certificateExpires", KubeTime.format(until)));
         return json.build();

@@ -51,11 +51,16 @@ public final class StatusProcess {
                 throw new IOException(
                         answer.from() + " does not work: " + answer.notWorking().get());
             }
+            // Only a guard has that page.
+            JsonObject all = pages.get("/debug/guard")
+                    .page()
+                    .map(guard -> page.with("guard", guard))
+                    .orElse(page);
             return switch (command.output) {
-                case json -> Json.writePretty(page) + "\n";
-                case yaml -> Yaml.of(page);
-                case text -> StatusReport.of(page, answer.from(), false, palette);
-                case wide -> StatusReport.of(page, answer.from(), true, palette);
+                case json -> Json.writePretty(all) + "\n";
+                case yaml -> Yaml.of(all);
+                case text -> StatusReport.of(all, answer.from(), false, palette);
+                case wide -> StatusReport.of(all, answer.from(), true, palette);
             };
         }
     }

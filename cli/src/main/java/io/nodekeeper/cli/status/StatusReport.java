@@ -1,6 +1,7 @@
 package io.nodekeeper.cli.status;
 
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.time.GoDuration;
@@ -57,9 +58,13 @@ final class StatusReport {
         line(palette.title("Fleet at " + DAY.format(at) + " UTC") + ", from " + from);
         line("");
         line("Sight   " + sight());
+        if (page.has("guard")) {
+            line("Guard   " + guard(page.object("guard")));
+        }
         line("Lag     " + lag());
         line("Nodes   " + nodes());
         silent();
+        table("Protected by the guard in the last hour", page.object("guard").array("recent"), refusals());
         table("Zones", "zones", zones());
         table("Not well", "unwell", unwell());
         table("Suspect: later than usual", "suspects", brief());
@@ -78,6 +83,15 @@ final class StatusReport {
                 ? palette.good("sees") + ": the last proof is " + millis(sight, "canaryAgeMs") + " old; blind from "
                         + millis(sight, "toleranceMs") + " on"
                 : palette.warning("not checked") + ": this controller has no canary";
+    }
+
+    private String guard(JsonObject guard) {
+        if (guard.has("off")) {
+            return palette.bad("off") + ": " + clean(guard.text("off"));
+        }
+        return guard.text("mode").equals("enforce")
+                ? palette.good("refuses") + " writes that wrongly blame nodes"
+                : palette.warning("only warns") + " of writes that wrongly blame nodes";
     }
 
     private String lag() {
@@ -162,6 +176,14 @@ final class StatusReport {
         return columns;
     }
 
+    private List<Column> refusals() {
+        return List.of(
+                new Column("NODE", row -> clean(row.text("name")), palette::warning),
+                new Column("LAST", row -> time(row.text("at"))),
+                new Column("TIMES", row -> number(row, "times")),
+                new Column("WHAT", row -> clean(row.text("text"))));
+    }
+
     private void addWide(List<Column> columns) {
         if (wide) {
             columns.add(new Column("ZONE", row -> clean(row.text("zone"))));
@@ -181,7 +203,11 @@ final class StatusReport {
 
     /** A table with its title; nothing if it has no rows. */
     private void table(String title, String list, List<Column> columns) {
-        List<JsonObject> rows = page.array(list).objects().toList();
+        table(title, page.array(list), columns);
+    }
+
+    private void table(String title, JsonArray list, List<Column> columns) {
+        List<JsonObject> rows = list.objects().toList();
         if (rows.isEmpty()) {
             return;
         }

@@ -140,7 +140,8 @@ final class Headline {
                             + times.brief(facts.text("dampedUntil")),
                     "nodekeeper why " + story.node() + " --limit 100");
         }
-        Optional<Decision> trouble = last("Unknown", "Returned");
+        Optional<Decision> trouble =
+                last("Unknown", "Returned", "GuardRefused", "GuardWouldRefuse", "GuardBudgetSpent");
         return sentence(
                 "is Ready"
                         + (facts.has("silentFor") ? ", last heartbeat " + facts.text("silentFor") + " ago" : "")

@@ -112,6 +112,28 @@ class StatusReportTest {
     }
 
     @Test
+    void guardSaysWhetherItRefusesAndWhichNodesItProtected() {
+        JsonObject guard = Json.parseObject("""
+                {"mode":"enforce","recent":[{"name":"n4","at":"2026-11-21T16:13:40Z","kind":"GuardRefused","times":5,
+                 "text":"Refused: node-controller changes Ready from True to Unknown, but node n4 renewed its lease 4s ago"}]}
+                """);
+
+        assertThat(StatusReport.of(PAGE.with("guard", guard), "x", false, Palette.PLAIN))
+                .contains("Guard   refuses writes that wrongly blame nodes\n")
+                .contains("""
+
+                        Protected by the guard in the last hour
+                          NODE  LAST      TIMES  WHAT
+                          n4    16:13:40  5      Refused: node-controller changes Ready from True to Unknown, but node n4 renewed its lease 4s ago
+                        """);
+        assertThat(StatusReport.of(PAGE.with("guard", guard.with("mode", "warn")), "x", false, Palette.PLAIN))
+                .contains("Guard   only warns of writes that wrongly blame nodes\n");
+        assertThat(StatusReport.of(PAGE.with("guard", guard.with("off", "annotated")), "x", false, Palette.PLAIN))
+                .contains("Guard   off: annotated\n");
+        assertThat(StatusReport.of(PAGE, "x", false, Palette.PLAIN)).doesNotContain("Guard", "guard");
+    }
+
+    @Test
     void everyFormatHasTheSameContent() throws Exception {
         try (PagesServer server = server()) {
             String url = "--server=http://127.0.0.1:" + server.address().getPort();
@@ -161,7 +183,8 @@ class StatusReportTest {
     private static PagesServer server() throws Exception {
         return PagesServer.start(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                (path, query) -> CompletableFuture.completedFuture(Page.json(PAGE)));
+                (path, query) -> CompletableFuture.completedFuture(
+                        path.equals("/debug/status") ? Page.json(PAGE) : Page.text(404, "no such page")));
     }
 
     private static CommandRunner runner(PrintWriter out) {

@@ -397,6 +397,26 @@ class WhyTest {
     }
 
     @Test
+    void refusalOfTheGuardIsTheLastTroubleOfANodeThatItProtected() {
+        Decision refused = new Decision(
+                B.plusSeconds(20),
+                "n1",
+                "uid-1",
+                "GuardRefused",
+                "Refused: node-controller changes Ready from True to Unknown, but node n1 renewed its lease 4s ago",
+                JsonObject.EMPTY.with("silence", "4s"));
+        JsonObject facts = JsonObject.EMPTY.with("ready", "True").with("silentFor", "2s");
+
+        Story story = new Story("n1", "the controller", List.of(), facts, List.of(UNKNOWN, RETURNED, refused));
+
+        assertThat(Headline.of(story, NOW))
+                .startsWith("Node n1 is Ready, last heartbeat 2s ago; last trouble at ")
+                .contains(": Refused: node-controller changes Ready from True to Unknown, but node n1 renewed its lease 4s"
+                        + " ago.\n");
+        assertThat(WhyReport.of(story, NOW, Optional.empty())).contains("GuardRefused", "silent for  4s");
+    }
+
+    @Test
     void apiAloneTellsWhatWasDone() {
         Node node = new Node(Json.parseObject("""
                 {"metadata":{"name":"n1","uid":"uid-1"},

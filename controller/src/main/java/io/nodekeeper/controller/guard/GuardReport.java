@@ -1,5 +1,6 @@
 package io.nodekeeper.controller.guard;
 
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.client.events.ObjectRef;
@@ -17,7 +18,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Records verdicts that differ from the write: as a log line, an event about the node and a decision in the history. A
  * node controller repeats a refused write several times per pass, so repetitions within a minute are only counted.
- * Confined to the guard's loop.
+ * Confined to the guard's loop, except for {@link #recent}.
  */
 public final class GuardReport {
     private static final Logger log = LoggerFactory.getLogger(GuardReport.class);
@@ -30,6 +31,8 @@ public final class GuardReport {
     private final EventRecorder events;
     private final Executor historyLoop;
     private final History history;
+
+    private final RecentRefusals recent = new RecentRefusals();
 
     private record Last(long at, int repeated) {}
 
@@ -61,6 +64,8 @@ public final class GuardReport {
 
     private void record(Blame blame, String kind, String what, Optional<Proof> proof) {
         long now = clock.nanoTime();
+        String reason = proof.map(right -> ", but " + right.text()).orElse("");
+        recent.add(clock.wallTime(), blame.node(), kind, what + blame.user() + " " + blame.text() + reason);
         String key = kind + " " + blame.kind() + " " + blame.node();
         Last last = lasts.remove(key);
         if (last != null && now - last.at < QUIET.toNanos()) {
@@ -71,8 +76,7 @@ public final class GuardReport {
         if (lasts.size() > REMEMBERED) {
             lasts.remove(lasts.keySet().iterator().next());
         }
-        String text = what + blame.user() + " " + blame.text()
-                + proof.map(right -> ", but " + right.text()).orElse("")
+        String text = what + blame.user() + " " + blame.text() + reason
                 + (last == null || last.repeated == 0 ? "" : " (and " + last.repeated + " times before)");
         log.warn("{}", text);
         events.record(new ObjectRef("v1", "Node", "", blame.node(), blame.uid()), EventRecorder.WARNING, kind, text);
@@ -84,6 +88,11 @@ public final class GuardReport {
                 text,
                 proof.map(right -> right.evidence().json()).orElse(JsonObject.EMPTY));
         historyLoop.execute(() -> history.add(decision));
+    }
+
+    /** The nodes that were lately blamed wrongly, the latest first, for status pages. May be called from any thread. */
+    public JsonArray recent() {
+        return recent.json(clock.wallTime());
     }
 
     /** The number of remembered nodes and kinds of writes. */

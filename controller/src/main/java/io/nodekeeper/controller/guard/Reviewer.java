@@ -28,10 +28,10 @@ public final class Reviewer {
     /** The deadline of a review. The rest of the second is for the network, TLS and the pauses of both processes. */
     static final Duration LIMIT = Duration.ofMillis(700);
     /**
-     * The most reviews that read at the same time. At 1 ms per read, 64 are far more than 1,000 reviews per second need;
-     * a slow API server must not get more load from the guard.
+     * The most reviews that wait for reads. A connection has one review at a time, and the endpoint has no more
+     * connections. A review that waits holds some hundred bytes.
      */
-    static final int MOST_READS = 64;
+    static final int MOST_REVIEWS = 256;
 
     /**
      * What a reviewer works with.
@@ -54,15 +54,15 @@ public final class Reviewer {
     private final Guard guard;
     private final RefusalBudget budget;
     private final Ports ports;
-    private final KubeClient client;
-    private final AtomicInteger reading = new AtomicInteger();
+    private final LiveReads reads;
+    private final AtomicInteger waiting = new AtomicInteger();
 
     /** A reviewer with that guard and budget. */
     public Reviewer(Guard guard, RefusalBudget budget, Ports ports) {
         this.guard = guard;
         this.budget = budget;
         this.ports = ports;
-        this.client = ports.client().withTimeout(READ_LIMIT);
+        this.reads = new LiveReads(ports.client().withTimeout(READ_LIMIT), LIMIT);
     }
 
     /**
@@ -100,22 +100,22 @@ public final class Reviewer {
             return CompletableFuture.completedFuture(
                     new GuardVerdict.Allow(GuardVerdict.Reason.SWITCHED_OFF, off.get()));
         }
-        if (reading.incrementAndGet() > MOST_READS) {
-            reading.decrementAndGet();
+        if (waiting.incrementAndGet() > MOST_REVIEWS) {
+            waiting.decrementAndGet();
             return CompletableFuture.completedFuture(trouble(blame, "too many reviews at the same time"));
         }
         CompletableFuture<GuardVerdict> verdict =
                 read(blame).thenApplyAsync(lease -> decided(blame, lease), ports.loop());
         return Deadlines.within(ports.loop(), LIMIT, "the review", verdict)
                 .exceptionally(error -> trouble(blame, Failures.text(error)))
-                .whenComplete((done, error) -> reading.decrementAndGet());
+                .whenComplete((done, error) -> waiting.decrementAndGet());
     }
 
     private CompletableFuture<LiveLease> read(Blame blame) {
         CompletableFuture<JsonObject> lease =
-                found(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, blame.node()));
+                found(reads.read(ResourceType.LEASES, Lease.NODE_NAMESPACE, blame.node()));
         CompletableFuture<LiveLease> result = blame.kind() == Blame.Kind.EVICTION
-                ? lease.thenCombine(found(client.get(ResourceType.NODES, "", blame.node())), LiveLease::of)
+                ? lease.thenCombine(found(reads.read(ResourceType.NODES, "", blame.node())), LiveLease::of)
                 : lease.thenApply(LiveLease::of);
         return result.exceptionally(error -> new LiveLease.Unread(Failures.text(error)));
     }
@@ -143,8 +143,8 @@ public final class Reviewer {
         return new GuardVerdict.Allow(GuardVerdict.Reason.TROUBLE, why);
     }
 
-    /** The number of reviews that read at present. */
-    int reading() {
-        return reading.get();
+    /** The number of reviews that wait for reads at present. */
+    int waiting() {
+        return waiting.get();
     }
 }

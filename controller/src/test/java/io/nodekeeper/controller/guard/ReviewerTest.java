@@ -10,6 +10,7 @@ import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.TransportException;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
@@ -19,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -41,12 +43,20 @@ class ReviewerTest {
     private Reviewer reviewer = reviewer(true);
 
     private Reviewer reviewer(boolean enforce) {
+        return reviewer(enforce, server);
+    }
+
+    private Reviewer reviewer(Transport transport) {
+        return reviewer(true, transport);
+    }
+
+    private Reviewer reviewer(boolean enforce, Transport transport) {
         return new Reviewer(
                 new Guard(Duration.ofSeconds(50), enforce),
                 new RefusalBudget(1, Duration.ofMinutes(15)),
                 new Reviewer.Ports(
                         loop,
-                        new KubeClient(server, loop, Duration.ofSeconds(10)),
+                        new KubeClient(transport, loop, Duration.ofSeconds(10)),
                         Blame.USERS,
                         sight,
                         state,
@@ -166,7 +176,7 @@ class ReviewerTest {
             assertThat(everyBlame()).allMatch(this::allowed);
         }
         assertThat(history).isEmpty();
-        assertThat(reviewer.reading()).isZero();
+        assertThat(reviewer.waiting()).isZero();
     }
 
     @Test
@@ -221,17 +231,90 @@ class ReviewerTest {
         // given an API server that does not answer
         serve(call -> Optional.empty());
         server.clear();
-        // when 1,000 reviews arrive together
+        // when 1,000 reviews about one node arrive together
         List<CompletableFuture<byte[]>> answers = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
             answers.add(reviewer.answer(Reviews.bytes(everyBlame().getFirst())));
         }
-        // then 64 read, the others pass immediately, and all are answered in time
-        assertThat(server.calls()).hasSize(64);
-        assertThat(answers.stream().filter(CompletableFuture::isDone)).hasSize(936);
+        // then 256 wait, the others pass immediately
+        assertThat(answers.stream().filter(CompletableFuture::isDone)).hasSize(744);
+        assertThat(server.calls()).hasSize(1);
+        // and one read serves those that came before it was sent, a second one the others, within their time
+        time.advance(Duration.ofMillis(300));
+        assertThat(server.calls()).hasSize(2);
+        assertThat(answers.stream().filter(CompletableFuture::isDone)).hasSize(745);
         time.advance(Duration.ofMillis(300));
         assertThat(answers).allMatch(CompletableFuture::isDone);
-        assertThat(reviewer.reading()).isZero();
+        assertThat(reviewer.waiting()).isZero();
+    }
+
+    @Test
+    void aReviewIsNotRefusedForALeaseThatWasReadBeforeItArrivedAndIsDeletedSince() {
+        // given a review whose read is under way, of a node with a fresh lease
+        CompletableFuture<Reply> first = new CompletableFuture<>();
+        CompletableFuture<Reply> second = new CompletableFuture<>();
+        reviewer = reviewer(new HeldReads(List.of(first, second)));
+        Reply fresh = lease(time.wallTime().minusSeconds(4)).orElseThrow();
+        CompletableFuture<byte[]> early = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        // when the lease is deleted, and another review arrives before the first read ends
+        CompletableFuture<byte[]> late = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        first.complete(fresh);
+        second.complete(FakeTransport.refusal(new ApiException(404, "NotFound", "none")));
+        time.advance(Duration.ofMillis(1));
+        // then each is answered as by a read of its own
+        assertThat(Json.parseObject(early.join()).object("response").bool("allowed")).isFalse();
+        assertThat(Json.parseObject(late.join()).object("response").bool("allowed")).isTrue();
+    }
+
+    @Test
+    void aReviewThatArrivesDuringAReadOfAnOldLeaseSeesTheRenewalSince() {
+        CompletableFuture<Reply> first = new CompletableFuture<>();
+        CompletableFuture<Reply> second = new CompletableFuture<>();
+        reviewer = reviewer(new HeldReads(List.of(first, second)));
+        CompletableFuture<byte[]> early = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        CompletableFuture<byte[]> late = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        first.complete(lease(time.wallTime().minusSeconds(60)).orElseThrow());
+        second.complete(lease(time.wallTime()).orElseThrow());
+        time.advance(Duration.ofMillis(1));
+        assertThat(Json.parseObject(early.join()).object("response").bool("allowed")).isTrue();
+        assertThat(Json.parseObject(late.join()).object("response").bool("allowed")).isFalse();
+    }
+
+    @Test
+    void aProofThatBecomesTooOldWhileItIsReadRefusesNothing() {
+        // given a lease that was renewed 49.9 s ago when it is read, and a grace of 50 s
+        CompletableFuture<Reply> read = new CompletableFuture<>();
+        reviewer = reviewer(new HeldReads(List.of(read)));
+        Reply old = lease(time.wallTime().minusMillis(49_900)).orElseThrow();
+        CompletableFuture<byte[]> answer = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        // when the answer takes 200 ms
+        time.advance(Duration.ofMillis(200));
+        read.complete(old);
+        time.advance(Duration.ofMillis(1));
+        // then the age at the time of the decision counts
+        assertThat(Json.parseObject(answer.join()).object("response").bool("allowed")).isTrue();
+    }
+
+    /** An API server whose answers come when the test lets them. */
+    private static final class HeldReads implements Transport {
+        private final Iterator<CompletableFuture<Reply>> replies;
+
+        private HeldReads(List<CompletableFuture<Reply>> replies) {
+            this.replies = replies.iterator();
+        }
+
+        @Override
+        public CompletableFuture<Reply> send(Call call) {
+            return replies.next();
+        }
+
+        @Override
+        public Stream open(Call call, StreamHandler handler) {
+            throw new AssertionError("no watch is expected, got " + call);
+        }
+
+        @Override
+        public void close() {}
     }
 
     @Test
