@@ -49,7 +49,7 @@ final class GuardCluster implements AutoCloseable {
             "guard", "apply", "--kubeconfig", kubeconfig.toString(), "--url", "https://127.0.0.1:9443"
         };
         try (Running applied = Running.start(directory, "apply", apply)) {
-            int code = applied.awaitEnd();
+            int code = applied.awaitEnd(Duration.ofSeconds(120));
             if (code != 0) {
                 throw new AssertionError("guard apply ended with " + code + ": " + applied.log());
             }
