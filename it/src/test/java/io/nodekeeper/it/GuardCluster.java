@@ -45,9 +45,7 @@ final class GuardCluster implements AutoCloseable {
                 contexts: [{name: x, context: {cluster: c, user: u}}]
                 current-context: x
                 """.formatted(front.address()));
-        String[] apply = {
-            "guard", "apply", "--kubeconfig", kubeconfig.toString(), "--url", "https://127.0.0.1:9443"
-        };
+        String[] apply = {"guard", "apply", "--kubeconfig", kubeconfig.toString(), "--url", "https://127.0.0.1:9443"};
         try (Running applied = Running.start(directory, "apply", apply)) {
             int code = applied.awaitEnd(Duration.ofSeconds(120));
             if (code != 0) {

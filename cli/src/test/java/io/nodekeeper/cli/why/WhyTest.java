@@ -411,8 +411,9 @@ class WhyTest {
 
         assertThat(Headline.of(story, NOW))
                 .startsWith("Node n1 is Ready, last heartbeat 2s ago; last trouble at ")
-                .contains(": Refused: node-controller changes Ready from True to Unknown, but node n1 renewed its lease 4s"
-                        + " ago.\n");
+                .contains(
+                        ": Refused: node-controller changes Ready from True to Unknown, but node n1 renewed its lease 4s"
+                                + " ago.\n");
         assertThat(WhyReport.of(story, NOW, Optional.empty())).contains("GuardRefused", "silent for  4s");
     }
 

@@ -102,8 +102,8 @@ final class LiveReads {
         Target target = ready.remove();
         Waiting next = waiting.remove(target);
         if (now() - next.wantedAt > patience) {
-            return Optional.of(() ->
-                    next.result.completeExceptionally(new IllegalStateException("reads of other objects take too long")));
+            return Optional.of(() -> next.result.completeExceptionally(
+                    new IllegalStateException("reads of other objects take too long")));
         }
         reading.add(target);
         return Optional.of(() -> client.get(target.type, target.namespace, target.name)

@@ -214,7 +214,8 @@ class LiveReadsTest {
         ThreadLoop real = new ThreadLoop("test");
         try {
             Server server = new Server(call -> CompletableFuture.completedFuture(version(version.incrementAndGet())));
-            LiveReads reads = new LiveReads(new KubeClient(server, real, Duration.ofSeconds(60)), Duration.ofSeconds(60));
+            LiveReads reads =
+                    new LiveReads(new KubeClient(server, real, Duration.ofSeconds(60)), Duration.ofSeconds(60));
             for (int i = 0; i < threads; i++) {
                 Thread.ofPlatform().start(() -> {
                     for (int k = 0; k < each; k++) {

@@ -255,15 +255,19 @@ class ReviewerTest {
         CompletableFuture<Reply> second = new CompletableFuture<>();
         reviewer = reviewer(new HeldReads(List.of(first, second)));
         Reply fresh = lease(time.wallTime().minusSeconds(4)).orElseThrow();
-        CompletableFuture<byte[]> early = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        CompletableFuture<byte[]> early =
+                reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
         // when the lease is deleted, and another review arrives before the first read ends
-        CompletableFuture<byte[]> late = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        CompletableFuture<byte[]> late =
+                reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
         first.complete(fresh);
         second.complete(FakeTransport.refusal(new ApiException(404, "NotFound", "none")));
         time.advance(Duration.ofMillis(1));
         // then each is answered as by a read of its own
-        assertThat(Json.parseObject(early.join()).object("response").bool("allowed")).isFalse();
-        assertThat(Json.parseObject(late.join()).object("response").bool("allowed")).isTrue();
+        assertThat(Json.parseObject(early.join()).object("response").bool("allowed"))
+                .isFalse();
+        assertThat(Json.parseObject(late.join()).object("response").bool("allowed"))
+                .isTrue();
     }
 
     @Test
@@ -271,13 +275,17 @@ class ReviewerTest {
         CompletableFuture<Reply> first = new CompletableFuture<>();
         CompletableFuture<Reply> second = new CompletableFuture<>();
         reviewer = reviewer(new HeldReads(List.of(first, second)));
-        CompletableFuture<byte[]> early = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
-        CompletableFuture<byte[]> late = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        CompletableFuture<byte[]> early =
+                reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        CompletableFuture<byte[]> late =
+                reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
         first.complete(lease(time.wallTime().minusSeconds(60)).orElseThrow());
         second.complete(lease(time.wallTime()).orElseThrow());
         time.advance(Duration.ofMillis(1));
-        assertThat(Json.parseObject(early.join()).object("response").bool("allowed")).isTrue();
-        assertThat(Json.parseObject(late.join()).object("response").bool("allowed")).isFalse();
+        assertThat(Json.parseObject(early.join()).object("response").bool("allowed"))
+                .isTrue();
+        assertThat(Json.parseObject(late.join()).object("response").bool("allowed"))
+                .isFalse();
     }
 
     @Test
@@ -286,13 +294,15 @@ class ReviewerTest {
         CompletableFuture<Reply> read = new CompletableFuture<>();
         reviewer = reviewer(new HeldReads(List.of(read)));
         Reply old = lease(time.wallTime().minusMillis(49_900)).orElseThrow();
-        CompletableFuture<byte[]> answer = reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
+        CompletableFuture<byte[]> answer =
+                reviewer.answer(Reviews.bytes(everyBlame().getFirst()));
         // when the answer takes 200 ms
         time.advance(Duration.ofMillis(200));
         read.complete(old);
         time.advance(Duration.ofMillis(1));
         // then the age at the time of the decision counts
-        assertThat(Json.parseObject(answer.join()).object("response").bool("allowed")).isTrue();
+        assertThat(Json.parseObject(answer.join()).object("response").bool("allowed"))
+                .isTrue();
     }
 
     /** An API server whose answers come when the test lets them. */
