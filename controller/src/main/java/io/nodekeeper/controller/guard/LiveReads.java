@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -100,7 +101,7 @@ final class LiveReads {
             return Optional.empty();
         }
         Target target = ready.remove();
-        Waiting next = waiting.remove(target);
+        Waiting next = Objects.requireNonNull(waiting.remove(target), "what is ready waits");
         if (now() - next.wantedAt > patience) {
             return Optional.of(() -> next.result.completeExceptionally(
                     new IllegalStateException("reads of other objects take too long")));
