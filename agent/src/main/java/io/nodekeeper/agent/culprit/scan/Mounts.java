@@ -30,7 +30,8 @@ record Mounts(ProcFiles files) {
     }
 
     private static boolean below(String path, String point) {
-        return point.equals("/") || path.equals(point) || path.startsWith(point + "/");
+        return path.startsWith(point)
+                && (path.length() == point.length() || point.equals("/") || path.charAt(point.length()) == '/');
     }
 
     /** {@code ID PARENT DEVICE ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS}. */

@@ -68,11 +68,16 @@ final class RuntimeSpace {
 
     private List<Limit> full(int runtime) throws IOException {
         List<Mounts.Line> mounts = new Mounts(files).of(runtime);
-        Set<String> points = new LinkedHashSet<>();
+        Set<String> directories = new LinkedHashSet<>();
         for (Path link : files.openFiles(runtime)) {
             files.link(link)
                     .filter(path -> path.startsWith("/") && !path.endsWith("(deleted)"))
-                    .flatMap(path -> Mounts.of(path, mounts))
+                    // A runtime with many pods has many files in few directories.
+                    .ifPresent(path -> directories.add(path.substring(0, Math.max(1, path.lastIndexOf('/')))));
+        }
+        Set<String> points = new LinkedHashSet<>();
+        for (String directory : directories) {
+            Mounts.of(directory, mounts)
                     .filter(line -> StallFiles.onDevice(line.mount())
                             || line.mount().type().equals("tmpfs"))
                     .ifPresent(line -> points.add(line.mount().point()));
