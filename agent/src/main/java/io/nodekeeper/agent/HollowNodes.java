@@ -4,6 +4,7 @@ import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.HollowHost;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.CountingTransport;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
@@ -30,7 +31,7 @@ public final class HollowNodes {
     private static final int STARTING = 50;
 
     private final ThreadLoop loop = new ThreadLoop("hollow");
-    private final HttpTransport transport;
+    private final CountingTransport transport;
     private final NodeCache nodes;
     private final List<Agent> agents = new ArrayList<>();
     private final IntConsumer progress;
@@ -46,7 +47,7 @@ public final class HollowNodes {
     public HollowNodes(ServerAccess access, List<AgentConfig> configs, IntConsumer progress) {
         this.progress = progress;
         RandomGenerator random = Randoms.secure();
-        transport = new HttpTransport(access);
+        transport = new CountingTransport(new HttpTransport(access));
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
         nodes = new NodeCache(client, Selection.all(ResourceType.NODES), random);
         for (AgentConfig config : configs) {
@@ -80,6 +81,11 @@ public final class HollowNodes {
         nodes.stop();
         transport.close();
         loop.close();
+    }
+
+    /** The results of all requests so far. */
+    public CountingTransport.Counts requests() {
+        return transport.counts();
     }
 
     private void startNext() {

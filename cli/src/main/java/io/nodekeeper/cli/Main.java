@@ -93,7 +93,7 @@ public final class Main {
     }
 
     private static int hollowNodes(HollowNodesCommand command) throws Exception {
-        HollowProcess hollow = HollowProcess.start(command.kubeconfig.access(), command.hollow, OUT);
+        HollowProcess hollow = HollowProcess.start(command, OUT, ERR);
         return untilStopped(hollow::stop);
     }
 

@@ -9,6 +9,7 @@ import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -17,7 +18,8 @@ import java.util.function.UnaryOperator;
  * optionally its control plane fails, too. Not thread-safe.
  */
 public final class RandomRun {
-    private static final Duration MINUTE = Duration.ofMinutes(1);
+    /** Between two reports of progress, and how long a run goes on after it was asked to end: milliseconds of real time. */
+    private static final Duration STEP = Duration.ofSeconds(1);
     /** Makes the faults of the control plane independent of those of nodes. Any number works. */
     private static final long CONTROL = 0x9e3779b97f4a7c15L;
 
@@ -51,18 +53,26 @@ public final class RandomRun {
     }
 
     /**
-     * Runs to the end.
+     * Runs to the end, or until it is asked to end; the report then is of the time until then.
      *
      * @param stopwatch measures real time
      * @param lines receives the trace, line by line
-     * @param progress receives each elapsed minute of virtual time
+     * @param progress receives the elapsed virtual time, each second of it
+     * @param ended whether to end now; asked each second of virtual time
      */
     public static Report run(
-            RandomRunOptions options, Clock stopwatch, Consumer<String> lines, Consumer<Duration> progress) {
+            RandomRunOptions options,
+            Clock stopwatch,
+            Consumer<String> lines,
+            Consumer<Duration> progress,
+            BooleanSupplier ended) {
         long began = stopwatch.nanoTime();
         RandomRun run = new RandomRun(options, lines);
-        for (Duration left = options.duration(); left.isPositive(); left = left.minus(MINUTE)) {
-            run.cluster.run(left.compareTo(MINUTE) < 0 ? left : MINUTE);
+        Duration left = options.duration();
+        while (left.isPositive() && !ended.getAsBoolean()) {
+            Duration step = left.compareTo(STEP) < 0 ? left : STEP;
+            run.cluster.run(step);
+            left = left.minus(step);
             progress.accept(run.cluster.time().elapsed());
         }
         return run.report(Duration.ofNanos(stopwatch.nanoTime() - began));
@@ -76,6 +86,7 @@ public final class RandomRun {
         List<Long> delays = tally.delays().stream().sorted().toList();
         return new Report(
                 options,
+                cluster.time().elapsed(),
                 took,
                 cluster.time().executed(),
                 nodeFaults.outages(),

@@ -12,6 +12,7 @@ import java.util.Locale;
  * The result of a random run.
  *
  * @param options the run's options
+ * @param simulated virtual time; less than the options say if the run was asked to end
  * @param took real time
  * @param tasks tasks that ran in all loops
  * @param outages faults of nodes
@@ -24,6 +25,7 @@ import java.util.Locale;
  */
 public record Report(
         RandomRunOptions options,
+        Duration simulated,
         Duration took,
         long tasks,
         long outages,
@@ -33,6 +35,11 @@ public record Report(
         Duration max,
         long traceLines,
         String traceHash) {
+
+    /** Whether the run ended before its time. */
+    public boolean isPartial() {
+        return simulated.compareTo(options.duration()) < 0;
+    }
 
     /** Whether every rule held and, if any node was silent for its grace, verdicts were tested. */
     public boolean isGood() {
@@ -49,8 +56,13 @@ public record Report(
 
     /** The report as text. */
     public String text() {
-        double speed = (double) options.duration().toNanos() / Math.max(1, took.toNanos());
-        StringBuilder text = new StringBuilder(String.format(
+        double speed = (double) simulated.toNanos() / Math.max(1, took.toNanos());
+        StringBuilder text = new StringBuilder();
+        if (isPartial()) {
+            text.append("PARTIAL: interrupted after " + GoDuration.format(simulated) + " of "
+                    + GoDuration.format(options.duration()) + " of virtual time\n");
+        }
+        text.append(String.format(
                 Locale.ROOT,
                 """
                 %d nodes for %s of virtual time, seed %d: took %s (%.0f times real time), %d tasks
@@ -63,7 +75,7 @@ public record Report(
                 trace        %d lines, sha256 %s
                 """,
                 options.nodes(),
-                GoDuration.format(options.duration()),
+                GoDuration.format(simulated),
                 options.seed(),
                 millis(took),
                 speed,
@@ -97,6 +109,9 @@ public record Report(
             return "NOTHING JUDGED: " + tally.silences()
                     + " times a node was silent for longer than its grace, and no verdict came";
         }
+        if (isPartial()) {
+            return "no rule was broken until then";
+        }
         return tally.verdicts() == 0
                 ? "no rule was broken; no node was silent for its grace, so no verdict was due"
                 : "every invariant held";
@@ -107,6 +122,8 @@ public record Report(
         JsonObject.Builder json = JsonObject.builder()
                 .put("nodes", options.nodes())
                 .put("durationSeconds", seconds(options.duration()))
+                .put("partial", isPartial())
+                .put("simulatedSeconds", seconds(simulated))
                 .put("seed", options.seed())
                 .put("tookSeconds", seconds(took))
                 .put("tasks", tasks)

@@ -64,6 +64,7 @@ class RandomRunTest {
                         violations.add(line);
                     }
                 },
-                elapsed -> {});
+                elapsed -> {},
+                () -> false);
     }
 }

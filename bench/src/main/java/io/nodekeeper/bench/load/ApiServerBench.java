@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * {@code scripts/bench-apiserver}: measures renewals per second, their latency, the watch's lag, and memory, for each
@@ -30,15 +30,27 @@ public final class ApiServerBench {
         PrintStream progress = System.err;
         progress.println("generator: " + ServerConnections.kind() + ", "
                 + Runtime.getRuntime().availableProcessors() + " processors");
-        List<JsonObject> rows = new ArrayList<>();
+        List<JsonObject> rows = new CopyOnWriteArrayList<>();
+        Thread partial = new Thread(() -> {
+            progress.println("PARTIAL: it ended early; the table has only the loads that had ended");
+            print(options, rows);
+        });
+        Runtime.getRuntime().addShutdownHook(partial);
+        int number = 0;
         for (String store : options.stores()) {
+            progress.println("store " + ++number + " of " + options.stores().size() + ": " + store);
             Path directory = Files.createTempDirectory("nodekeeper-bench");
             try {
-                rows.addAll(Trial.run(options, store, directory, progress));
+                Trial.run(options, store, directory, progress, rows);
             } finally {
                 delete(directory);
             }
         }
+        Runtime.getRuntime().removeShutdownHook(partial);
+        print(options, rows);
+    }
+
+    private static void print(BenchOptions options, List<JsonObject> rows) {
         System.out.println(options.json() ? new JsonArray(List.copyOf(rows)).toString() : ResultTable.of(rows));
     }
 

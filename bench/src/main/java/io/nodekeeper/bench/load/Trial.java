@@ -25,10 +25,12 @@ final class Trial {
     private final Fleet fleet;
     private final List<WatchProbe> probes = new ArrayList<>();
     private final BitSet acknowledged = new BitSet();
-    private final List<JsonObject> rows = new ArrayList<>();
+    private final List<JsonObject> rows;
     private long from;
 
-    private Trial(BenchOptions options, PrintStream progress, BenchedServer server) throws Exception {
+    private Trial(BenchOptions options, PrintStream progress, BenchedServer server, List<JsonObject> rows)
+            throws Exception {
+        this.rows = rows;
         this.options = options;
         this.progress = progress;
         this.server = server;
@@ -37,12 +39,12 @@ final class Trial {
         fleet = new Fleet(options.nodes(), connections.host());
     }
 
-    /** Measures {@code store} with its data in {@code directory}; returns the rows of the table. */
-    static List<JsonObject> run(BenchOptions options, String store, Path directory, PrintStream progress)
+    /** Measures {@code store} with its data in {@code directory}; adds a row of the table to {@code rows} after each load. */
+    static void run(BenchOptions options, String store, Path directory, PrintStream progress, List<JsonObject> rows)
             throws Exception {
         progress.println(store + ": starting the server");
         try (BenchedServer server = BenchedServer.start(options.command(), directory, options.serverFlags(store))) {
-            Trial trial = new Trial(options, progress, server);
+            Trial trial = new Trial(options, progress, server, rows);
             try {
                 trial.run(store);
             } catch (Exception e) {
@@ -51,7 +53,6 @@ final class Trial {
             } finally {
                 trial.connections.close();
             }
-            return trial.rows;
         }
     }
 
@@ -114,9 +115,10 @@ final class Trial {
             if (second % options.progressSeconds() == 0) {
                 long done = onLoop(renewals::done);
                 progress.printf(
-                        "  %s: %d s, %,d renewals/s, %d due and not sent, watch at %d behind%n",
+                        "  %s: %d of %d s, %,d renewals/s, %d due and not sent, watch at %d behind%n",
                         name,
                         second,
+                        seconds,
                         (done - before) / options.progressSeconds(),
                         onLoop(renewals::late),
                         onLoop(() ->

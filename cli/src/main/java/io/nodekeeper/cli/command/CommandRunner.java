@@ -27,12 +27,14 @@ import picocli.CommandLine.UnmatchedArgumentException;
  * Reads a command line, reports all its faults together, and runs the command. Exit codes: 0 success, 1 the command
  * failed or its output could not be written, 2 the command line is wrong, 141 the reader closed the command's output.
  * The help of a command lists further codes. A process that stops cleanly after a signal exits with 128 plus the
- * signal's number: 143 after SIGTERM.
+ * signal's number: 130 after SIGINT, 143 after SIGTERM; a command that has a partial report prints it first.
  */
 public final class CommandRunner {
     public static final int OK = 0;
     public static final int FAILED = 1;
     static final int USAGE = 2;
+    /** The exit code after SIGINT, 128 plus its number; of commands that were asked to end early. */
+    public static final int INTERRUPTED = 130;
     /** The exit code that a shell shows for a process that SIGPIPE ended, as for other commands. */
     static final int CLOSED_PIPE = 141;
 
@@ -53,7 +55,7 @@ public final class CommandRunner {
                 "0:Success.",
                 "1:The command failed, or its output could not be written.",
                 "2:The command line is wrong.",
-                "130:The command stopped cleanly after SIGINT.",
+                "130:The command stopped cleanly after SIGINT (Ctrl-C); its report is partial and says so.",
                 "141:The reader closed standard output.",
                 "143:The command stopped cleanly after SIGTERM."
             },

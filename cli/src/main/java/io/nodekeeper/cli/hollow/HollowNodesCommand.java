@@ -4,6 +4,7 @@ import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.KubeconfigOptions;
+import io.nodekeeper.cli.options.ProgressOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -12,7 +13,8 @@ import picocli.CommandLine.Mixin;
         name = "hollow-nodes",
         description =
                 "Runs many nodes that register, post status and renew leases over real connections, but run nothing:"
-                        + " for load tests and trials.",
+                        + " for load tests and trials. Runs until it is stopped, then prints what it did; after Ctrl-C"
+                        + " the exit code is 130.",
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper hollow-nodes --kubeconfig nodekeeper-data/admin.kubeconfig --count 1000"})
 public final class HollowNodesCommand extends NodekeeperCommand {
@@ -21,6 +23,9 @@ public final class HollowNodesCommand extends NodekeeperCommand {
 
     @Mixin
     public HollowOptions hollow = new HollowOptions();
+
+    @Mixin
+    ProgressOptions progress = new ProgressOptions();
 
     private final Launcher<HollowNodesCommand> launcher;
 

@@ -4,12 +4,14 @@ import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.DurationConverter;
+import io.nodekeeper.cli.options.ProgressOptions;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.simulator.RandomRunOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The command {@code simulate}: runs a simulated cluster. */
@@ -19,7 +21,8 @@ import picocli.CommandLine.Option;
                 "Simulates a cluster in virtual time with the code of agent, controller and API server. Nodes crash,"
                         + " freeze, lose their network and are deleted at random. Checks every verdict, taint and"
                         + " eviction. The same seed gives the same run. Exit code 1 if a rule was broken, or if a"
-                        + " node sent no heartbeat for longer than its grace period and got no verdict.",
+                        + " node sent no heartbeat for longer than its grace period and got no verdict. Ctrl-C ends the"
+                        + " run with a partial report and exit code 130.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper simulate --nodes 1000 --duration 1h --seed 7",
@@ -100,6 +103,9 @@ public final class SimulateCommand extends NodekeeperCommand {
             defaultValue = "text",
             description = "The format of the report: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     Output output = Output.text;
+
+    @Mixin
+    ProgressOptions progress = new ProgressOptions();
 
     private final Launcher<SimulateCommand> launcher;
 

@@ -7,11 +7,16 @@ import io.nodekeeper.cli.output.Logging;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.simulator.RandomRun;
 import io.nodekeeper.simulator.Report;
+import io.nodekeeper.simulator.lean.LeanPhase;
+import io.nodekeeper.simulator.lean.LeanProgress;
 import io.nodekeeper.simulator.lean.LeanReport;
 import io.nodekeeper.simulator.lean.LeanRun;
 import io.nodekeeper.simulator.lean.LeanRunOptions;
 import io.nodekeeper.time.GoDuration;
+import io.nodekeeper.time.Interruption;
 import io.nodekeeper.time.SystemClock;
+import io.nodekeeper.time.progress.Progress;
+import io.nodekeeper.time.progress.ProgressDisplay;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
@@ -19,12 +24,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /** Wires a simulation with its trace, progress and report. */
 public final class SimulateProcess {
-    /** The virtual time between two lines of progress: some lines for the default hour, 144 for a day. */
-    private static final Duration PROGRESS = Duration.ofMinutes(10);
     /** How many broken invariants are shown: they fit a screen. The trace has all of them. */
     private static final int SHOWN = 20;
     /**
@@ -33,32 +37,61 @@ public final class SimulateProcess {
      */
     private static final int LOGS = 4;
 
+    /** How long a process that was asked to exit waits for the partial report: a second of virtual time of a large cluster. */
+    private static final Duration LAST_STEP = Duration.ofSeconds(30);
+
     private final SimulateCommand command;
     private final PrintWriter out;
-    private final PrintWriter err;
+    private final ProgressDisplay display;
+    private final BooleanSupplier ended;
+    private volatile Progress progress = Progress.endless("building the cluster");
     private int violations;
 
-    private SimulateProcess(SimulateCommand command, PrintWriter out, PrintWriter err) {
+    private SimulateProcess(SimulateCommand command, PrintWriter out, PrintWriter err, BooleanSupplier ended) {
         this.command = command;
         this.out = out;
-        this.err = err;
+        this.ended = ended;
+        display = command.progress.show("simulate", err, () -> progress);
     }
 
-    /** Runs the simulation; writes the report to {@code out} and progress to {@code err}, and returns the exit code. */
+    /**
+     * Runs the simulation; writes the report to {@code out} and progress to {@code err}, and returns the exit code. After a
+     * signal the report is partial.
+     */
     public static int run(SimulateCommand command, PrintWriter out, PrintWriter err) throws IOException {
+        Runnable late = () -> {
+            err.println("simulate: the partial report was not ready within " + GoDuration.format(LAST_STEP));
+            err.flush();
+        };
+        try (Interruption interruption = Interruption.within(LAST_STEP, late)) {
+            return run(command, out, err, interruption::requested);
+        }
+    }
+
+    /** The same, until {@code ended}. */
+    static int run(SimulateCommand command, PrintWriter out, PrintWriter err, BooleanSupplier ended)
+            throws IOException {
         if (command.logging.verbosity < LOGS) {
             Logging.mute();
         }
-        SimulateProcess process = new SimulateProcess(command, out, err);
+        SimulateProcess process = new SimulateProcess(command, out, err, ended);
+        try {
+            return process.run();
+        } finally {
+            process.display.close();
+        }
+    }
+
+    private int run() throws IOException {
         if (command.lean) {
-            return process.simulateLean();
+            return simulateLean();
         }
         if (command.trace.isEmpty()) {
-            return process.simulate(line -> {});
+            return simulate(line -> {});
         }
         try (Writer file = Files.newBufferedWriter(command.trace.get(), StandardCharsets.UTF_8);
                 PrintWriter lines = new PrintWriter(file)) {
-            int code = process.simulate(line -> lines.print(line + "\n"));
+            int code = simulate(line -> lines.print(line + "\n"));
             if (lines.checkError()) {
                 throw new IOException("the trace could not be written to " + command.trace.get());
             }
@@ -72,32 +105,38 @@ public final class SimulateProcess {
         Consumer<String> lines = line -> {
             trace.accept(line);
             if (line.contains("VIOLATION") && violations++ < SHOWN) {
-                err.println(line);
+                display.say(line);
             }
         };
-        Report report = RandomRun.run(command.options(), new SystemClock(), lines, this::progress);
-        return print(report.json(), report.text(), report.isGood());
+        Consumer<Duration> reached = elapsed -> progress = Progress.of(
+                of(elapsed, command.duration) + " of virtual time", elapsed.toMillis(), command.duration.toMillis());
+        Report report = RandomRun.run(command.options(), new SystemClock(), lines, reached, ended);
+        return print(report.json(), report.text(), report.isGood(), report.isPartial());
     }
 
     private int simulateLean() {
-        LeanReport report = LeanRun.run(new LeanRunOptions(command.nodes, command.seed), new SystemClock(), this::say);
-        return print(report.json(), report.text(), report.isGood());
+        Consumer<LeanProgress> reached = at -> progress = new Progress(
+                "step " + (at.phase().ordinal() + 1) + " of " + LeanPhase.values().length + ", "
+                        + at.phase().text(),
+                of(at.simulated(), at.duration()) + " of virtual time",
+                at.simulated().toMillis(),
+                at.duration().toMillis());
+        LeanReport report =
+                LeanRun.run(new LeanRunOptions(command.nodes, command.seed), new SystemClock(), reached, ended);
+        return print(report.json(), report.text(), report.isGood(), report.partial());
     }
 
-    private int print(JsonObject json, String text, boolean good) {
+    private static String of(Duration done, Duration whole) {
+        return GoDuration.format(done) + " of " + GoDuration.format(whole);
+    }
+
+    private int print(JsonObject json, String text, boolean good, boolean partial) {
+        display.close();
         out.println(command.output == Output.json ? Json.writePretty(json) : text);
         out.flush();
-        return good ? CommandRunner.OK : CommandRunner.FAILED;
-    }
-
-    private void say(String progress) {
-        err.println(progress);
-        err.flush();
-    }
-
-    private void progress(Duration elapsed) {
-        if (elapsed.toNanos() % PROGRESS.toNanos() == 0) {
-            say(GoDuration.format(elapsed) + " of " + GoDuration.format(command.duration) + " simulated");
+        if (partial) {
+            return CommandRunner.INTERRUPTED;
         }
+        return good ? CommandRunner.OK : CommandRunner.FAILED;
     }
 }

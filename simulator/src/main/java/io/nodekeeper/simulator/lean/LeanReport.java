@@ -10,6 +10,7 @@ import java.util.Locale;
  * The result of a lean run.
  *
  * @param options the run's options
+ * @param partial whether the run was asked to end before the verdicts were due; then no death counts as missed
  * @param took real time
  * @param simulated virtual time
  * @param tasks tasks that ran in all loops
@@ -21,10 +22,11 @@ import java.util.Locale;
  * @param max longest of the same
  * @param renewals of leases from the deaths to the end
  * @param steady real time of these renewals
- * @param controllerBytes memory that was freed with the controller
+ * @param controllerBytes memory that was freed with the controller; 0 in a partial run
  */
 public record LeanReport(
         LeanRunOptions options,
+        boolean partial,
         Duration took,
         Duration simulated,
         long tasks,
@@ -50,30 +52,39 @@ public record LeanReport(
 
     /** The report as text. */
     public String text() {
-        return String.format(
-                Locale.ROOT,
-                """
+        String mark =
+                partial ? "PARTIAL: interrupted after " + GoDuration.format(simulated) + " of virtual time\n" : "";
+        return mark
+                + String.format(
+                        Locale.ROOT,
+                        """
                 %d lean nodes for %s of virtual time, seed %d: took %s, %d tasks
                 renewals     %d after the deaths, %.0f in a second of real time
                 deaths       %d at once, %d missed, %d false verdicts
                 delay        p50 %s, p99 %s, max %s beyond the grace
-                controller   %.0f bytes a node
+                controller   %s
                 %s""",
-                options.nodes(),
-                GoDuration.format(simulated),
-                options.seed(),
-                GoDuration.format(Duration.ofMillis(took.toMillis())),
-                tasks,
-                renewals,
-                renewalsPerSecond(),
-                deaths,
-                missed,
-                falseVerdicts,
-                micros(p50),
-                micros(p99),
-                micros(max),
-                bytesPerNode(),
-                isGood() ? "every dead node was found, and no other one" : "VERDICTS ARE WRONG");
+                        options.nodes(),
+                        GoDuration.format(simulated),
+                        options.seed(),
+                        GoDuration.format(Duration.ofMillis(took.toMillis())),
+                        tasks,
+                        renewals,
+                        renewalsPerSecond(),
+                        deaths,
+                        missed,
+                        falseVerdicts,
+                        micros(p50),
+                        micros(p99),
+                        micros(max),
+                        partial
+                                ? "memory not measured"
+                                : String.format(Locale.ROOT, "%.0f bytes a node", bytesPerNode()),
+                        !isGood()
+                                ? "VERDICTS ARE WRONG"
+                                : partial
+                                        ? "no verdict was wrong until then"
+                                        : "every dead node was found, and no other one");
     }
 
     /** The report as JSON; durations in seconds. */
@@ -81,6 +92,7 @@ public record LeanReport(
         return JsonObject.builder()
                 .put("nodes", options.nodes())
                 .put("seed", options.seed())
+                .put("partial", partial)
                 .put("tookSeconds", seconds(took))
                 .put("simulatedSeconds", seconds(simulated))
                 .put("tasks", tasks)

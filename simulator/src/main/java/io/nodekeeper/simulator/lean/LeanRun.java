@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
@@ -40,6 +41,8 @@ public final class LeanRun {
      * counts as missed.
      */
     private static final Duration REST = Duration.ofSeconds(10);
+    /** Between two reports of progress, and until a run ends that was asked to: a second of real time with 130,000 nodes. */
+    private static final Duration STEP = Duration.ofMillis(100);
     /** One node in this many dies. */
     private static final int DEATHS = 100;
 
@@ -55,6 +58,10 @@ public final class LeanRun {
     private final List<Long> delays = new ArrayList<>();
     private final List<String> refusals = new ArrayList<>();
     private int falseVerdicts;
+    private boolean complete;
+    private long steadyRenewals;
+    private Duration steady = Duration.ZERO;
+    private long memory;
 
     private LeanRun(LeanRunOptions options) {
         this.options = options;
@@ -84,35 +91,51 @@ public final class LeanRun {
     }
 
     /**
-     * Runs to the end.
+     * Runs to the end, or until it is asked to end; the report then is of the time until then.
      *
      * @param stopwatch measures real time
-     * @param progress receives progress messages
+     * @param progress receives what is reached, each tenth of a second of virtual time
+     * @param ended whether to end now; asked as often
      */
-    public static LeanReport run(LeanRunOptions options, Clock stopwatch, Consumer<String> progress) {
+    public static LeanReport run(
+            LeanRunOptions options, Clock stopwatch, Consumer<LeanProgress> progress, BooleanSupplier ended) {
         long began = stopwatch.nanoTime();
         LeanRun run = new LeanRun(options);
-        run.advance(LeanNode.RENEWAL.plusSeconds(1));
-        progress.accept(options.nodes() + " nodes have registered");
-        run.controller.start();
-        run.advance(CALM);
-        progress.accept("the controller has settled");
-        run.kill();
-        long renewalsBefore = run.renewals();
-        long steadyFrom = stopwatch.nanoTime();
-        run.advance(run.config.nodeMonitorGracePeriod().plus(REST));
-        long steady = stopwatch.nanoTime() - steadyFrom;
-        long renewals = run.renewals() - renewalsBefore;
-        progress.accept("the verdicts are due");
-        long memory = run.controllerMemory();
-        return run.report(Duration.ofNanos(stopwatch.nanoTime() - began), renewals, Duration.ofNanos(steady), memory);
+        run.run(stopwatch, progress, ended);
+        return run.report(Duration.ofNanos(stopwatch.nanoTime() - began));
     }
 
-    private void advance(Duration duration) {
-        time.advance(duration);
-        if (!refusals.isEmpty()) {
-            throw new IllegalStateException(refusals.size() + " calls were refused: " + refusals.getFirst());
+    private void run(Clock stopwatch, Consumer<LeanProgress> progress, BooleanSupplier ended) {
+        if (!advance(LeanPhase.REGISTRATION, LeanNode.RENEWAL.plusSeconds(1), progress, ended)) {
+            return;
         }
+        controller.start();
+        if (!advance(LeanPhase.CALM, CALM, progress, ended)) {
+            return;
+        }
+        kill();
+        long renewalsBefore = renewals();
+        long steadyFrom = stopwatch.nanoTime();
+        complete = advance(LeanPhase.VERDICTS, config.nodeMonitorGracePeriod().plus(REST), progress, ended);
+        steady = Duration.ofNanos(stopwatch.nanoTime() - steadyFrom);
+        steadyRenewals = renewals() - renewalsBefore;
+        memory = complete ? controllerMemory() : 0;
+    }
+
+    /** Whether it has not been asked to end. */
+    private boolean advance(
+            LeanPhase phase, Duration duration, Consumer<LeanProgress> progress, BooleanSupplier ended) {
+        for (Duration left = duration; left.isPositive(); left = left.minus(STEP)) {
+            if (ended.getAsBoolean()) {
+                return false;
+            }
+            time.advance(left.compareTo(STEP) < 0 ? left : STEP);
+            if (!refusals.isEmpty()) {
+                throw new IllegalStateException(refusals.size() + " calls were refused: " + refusals.getFirst());
+            }
+            progress.accept(new LeanProgress(phase, duration.minus(left).plus(STEP), duration));
+        }
+        return true;
     }
 
     private void kill() {
@@ -165,16 +188,17 @@ public final class LeanRun {
         return runtime.totalMemory() - runtime.freeMemory();
     }
 
-    private LeanReport report(Duration took, long renewals, Duration steady, long memory) {
+    private LeanReport report(Duration took) {
         int deaths = 0;
         int missed = 0;
         for (int number = 0; number < options.nodes(); number++) {
             deaths += dead[number] ? 1 : 0;
-            missed += dead[number] && !marked[number] ? 1 : 0;
+            missed += complete && dead[number] && !marked[number] ? 1 : 0;
         }
         long[] sorted = delays.stream().mapToLong(Long::longValue).sorted().toArray();
         return new LeanReport(
                 options,
+                !complete,
                 took,
                 time.elapsed(),
                 time.executed(),
@@ -184,7 +208,7 @@ public final class LeanRun {
                 percentile(sorted, 0.5),
                 percentile(sorted, 0.99),
                 percentile(sorted, 1),
-                renewals,
+                steadyRenewals,
                 steady,
                 memory);
     }

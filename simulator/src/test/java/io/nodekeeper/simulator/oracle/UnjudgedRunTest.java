@@ -48,6 +48,7 @@ class UnjudgedRunTest {
     private Report report() {
         return new Report(
                 new RandomRunOptions(1, Duration.ofMinutes(3), 1, 60, 0),
+                Duration.ofMinutes(3),
                 Duration.ofSeconds(1),
                 1,
                 1,

@@ -1,0 +1,127 @@
+package io.nodekeeper.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands that take long show how far they are and report what they have after Ctrl-C; help never waits for preparations. */
+class ProgressIT {
+    private static final Duration LIMIT = Duration.ofSeconds(90);
+
+    @TempDir
+    Path directory;
+
+    private final Path dist = Path.of(System.getProperty("nodekeeper.dist"));
+
+    /** A process with its standard output and standard error. */
+    private record Started(Process process, Path out, Path err) {
+
+        /** Sends SIGINT, as Ctrl-C does, and returns the exit code. */
+        int interrupt() throws Exception {
+            Command.signal(process.pid(), "INT");
+            assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .as("ended after SIGINT")
+                    .isTrue();
+            return process.exitValue();
+        }
+    }
+
+    private Started start(String name, String... arguments) throws IOException {
+        // A test that runs in the background may ignore SIGINT, and its children with it.
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+        command.addAll(QuickStart.command(dist, List.of("-Xmx256m", "-XX:TieredStopAtLevel=1"), List.of(arguments)));
+        Path out = directory.resolve(name + ".out");
+        Path err = directory.resolve(name + ".err");
+        Process process = new ProcessBuilder(command)
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile())
+                .start();
+        return new Started(process, out, err);
+    }
+
+    @Test
+    void afterCtrlCSimulationsAndHollowNodesReportWhatTheyHave() throws Exception {
+        // given a simulation that would take days, and hollow nodes whose server accepts connections and never answers
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Path kubeconfig = Files.writeString(directory.resolve("kubeconfig"), """
+                    apiVersion: v1
+                    kind: Config
+                    current-context: silent
+                    clusters:
+                    - name: silent
+                      cluster: {server: "http://127.0.0.1:%d"}
+                    contexts:
+                    - name: silent
+                      context: {cluster: silent, user: tester}
+                    users:
+                    - name: tester
+                      user: {}
+                    """.formatted(silent.getLocalPort()));
+            Started simulate = start("simulate", "simulate", "--nodes=20", "--duration=100000h", "-o", "json");
+            Started hollow =
+                    start("hollow", "hollow-nodes", "--count=10", "--kubeconfig", kubeconfig.toString(), "--v=0");
+            try {
+                // when both have shown their progress
+                Eventually.within(
+                        LIMIT,
+                        () -> Files.readString(simulate.err).contains("simulate: 0 %")
+                                && Files.readString(hollow.err)
+                                        .contains("hollow-nodes: 0 %: 0 of 10 nodes registered"));
+                // and get SIGINT
+                int simulated = simulate.interrupt();
+                int registered = hollow.interrupt();
+
+                // then they have reported, with the exit code of SIGINT
+                assertThat(Files.readString(simulate.out))
+                        .startsWith("{")
+                        .contains("\"partial\": true")
+                        .endsWith("}\n");
+                assertThat(simulated).isEqualTo(130);
+                assertThat(Files.readString(hollow.out))
+                        .matches("PARTIAL: interrupted after \\S+ with 0 of 10 hollow nodes registered; 0 requests"
+                                + " answered, 0 refused, \\d+ failed; the Nodes stay in the API\n");
+                assertThat(registered).isEqualTo(130);
+            } finally {
+                simulate.process.destroyForcibly();
+                hollow.process.destroyForcibly();
+            }
+        }
+    }
+
+    @Test
+    void helpOfANewBuildPreparesNothing() throws Exception {
+        // given the script with a distribution that has learned nothing
+        Path root = dist.resolve("../../..").normalize();
+        Path home = directory.resolve("home");
+        Files.createDirectories(home.resolve("scripts"));
+        Files.copy(root.resolve("nodekeeper"), home.resolve("nodekeeper"), StandardCopyOption.COPY_ATTRIBUTES);
+        for (String part : List.of("toolchain.sh", "flags.sh", "progress.sh")) {
+            Files.copy(
+                    root.resolve("scripts").resolve(part),
+                    home.resolve("scripts").resolve(part));
+        }
+        Path fresh = Files.createDirectories(home.resolve("dist/target/nodekeeper"));
+        Files.createSymbolicLink(fresh.resolve("lib"), dist.resolve("lib").toRealPath());
+        Files.createFile(fresh.resolve("built"));
+
+        Command.Result help = Command.run(LIMIT, home.resolve("nodekeeper").toString(), "agent", "--help");
+
+        assertThat(help.output()).startsWith("Usage: nodekeeper agent ");
+        assertThat(help.code()).isZero();
+        try (Stream<Path> files = Files.list(fresh)) {
+            assertThat(files).containsExactlyInAnyOrder(fresh.resolve("lib"), fresh.resolve("built"));
+        }
+    }
+}
