@@ -33,7 +33,7 @@ public final class ExecRun implements AutoCloseable {
     static final Duration LOGIN = Duration.ofMinutes(5);
 
     /** After its end, what a plugin has written arrives in this time, unless another process keeps the pipe open. */
-    private static final Duration REST = Duration.ofSeconds(2);
+    private static final Duration REST = Duration.ofSeconds(5);
     /** The bytes of standard error that are read for the message; the others are dropped. */
     private static final int ERRORS = 1 << 16;
     /** The most characters of standard error in a message. */

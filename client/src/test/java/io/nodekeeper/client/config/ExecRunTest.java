@@ -141,6 +141,6 @@ class ExecRunTest {
     void pluginThatLeavesAProcessWithItsOutputIsNotAwaited() throws Exception {
         String output = "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" + V1BETA1 + "\",\"status\":{\"token\":\"t\"}}";
 
-        assertThat(fault("sleep 5 & echo '" + output + "'", LONG)).isEqualTo("a credential");
+        assertThat(fault("sleep 15 & echo '" + output + "'", LONG)).isEqualTo("a credential");
     }
 }
