@@ -4,6 +4,7 @@ import static io.nodekeeper.controller.TestCluster.B;
 import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -157,6 +158,55 @@ class ObserveTest {
                 .isEqualTo(scraped("nodekeeper_observe_lead_seconds_count") + ".0")
                 .isEqualTo(observation.json().number("both").orElse(0L) + ".0");
         assertThat(observation.summary()).contains("1 false verdicts of theirs");
+    }
+
+    @Test
+    void aVerdictOfTheOtherAloneIsStoredWithTheSilenceAroundIt() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.renew("n1", B);
+        start();
+        // Given a node that is silent for 41 s, and sends a heartbeat 4 s after the verdict.
+        cluster.advanceTo("10S");
+        cluster.renew("n1", B.plusSeconds(10));
+        cluster.advanceTo("51S");
+        cluster.post("n1", ready("Unknown", B));
+        cluster.advanceTo("55S");
+        cluster.renew("n1", B.plusSeconds(55));
+        cluster.post("n1", ready("True", B.plusSeconds(55)));
+        for (int second = 65; second < 700; second += 10) {
+            cluster.advanceTo(second + "S");
+            cluster.renew("n1", B.plusSeconds(second));
+        }
+
+        assertThat(differences)
+                .filteredOn(decision -> decision.text().equals("node n1 Ready=Unknown: theirs alone"))
+                .singleElement()
+                .satisfies(decision -> assertThat(decision.details())
+                        .hasToString("{\"object\":\"node n1\",\"change\":\"Ready=Unknown\","
+                                + "\"theirs\":\"2015-01-01T12:00:51.000000Z\",\"graceMillis\":50000,"
+                                + "\"silentMillisBefore\":41000,\"heardMillisAfter\":4000}"));
+    }
+
+    @Test
+    void beginningEndAndBlindnessOfTheObservationAreFactsInItsHistory() {
+        observation.begin();
+        observation.wouldBe().add(new Decision(B, "", "", "ObserverBlind", "nothing seen for 3s", JsonObject.EMPTY));
+        observation.end();
+
+        assertThat(differences)
+                .extracting(Decision::kind, Decision::node, Decision::text)
+                .containsExactly(
+                        tuple(
+                                "ObservationStarted",
+                                "",
+                                "begins to compare its decisions with those of the cluster's controller; its grace"
+                                        + " period is 50s"),
+                        tuple("ObserverBlind", "", "nothing seen for 3s"),
+                        tuple(
+                                "ObservationEnded",
+                                "",
+                                "observed: 0 changes by both, 0 by ours alone, 0 by theirs alone, 0 false verdicts of"
+                                        + " theirs, 0 open, 0 dropped; 0 writes withheld"));
     }
 
     @Test

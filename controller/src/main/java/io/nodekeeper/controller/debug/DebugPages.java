@@ -10,10 +10,15 @@ import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.controller.ControllerView;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.DecisionQuery;
+import io.nodekeeper.controller.history.Search;
 import io.nodekeeper.controller.history.SearchableHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.observe.Observation;
+import io.nodekeeper.controller.observe.report.ObserveReport;
+import io.nodekeeper.controller.observe.report.Period;
 import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -25,12 +30,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
  * Serves the controller's pages: {@code /metrics}, {@code /healthz}, {@code /readyz}, {@code /debug/nodes}, {@code
  * /debug/nodes/NAME}, {@code /debug/sight}, {@code /debug/lag}, {@code /debug/status}, {@code /debug/fleet} and, in observe mode, {@code
- * /debug/observe}. Read-only. Thread-safe.
+ * /debug/observe} and {@code /debug/observe-report}. Read-only. Thread-safe.
  */
 public final class DebugPages implements Pages {
     /**
@@ -45,7 +51,14 @@ public final class DebugPages implements Pages {
     /** See {@link #DECISIONS}. */
     private static final int MOST_DECISIONS = 1_000;
 
+    /** The default period of a report: the one since yesterday's. */
+    private static final String PERIOD = "24h";
+    /** The longest period of a report, a year: a history of the default size has far less. */
+    private static final Duration LONGEST_PERIOD = Duration.ofDays(366);
+
     private static final String NODE = "/debug/nodes/";
+    private static final String OBSERVE = "/debug/observe";
+    private static final String REPORT = "/debug/observe-report";
     private static final List<String> PATHS = List.of(
             "/metrics",
             "/healthz",
@@ -63,6 +76,8 @@ public final class DebugPages implements Pages {
     private final Loop loop;
     private final Loop timer;
     private final Map<String, Supplier<JsonObject>> more = new LinkedHashMap<>();
+    private final AtomicBoolean reporting = new AtomicBoolean();
+    private Optional<Observation> observation = Optional.empty();
 
     /**
      * Pages of one controller.
@@ -82,6 +97,12 @@ public final class DebugPages implements Pages {
     public DebugPages with(String path, Supplier<JsonObject> page) {
         more.put(path, page);
         return this;
+    }
+
+    /** Adds the pages of an observation; call it before pages are served. */
+    public DebugPages observing(Observation observed) {
+        observation = Optional.of(observed);
+        return with(OBSERVE, observed::json);
     }
 
     @Override
@@ -108,6 +129,9 @@ public final class DebugPages implements Pages {
                 if (path.startsWith(NODE)) {
                     yield node(decoded(path.substring(NODE.length())), query);
                 }
+                if (path.equals(REPORT) && observation.isPresent()) {
+                    yield report(observation.get(), parameters(query));
+                }
                 Supplier<JsonObject> page = more.get(path);
                 yield page == null
                         ? now(Page.text(404, "404 page not found; there are " + String.join(", ", paths())))
@@ -131,6 +155,7 @@ public final class DebugPages implements Pages {
     private List<String> paths() {
         List<String> paths = new ArrayList<>(PATHS);
         paths.addAll(more.keySet());
+        observation.ifPresent(observed -> paths.add(REPORT));
         return paths;
     }
 
@@ -144,9 +169,39 @@ public final class DebugPages implements Pages {
                 .thenCombine(within(view.node(name)), (found, facts) -> page(name, found, facts));
     }
 
-    private CompletableFuture<List<Decision>> stored(DecisionQuery query) {
-        CompletableFuture<List<Decision>> found =
-                CompletableFuture.supplyAsync(() -> query, loop).thenCompose(history::find);
+    /** The report about the last time. Only one is made at a time, because it reads and holds much of the history. */
+    private CompletableFuture<Page> report(Observation observed, Map<String, String> parameters) {
+        Instant to = timer.clock().wallTime();
+        Period period = new Period(to.minus(since(parameters)), to);
+        if (!reporting.compareAndSet(false, true)) {
+            return now(Page.text(503, "another report is being made; try again in some seconds"));
+        }
+        return stored(ObserveReport.query(period.from()))
+                .thenApplyAsync(found -> ObserveReport.of(found, period), timer)
+                .thenCombine(
+                        within(CompletableFuture.supplyAsync(observed::waiting, loop)),
+                        (report, waiting) -> Page.json(
+                                report.toBuilder().put("waiting", waiting).build()))
+                .whenComplete((page, error) -> reporting.set(false));
+    }
+
+    private static Duration since(Map<String, String> parameters) {
+        String text = parameters.getOrDefault("since", PERIOD);
+        Duration since;
+        try {
+            since = GoDuration.parse(text);
+        } catch (IllegalArgumentException e) {
+            since = Duration.ZERO;
+        }
+        if (!since.isPositive() || since.compareTo(LONGEST_PERIOD) > 0) {
+            throw new IllegalArgumentException("since is \"" + text + "\"; expected a duration like 24h, at most "
+                    + GoDuration.format(LONGEST_PERIOD));
+        }
+        return since;
+    }
+
+    private <R> CompletableFuture<R> stored(Search<R> query) {
+        CompletableFuture<R> found = CompletableFuture.supplyAsync(() -> query, loop).thenCompose(history::find);
         return Deadlines.within(timer, HISTORY_LIMIT, "the controller's history", found);
     }
 

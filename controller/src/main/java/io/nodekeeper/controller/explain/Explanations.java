@@ -19,6 +19,9 @@ import org.slf4j.LoggerFactory;
 public final class Explanations {
     private static final Logger log = LoggerFactory.getLogger(Explanations.class);
 
+    /** The detail of a change of sight that says how long the controller has or had been blind. */
+    public static final String BLIND_FOR = "blindFor";
+
     private final History history;
     private final Clock clock;
 
@@ -126,13 +129,18 @@ public final class Explanations {
             case SightChange.Renamed renamed -> "ObserverBlind";
             case SightChange.Sees sees -> "ObserverSees";
         };
+        long blind = switch (change) {
+            case SightChange.Blind(StalledHop hop, long since) -> now - since;
+            case SightChange.Renamed(StalledHop hop, long since) -> now - since;
+            case SightChange.Sees(StalledHop hop, long lasted, long given) -> lasted;
+        };
         history.add(new Decision(
                 clock.wallTime(),
                 "",
                 "",
                 kind,
                 text,
-                JsonObject.EMPTY.with("hop", change.hop().label())));
+                JsonObject.EMPTY.with("hop", change.hop().label()).with(BLIND_FOR, Ages.text(blind))));
         return text;
     }
 

@@ -3,6 +3,7 @@ package io.nodekeeper.controller.history;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -14,7 +15,7 @@ import java.util.Optional;
  * @param at the time around which to search, half of the decisions before it and half after; empty for the newest
  * @param limit the most decisions, positive
  */
-public record DecisionQuery(String node, Optional<Instant> at, int limit) {
+public record DecisionQuery(String node, Optional<Instant> at, int limit) implements Search<List<Decision>> {
     /** Stands for the controller itself, such as its blindness; no node has this name or UID. */
     public static final String CONTROLLER = "-";
 
@@ -43,19 +44,18 @@ public record DecisionQuery(String node, Optional<Instant> at, int limit) {
         return node.isEmpty() || decision.node().equals(node) || decision.uid().equals(node);
     }
 
-    /** A filter for a stream of decisions that may be far longer than the result. */
-    Sieve sieve() {
-        return new Sieve();
+    @Override
+    public Sieve<List<Decision>> sieve() {
+        return new DecisionSieve();
     }
 
-    /** Keeps the matching decisions of a stream in order of time. Not thread-safe. */
-    final class Sieve {
+    /** Keeps the matching decisions of a stream in order of time. */
+    private final class DecisionSieve implements Sieve<List<Decision>> {
         private final ArrayDeque<Decision> before = new ArrayDeque<>();
         private final List<Decision> after = new ArrayList<>();
 
-        private Sieve() {}
-
-        void offer(Decision decision) {
+        @Override
+        public void offer(Decision decision) {
             if (!isAbout(decision)) {
                 return;
             }
@@ -71,8 +71,20 @@ public record DecisionQuery(String node, Optional<Instant> at, int limit) {
             }
         }
 
+        @Override
+        public Collection<Decision> held() {
+            List<Decision> held = new ArrayList<>(before);
+            held.addAll(after);
+            return held;
+        }
+
+        /** Shows what there is; a page of one node is not a complete account. */
+        @Override
+        public void deletedUntil(Instant time) {}
+
         /** The matching decisions, newest last. */
-        List<Decision> kept() {
+        @Override
+        public List<Decision> answer() {
             // If one side has few decisions, the other one gets more.
             int afterwards = Math.min(after.size(), Math.max(limit / 2, limit - before.size()));
             while (before.size() > limit - afterwards) {

@@ -1,6 +1,5 @@
 package io.nodekeeper.controller.history;
 
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -33,8 +32,10 @@ public final class DeferredHistory implements SearchableHistory {
 
     /** Finds nothing before the history is opened. */
     @Override
-    public CompletableFuture<List<Decision>> find(DecisionQuery query) {
-        return opened.map(history -> history.find(query)).orElseGet(() -> CompletableFuture.completedFuture(List.of()));
+    public <R> CompletableFuture<R> find(Search<R> search) {
+        return opened.map(history -> history.find(search))
+                .orElseGet(() ->
+                        CompletableFuture.completedFuture(search.sieve().answer()));
     }
 
     @Override

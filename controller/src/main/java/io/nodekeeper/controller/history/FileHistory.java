@@ -8,8 +8,11 @@ import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -52,9 +55,6 @@ public final class FileHistory implements SearchableHistory {
     private boolean busy;
     private boolean failing;
 
-    /** The result of reading. */
-    private record Found(List<Decision> decisions, List<String> damaged) {}
-
     /**
      * A history in {@code directory}, which is created if it does not exist. Starts to write immediately, and never
      * throws.
@@ -86,11 +86,25 @@ public final class FileHistory implements SearchableHistory {
     }
 
     /** Reads the decisions in a directory, to which another process may be writing. Blocks. */
-    public static List<Decision> read(Path directory, DecisionQuery query, Consumer<String> damaged)
-            throws IOException {
-        DecisionQuery.Sieve sieve = query.sieve();
-        new Segments(directory, Long.MAX_VALUE).read(sieve::offer, damaged);
-        return sieve.kept();
+    public static <R> R read(Path directory, Search<R> search, Consumer<String> damaged) throws IOException {
+        Search.Sieve<R> sieve = search.sieve();
+        read(new Segments(directory, Long.MAX_VALUE), sieve, damaged);
+        return sieve.answer();
+    }
+
+    private static void read(Segments segments, Search.Sieve<?> sieve, Consumer<String> damaged) throws IOException {
+        List<Instant> first = new ArrayList<>(1);
+        segments.read(
+                decision -> {
+                    if (first.isEmpty()) {
+                        first.add(decision.at());
+                    }
+                    sieve.offer(decision);
+                },
+                damaged);
+        if (segments.wasPruned()) {
+            first.forEach(sieve::deletedUntil);
+        }
     }
 
     @Override
@@ -144,41 +158,46 @@ public final class FileHistory implements SearchableHistory {
     }
 
     @Override
-    public CompletableFuture<List<Decision>> find(DecisionQuery query) {
-        CompletableFuture<List<Decision>> answer = new CompletableFuture<>();
+    public <R> CompletableFuture<R> find(Search<R> search) {
+        CompletableFuture<R> answer = new CompletableFuture<>();
+        Search.Sieve<R> sieve = search.sieve();
+        List<String> damaged = new ArrayList<>();
         // The worker does this after the current batch.
         onWorker("reading " + segments, READ_TIMEOUT, () -> {
-                    List<String> damaged = new ArrayList<>();
-                    DecisionQuery.Sieve sieve = query.sieve();
-                    segments.read(sieve::offer, damaged::add);
-                    return new Found(sieve.kept(), damaged);
+                    read(segments, sieve, damaged::add);
+                    return true;
                 })
-                .whenComplete((found, error) -> loop.execute(() -> {
-                    if (error != null || failing || busy) {
-                        // Some of the newest are only in memory.
-                        merged(query, error == null ? found.decisions() : List.of(), answer);
-                    } else {
-                        answer.complete(found.decisions());
-                    }
+                .whenComplete((done, error) -> loop.execute(() -> {
                     if (error != null) {
                         log.warn(
                                 "History {} cannot be read: {}; showing only decisions in memory",
                                 segments,
                                 reason(error));
-                    } else if (!found.damaged().isEmpty()) {
-                        log.warn("History {}: unreadable: {}", segments, String.join("; ", found.damaged()));
+                        // A worker that is stuck may still offer to the other sieve.
+                        answer.complete(inMemory(search.sieve()));
+                        return;
+                    }
+                    // Some of the newest may be only in memory.
+                    answer.complete(failing || busy ? merged(sieve) : sieve.answer());
+                    if (!damaged.isEmpty()) {
+                        log.warn("History {}: unreadable: {}", segments, String.join("; ", damaged));
                     }
                 }));
         return answer;
     }
 
-    private void merged(DecisionQuery query, List<Decision> onDisk, CompletableFuture<List<Decision>> answer) {
-        memory.find(query).thenAccept(inMemory -> {
-            DecisionQuery.Sieve sieve = query.sieve();
-            onDisk.forEach(sieve::offer);
-            inMemory.stream().filter(decision -> !onDisk.contains(decision)).forEach(sieve::offer);
-            answer.complete(sieve.kept());
-        });
+    private <R> R merged(Search.Sieve<R> sieve) {
+        Set<Decision> onDisk = new HashSet<>(sieve.held());
+        memory.all().stream().filter(decision -> !onDisk.contains(decision)).forEach(sieve::offer);
+        return sieve.answer();
+    }
+
+    private <R> R inMemory(Search.Sieve<R> sieve) {
+        sieve.deletedUntil(
+                memory.all().isEmpty()
+                        ? loop.clock().wallTime()
+                        : memory.all().iterator().next().at());
+        return merged(sieve);
     }
 
     @Override

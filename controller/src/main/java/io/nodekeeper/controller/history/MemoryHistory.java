@@ -1,10 +1,12 @@
 package io.nodekeeper.controller.history;
 
+import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -24,6 +26,8 @@ public final class MemoryHistory implements SearchableHistory {
     private final int inAll;
     private final ArrayDeque<Decision> decisions = new ArrayDeque<>();
     private final Map<String, Integer> count = new HashMap<>();
+    /** The time of the last decision that was dropped. */
+    private Optional<Instant> forgotten = Optional.empty();
 
     /** An empty history with the default limits. */
     public MemoryHistory() {
@@ -50,8 +54,10 @@ public final class MemoryHistory implements SearchableHistory {
     private void forgetOldest(String node) {
         Iterator<Decision> oldestFirst = decisions.iterator();
         while (oldestFirst.hasNext()) {
-            if (oldestFirst.next().node().equals(node)) {
+            Decision oldest = oldestFirst.next();
+            if (oldest.node().equals(node)) {
                 oldestFirst.remove();
+                forgotten = Optional.of(oldest.at());
                 count.computeIfPresent(node, (name, before) -> before == 1 ? null : before - 1);
                 return;
             }
@@ -59,10 +65,16 @@ public final class MemoryHistory implements SearchableHistory {
     }
 
     @Override
-    public CompletableFuture<List<Decision>> find(DecisionQuery query) {
-        DecisionQuery.Sieve sieve = query.sieve();
+    public <R> CompletableFuture<R> find(Search<R> search) {
+        Search.Sieve<R> sieve = search.sieve();
+        forgotten.ifPresent(sieve::deletedUntil);
         decisions.forEach(sieve::offer);
-        return CompletableFuture.completedFuture(sieve.kept());
+        return CompletableFuture.completedFuture(sieve.answer());
+    }
+
+    /** All decisions, oldest first. */
+    Collection<Decision> all() {
+        return decisions;
     }
 
     @Override

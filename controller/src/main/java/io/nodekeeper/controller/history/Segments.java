@@ -164,6 +164,12 @@ final class Segments {
         }
     }
 
+    /** Whether the oldest decisions have been deleted. */
+    boolean wasPruned() throws IOException {
+        List<Path> all = list();
+        return !all.isEmpty() && number(all.getFirst()) > 1;
+    }
+
     /** The bytes of all segments. */
     long size() throws IOException {
         long size = 0;

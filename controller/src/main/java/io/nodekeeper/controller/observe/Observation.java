@@ -11,6 +11,7 @@ import io.nodekeeper.client.shadow.ShadowTransport;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ObserveMetrics;
+import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -30,6 +31,13 @@ import org.slf4j.LoggerFactory;
  * because ours sees that it is done. Reports may come from any thread; the rest is confined to the loop.
  */
 public final class Observation implements ShadowTransport.Witness {
+    /** The kind of the decisions about differences. */
+    public static final String DIFFERENCE = "Difference";
+    /** The kind of the decision that the observation began. */
+    public static final String BEGINNING = "ObservationStarted";
+    /** The kind of the decision that the observation ended. */
+    public static final String END = "ObservationEnded";
+
     private static final Logger log = LoggerFactory.getLogger(Observation.class);
     /**
      * How long a change waits for the other side: a rate-limited controller may need minutes for what ours does
@@ -50,13 +58,15 @@ public final class Observation implements ShadowTransport.Witness {
     private final History history;
     private final Comparison comparison = new Comparison(WINDOW);
     private final Signs signs = new Signs();
+    private final Silences silences = new Silences();
+    private final Duration grace;
     private final Duration heardLately;
     private final ObserveMetrics metrics;
     /** One for each node of the cluster. */
     private final Map<String, Change.NodeState> nodes = new HashMap<>();
 
     private final Map<String, Integer> kept = new HashMap<>();
-    private final ArrayDeque<Comparison.Difference> latest = new ArrayDeque<>();
+    private final ArrayDeque<JsonObject> latest = new ArrayDeque<>();
     private final LinkedHashSet<String> ended = new LinkedHashSet<>();
     private final ArrayDeque<Long> leads = new ArrayDeque<>();
     private boolean sweeping;
@@ -72,22 +82,44 @@ public final class Observation implements ShadowTransport.Witness {
     public Observation(Loop loop, History history, Duration grace, ObserveMetrics metrics) {
         this.loop = loop;
         this.history = history;
+        this.grace = grace;
         this.heardLately = grace.dividedBy(2);
         this.metrics = metrics;
     }
 
     /**
      * A history for a controller in observe mode, whose writes are withheld: it stores decisions as what the controller
-     * would have done.
+     * would have done. Those about the controller itself, such as its blindness, are facts.
      */
     public History wouldBe() {
-        return decision -> history.add(new Decision(
-                decision.at(),
-                decision.node(),
-                decision.uid(),
-                decision.kind(),
-                "Not done in observe mode: " + decision.text(),
-                decision.details()));
+        return decision -> history.add(
+                decision.node().isEmpty()
+                        ? decision
+                        : new Decision(
+                                decision.at(),
+                                decision.node(),
+                                decision.uid(),
+                                decision.kind(),
+                                "Not done in observe mode: " + decision.text(),
+                                decision.details()));
+    }
+
+    /** The observation begins, which the history shows, so that a report knows since when there is something to compare. */
+    public void begin() {
+        history.add(ofItself(
+                BEGINNING,
+                "begins to compare its decisions with those of the cluster's controller; its grace period is "
+                        + GoDuration.format(grace)));
+    }
+
+    /** The observation ends; call it once, on the loop. Returns a summary in one line. */
+    public String end() {
+        history.add(ofItself(END, summary()));
+        return summary();
+    }
+
+    private Decision ofItself(String kind, String text) {
+        return new Decision(loop.clock().wallTime(), "", "", kind, text, JsonObject.EMPTY);
     }
 
     @Override
@@ -133,7 +165,10 @@ public final class Observation implements ShadowTransport.Witness {
             return;
         }
         if (!type.equals("DELETED")) {
-            signs.lease(lease, loop.clock().nanoTime());
+            long now = loop.clock().nanoTime();
+            if (signs.lease(lease, now)) {
+                silences.heard(lease.name(), now);
+            }
         } else if (!nodes.containsKey(lease.name())) {
             signs.gone(lease.name());
         }
@@ -145,7 +180,10 @@ public final class Observation implements ShadowTransport.Witness {
             signs.gone(node.name());
             return;
         }
-        signs.node(node, loop.clock().nanoTime());
+        long at = loop.clock().nanoTime();
+        if (signs.node(node, at)) {
+            silences.heard(node.name(), at);
+        }
         Change.NodeState now = Change.NodeState.of(node);
         Change.NodeState before = nodes.put(node.name(), now);
         // The first state of a node is not a new change.
@@ -190,8 +228,8 @@ public final class Observation implements ShadowTransport.Witness {
 
     private void theirs(Change change) {
         log.info("Happened: {}", change);
-        Optional<Duration> heard = signs.age(change.node(), loop.clock().nanoTime())
-                .filter(age -> change.isVerdict() && age.compareTo(heardLately) < 0);
+        Optional<Duration> heard =
+                silence(change).filter(age -> change.isVerdict() && age.compareTo(heardLately) < 0);
         if (heard.isPresent()) {
             found(comparison.theirsFalse(change, loop.clock().wallTime(), heard.get()));
             count();
@@ -200,7 +238,14 @@ public final class Observation implements ShadowTransport.Witness {
         made(Comparison.Side.THEIRS, change);
     }
 
+    private Optional<Duration> silence(Change change) {
+        return signs.age(change.node(), loop.clock().nanoTime());
+    }
+
     private void made(Comparison.Side side, Change change) {
+        if (change.isVerdict()) {
+            silences.verdict(change, silence(change), loop.clock().nanoTime());
+        }
         comparison
                 .made(side, change, loop.clock().wallTime(), loop.clock().nanoTime())
                 .ifPresent(this::found);
@@ -231,7 +276,9 @@ public final class Observation implements ShadowTransport.Witness {
 
     private void found(Comparison.Difference difference) {
         log.info("Difference: {}", difference.text());
-        latest.add(difference);
+        Change change = difference.change();
+        JsonObject json = change.isVerdict() ? withSilence(difference) : json(difference);
+        latest.add(json);
         if (latest.size() > SHOWN) {
             latest.removeFirst();
         }
@@ -242,14 +289,13 @@ public final class Observation implements ShadowTransport.Witness {
                 leads.removeFirst();
             }
         }
-        Change change = difference.change();
         history.add(new Decision(
                 loop.clock().wallTime(),
                 change.node(),
                 change.kind().equals("node") ? change.uid() : "",
-                "Difference",
+                DIFFERENCE,
                 difference.text(),
-                json(difference)));
+                json));
     }
 
     /** All results so far; on the loop. */
@@ -277,10 +323,13 @@ public final class Observation implements ShadowTransport.Witness {
         }
         return json.put(
                         "latest",
-                        new JsonArray(latest.stream()
-                                .<JsonValue>map(Observation::json)
-                                .toList()))
+                        new JsonArray(List.<JsonValue>copyOf(latest)))
                 .build();
+    }
+
+    /** The number of changes that wait for the other controller; on the loop. */
+    public int waiting() {
+        return comparison.waiting();
     }
 
     /** How many entries each queue and map holds, by name; on the loop. */
@@ -289,13 +338,14 @@ public final class Observation implements ShadowTransport.Witness {
                 "changes that wait", comparison.waiting(),
                 "observed nodes", nodes.size(),
                 "signs", signs.size(),
+                "verdicts with their silence", silences.size(),
                 "kinds of writes", kept.size(),
                 "outcomes shown", latest.size(),
                 "ended pods", ended.size(),
                 "leads", leads.size());
     }
 
-    /** A summary in one line, for the end of the process; on the loop. */
+    /** A summary in one line; on the loop. */
     public String summary() {
         long[] sorted = leads.stream().mapToLong(Long::longValue).toArray();
         Arrays.sort(sorted);
@@ -307,6 +357,15 @@ public final class Observation implements ShadowTransport.Witness {
                 + " by theirs alone, " + comparison.count("theirsFalse") + " false verdicts of theirs, "
                 + comparison.waiting() + " open, " + comparison.count("dropped") + " dropped; "
                 + kept.values().stream().mapToInt(Integer::intValue).sum() + " writes withheld";
+    }
+
+    /** A verdict with the silence around it and the grace period, which show later whether it was right. */
+    private JsonObject withSilence(Comparison.Difference verdict) {
+        Silences.Silence silence = silences.take(verdict.change());
+        JsonObject.Builder json = json(verdict).toBuilder().put("graceMillis", grace.toMillis());
+        silence.before().ifPresent(before -> json.put("silentMillisBefore", before.toMillis()));
+        silence.after().ifPresent(after -> json.put("heardMillisAfter", after.toMillis()));
+        return json.build();
     }
 
     private static JsonObject json(Comparison.Difference difference) {

@@ -20,38 +20,46 @@ final class Signs {
         /** Whether the heartbeat was seen when it arrived; the age of one found in a list is unknown. */
         private boolean fresh;
 
-        private void came(boolean justNow, long now) {
+        private boolean came(boolean justNow, long now) {
             if (justNow) {
                 fresh = true;
                 seenAt = now;
             }
+            return justNow;
         }
     }
 
     /** By name; at most one entry for each node and each lease of the cluster. */
     private final Map<String, Sign> byName = new HashMap<>();
 
-    /** A lease of a node was seen. */
-    void lease(Lease lease, long now) {
+    /** A lease of a node was seen. Returns whether it is a heartbeat that just arrived. */
+    boolean lease(Lease lease, long now) {
         Sign sign = byName.computeIfAbsent(lease.name(), name -> new Sign());
         String renewal = lease.spec().text("renewTime");
-        if (!renewal.equals(sign.renewal)) {
-            sign.came(!sign.renewal.isEmpty(), now);
-            sign.renewal = renewal;
+        if (renewal.equals(sign.renewal)) {
+            return false;
         }
+        boolean fresh = sign.came(!sign.renewal.isEmpty(), now);
+        sign.renewal = renewal;
+        return fresh;
     }
 
-    /** A node was seen. No controller changes the heartbeat time of a node that is not Unknown. */
-    void node(Node node, long now) {
+    /**
+     * A node was seen. No controller changes the heartbeat time of a node that is not Unknown. Returns whether it is a
+     * heartbeat that just arrived.
+     */
+    boolean node(Node node, long now) {
         Sign sign = byName.computeIfAbsent(node.name(), name -> new Sign());
         String heartbeat = heartbeat(node);
         boolean unknown = node.ready()
                 .filter(ready -> ready.status().equals(Condition.UNKNOWN))
                 .isPresent();
-        if (!heartbeat.equals(sign.heartbeat)) {
-            sign.came(!unknown && !sign.heartbeat.isEmpty(), now);
-            sign.heartbeat = heartbeat;
+        if (heartbeat.equals(sign.heartbeat)) {
+            return false;
         }
+        boolean fresh = sign.came(!unknown && !sign.heartbeat.isEmpty(), now);
+        sign.heartbeat = heartbeat;
+        return fresh;
     }
 
     /** The node, or a lease without a node, was deleted. */

@@ -10,6 +10,8 @@ import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.MemoryHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.Hop;
+import io.nodekeeper.controller.metrics.ObserveMetrics;
+import io.nodekeeper.controller.observe.Observation;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -53,6 +55,27 @@ class DebugPagesTest {
                         .objects()
                         .map(decision -> decision.text("kind")))
                 .containsExactly("Unknown");
+    }
+
+    @Test
+    void observeReportCoversTheRequestedTimeUntilNow() {
+        assertThat(get("/debug/observe-report", "").status()).isEqualTo(404);
+        pages.observing(new Observation(loop, history, Duration.ofSeconds(50), new ObserveMetrics(metrics)));
+        history.add(new Decision(B.minusSeconds(90), "", "", "ObserverBlind", "", JsonObject.EMPTY.with("hop", "watch")));
+        history.add(new Decision(B.minusSeconds(30), "", "", "ObserverSees", "", JsonObject.EMPTY.with("hop", "watch")));
+
+        JsonObject report =
+                Json.parseObject(get("/debug/observe-report", "since=1m").body());
+
+        // The first page took 5 s.
+        assertThat(report.text("from")).isEqualTo("2015-01-01T11:59:05.000000Z");
+        assertThat(report.text("to")).isEqualTo("2015-01-01T12:00:05.000000Z");
+        assertThat(report.object("summary").number("blindMillis")).contains(25_000L);
+        assertThat(report.number("waiting")).contains(0L);
+        Page wrong = get("/debug/observe-report", "since=9000h");
+        assertThat(wrong.status()).isEqualTo(400);
+        assertThat(new String(wrong.body(), StandardCharsets.UTF_8).strip())
+                .isEqualTo("since is \"9000h\"; expected a duration like 24h, at most 8784h0m0s");
     }
 
     @Test

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -240,6 +241,62 @@ class HistoryTest {
         assertThat(history.find(DecisionQuery.newest("", 100)).join())
                 .extracting(Decision::node)
                 .containsExactly("n40", "n41", "n42", "n43", "n44", "n45", "n46", "n47", "n48", "n49");
+    }
+
+    @Test
+    void periodHasTheKindsThatWereAskedForAndTheStateAtItsBeginning() {
+        MemoryHistory history = new MemoryHistory();
+        history.add(about("", 0, "ObserverBlind"));
+        history.add(about("", 1, "ObserverSees"));
+        history.add(about("", 2, "ObserverBlind"));
+        history.add(about("n1", 3, "Removed"));
+        history.add(about("n1", 10, "Removed"));
+        history.add(about("n1", 11, "Unknown"));
+        history.add(about("", 12, "ObserverSees"));
+
+        assertThat(history.find(period(10, 100)).join())
+                .isEqualTo(new PeriodQuery.Found(
+                        List.of(about("", 1, "ObserverSees"), about("", 2, "ObserverBlind")),
+                        List.of(about("n1", 10, "Removed"), about("", 12, "ObserverSees")),
+                        Optional.empty()));
+    }
+
+    @Test
+    void periodSaysSinceWhenItIsCompleteIfTheLimitOrTheMemoryCutIt() {
+        MemoryHistory history = new MemoryHistory(100, 10);
+        IntStream.range(0, 12).forEach(i -> history.add(about("n" + i, i, "Removed")));
+
+        assertThat(history.find(period(5, 100)).join().completeSince()).isEmpty();
+        assertThat(history.find(period(0, 100)).join().completeSince()).contains(B.plusSeconds(1));
+        assertThat(history.find(period(5, 3)).join())
+                .isEqualTo(new PeriodQuery.Found(
+                        List.of(),
+                        List.of(about("n9", 9, "Removed"), about("n10", 10, "Removed"), about("n11", 11, "Removed")),
+                        Optional.of(B.plusSeconds(8))));
+    }
+
+    @Test
+    void periodSaysSinceWhenItIsCompleteIfFilesWereDeletedAtTheBound() throws Exception {
+        Segments segments = new Segments(directory, 8_000);
+        for (int i = 0; i < 200; i++) {
+            segments.append(List.of(about("n1", i, "Removed")));
+        }
+        segments.release();
+
+        PeriodQuery.Found found = FileHistory.read(directory, period(0, 1_000), damage -> {});
+
+        assertThat(found.decisions()).hasSizeLessThan(200);
+        assertThat(found.completeSince()).contains(found.decisions().getFirst().at());
+        assertThat(FileHistory.read(directory, period(199, 10), damage -> {}))
+                .isEqualTo(new PeriodQuery.Found(List.of(), List.of(about("n1", 199, "Removed")), Optional.empty()));
+    }
+
+    private static PeriodQuery period(int from, int limit) {
+        return new PeriodQuery(B.plusSeconds(from), Set.of("ObserverBlind", "ObserverSees", "Removed"), limit);
+    }
+
+    private static Decision about(String node, int second, String kind) {
+        return new Decision(B.plusSeconds(second), node, "", kind, "", JsonObject.EMPTY);
     }
 
     @Test
