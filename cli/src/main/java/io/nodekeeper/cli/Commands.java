@@ -11,6 +11,8 @@ import io.nodekeeper.cli.doctor.DoctorCommand;
 import io.nodekeeper.cli.doctor.DoctorProcess;
 import io.nodekeeper.cli.guard.GuardCommand;
 import io.nodekeeper.cli.hollow.HollowNodesCommand;
+import io.nodekeeper.cli.observe.ObserveReportCommand;
+import io.nodekeeper.cli.observe.ObserveReportProcess;
 import io.nodekeeper.cli.simulate.SimulateCommand;
 import io.nodekeeper.cli.simulate.SimulateProcess;
 import io.nodekeeper.cli.status.StatusCommand;
@@ -68,6 +70,7 @@ final class Commands {
                 new GuardCommand(out),
                 new StatusCommand(command -> StatusProcess.run(command, out, err)),
                 new WhyCommand(command -> WhyProcess.run(command, clock, out, err)),
+                new ObserveReportCommand(command -> ObserveReportProcess.run(command, clock, out, err)),
                 new DoctorCommand(command -> DoctorProcess.run(command, processes.runtime, out, err)),
                 new CertsCommand(clock.wallTime(), Randoms.secure(), out),
                 new CompletionCommand(out));

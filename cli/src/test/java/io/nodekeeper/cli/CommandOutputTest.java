@@ -152,6 +152,7 @@ class CommandOutputTest {
                 Map.entry("hollow-nodes", List.of("--kubeconfig", kubeconfig)),
                 Map.entry("simulate", List.of("--nodes", "3", "--duration", "1m")),
                 Map.entry("why", List.of("n1", "--history-dir", history())),
+                Map.entry("observe-report", List.of("--history-dir", history())),
                 Map.entry(
                         "status",
                         List.of(
@@ -251,6 +252,7 @@ class CommandOutputTest {
                         "https://h:1",
                         "--out",
                         "/dev/full"),
+                List.of("observe-report", "--history-dir", history(), "--output-file", "/dev/full"),
                 List.of("simulate", "--nodes", "3", "--duration", "1m", "--trace", "/dev/full"))) {
             int code = model.run(line);
             assertThat(code).as(line.toString()).isIn(1, 2);

@@ -178,7 +178,7 @@ public final class ControllerProcess {
     private void serve(InetSocketAddress address, boolean orElseAny, Optional<Exposure> exposure) throws IOException {
         ProcessView view = new ProcessView(loop, () -> controller, election);
         DebugPages shown = new DebugPages(view, history, metrics, loop, timer);
-        observation.ifPresent(observed -> shown.with("/debug/observe", observed::json));
+        observation.ifPresent(shown::observing);
         guard.ifPresent(guarding -> shown.with("/debug/guard", guarding::json));
         WebPages web = new WebPages(shown, view, new NodeStory(Optional.of(client), timer), timer);
         pages = Optional.of(
@@ -198,6 +198,7 @@ public final class ControllerProcess {
             }
             try {
                 history.open();
+                observation.ifPresent(Observation::begin);
                 Controller begun = new Controller(
                         config,
                         new ControllerPorts(
@@ -231,7 +232,7 @@ public final class ControllerProcess {
         observation.ifPresent(observed -> waitFor(
                         "the summary of the observation",
                         SUMMARY_SECONDS,
-                        CompletableFuture.supplyAsync(observed::summary, loop))
+                        CompletableFuture.supplyAsync(observed::end, loop))
                 .ifPresent(summary -> log.info("{}", summary)));
         history.close();
         transport.close();

@@ -8,6 +8,7 @@ import io.nodekeeper.client.config.KubeconfigException;
 import io.nodekeeper.client.config.ServerAccess;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,6 +57,16 @@ public final class ClientOptions implements Checked {
         faults.require(
                 context.isEmpty() || file.isPresent() || !files().isEmpty(),
                 "--context is \"" + context + "\", but there is no kubeconfig; expected --kubeconfig FILE");
+    }
+
+    /** The flags with which another command uses the same access; empty if they were not given. */
+    public List<String> flags() {
+        List<String> flags = new ArrayList<>();
+        file.ifPresent(path -> flags.addAll(List.of("--kubeconfig", path.toString())));
+        if (!context.isEmpty()) {
+            flags.addAll(List.of("--context", context));
+        }
+        return flags;
     }
 
     /** The access; throws KubeconfigException with the faults of the first file if no file has the context. */

@@ -6,6 +6,7 @@ import io.nodekeeper.cli.options.ClientOptions;
 import io.nodekeeper.client.config.KubeconfigException;
 import io.nodekeeper.client.config.ServerAccess;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
@@ -15,6 +16,11 @@ import picocli.CommandLine.Option;
 public final class SourceOptions implements Checked {
     /** A Service's name and port in the form of the API server's proxy. */
     private static final String SERVICE = "(https?:)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?:([a-z0-9-]{1,15}|[0-9]{1,5})";
+
+    private static final String NAMESPACE = "kube-system";
+    private static final String SERVICE_DEFAULT = "nodekeeper-controller:10257";
+    /** The controller's own default. */
+    private static final int LOCAL_PORT = 10_257;
 
     @Mixin
     ClientOptions client = new ClientOptions();
@@ -34,17 +40,17 @@ public final class SourceOptions implements Checked {
     @Option(
             names = "--controller-namespace",
             paramLabel = "NAMESPACE",
-            defaultValue = "kube-system",
+            defaultValue = NAMESPACE,
             description = "The namespace of --controller-service. Default: ${DEFAULT-VALUE}.")
-    String namespace = "kube-system";
+    String namespace = NAMESPACE;
 
     @Option(
             names = "--controller-service",
             paramLabel = "[https:]NAME:PORT",
-            defaultValue = "nodekeeper-controller:10257",
+            defaultValue = SERVICE_DEFAULT,
             description =
                     "The Service with the controller's pages, for the API server's proxy. Default: ${DEFAULT-VALUE}.")
-    String service = "nodekeeper-controller:10257";
+    String service = SERVICE_DEFAULT;
 
     /** Checks where the controller is; {@code needed} is false if the answer comes from elsewhere. */
     public void check(Faults faults, boolean needed) {
@@ -108,6 +114,41 @@ public final class SourceOptions implements Checked {
     private static int port(URI url) {
         int usual = "https".equalsIgnoreCase(url.getScheme()) ? 443 : 80;
         return url.getPort() < 0 ? usual : url.getPort();
+    }
+
+    /** The value of {@code --server}. */
+    public Optional<URI> server() {
+        return server;
+    }
+
+    /** The flags with which another command asks the same controller; empty if the defaults lead there. */
+    public List<String> flags() {
+        if (server.isPresent()) {
+            return List.of("--server", server.get().toString());
+        }
+        List<String> flags = new ArrayList<>(client.flags());
+        if (!namespace.equals(NAMESPACE)) {
+            flags.addAll(List.of("--controller-namespace", namespace));
+        }
+        if (!service.equals(SERVICE_DEFAULT)) {
+            flags.addAll(List.of("--controller-service", service));
+        }
+        return flags;
+    }
+
+    /** The command after which the pages of the service are at {@link #forwarded}. */
+    public String portForward() {
+        return "kubectl -n " + namespace + " port-forward service/" + part(0) + " " + LOCAL_PORT + ":" + part(1);
+    }
+
+    /** The address of the pages while {@link #portForward} runs. */
+    public URI forwarded() {
+        return URI.create((service.startsWith("https:") ? "https" : "http") + "://127.0.0.1:" + LOCAL_PORT);
+    }
+
+    /** The name or the port of the service. */
+    private String part(int index) {
+        return service.replaceFirst("^https?:", "").split(":", 2)[index];
     }
 
     /** The path of the proxy to the controller's pages. */

@@ -1,4 +1,4 @@
-/** Finds the controller that answers {@code why} and {@code status}: directly, or through the API server's proxy. */
+/** Finds the controller that answers {@code why}, {@code status} and {@code observe-report}: directly, or through the API server's proxy. */
 @NullMarked
 package io.nodekeeper.cli.source;
 
