@@ -61,8 +61,10 @@ class DebugPagesTest {
     void observeReportCoversTheRequestedTimeUntilNow() {
         assertThat(get("/debug/observe-report", "").status()).isEqualTo(404);
         pages.observing(new Observation(loop, history, Duration.ofSeconds(50), new ObserveMetrics(metrics)));
-        history.add(new Decision(B.minusSeconds(90), "", "", "ObserverBlind", "", JsonObject.EMPTY.with("hop", "watch")));
-        history.add(new Decision(B.minusSeconds(30), "", "", "ObserverSees", "", JsonObject.EMPTY.with("hop", "watch")));
+        history.add(
+                new Decision(B.minusSeconds(90), "", "", "ObserverBlind", "", JsonObject.EMPTY.with("hop", "watch")));
+        history.add(
+                new Decision(B.minusSeconds(30), "", "", "ObserverSees", "", JsonObject.EMPTY.with("hop", "watch")));
 
         JsonObject report =
                 Json.parseObject(get("/debug/observe-report", "since=1m").body());

@@ -32,10 +32,8 @@ class SilencesTest {
         silences.verdict(verdict("a"), Optional.empty(), 100);
         silences.heard("n2", 107);
 
-        assertThat(silences.take(verdict("a")))
-                .isEqualTo(new Silences.Silence(Optional.empty(), Optional.empty()));
-        assertThat(silences.take(verdict("b")))
-                .isEqualTo(new Silences.Silence(Optional.empty(), Optional.empty()));
+        assertThat(silences.take(verdict("a"))).isEqualTo(new Silences.Silence(Optional.empty(), Optional.empty()));
+        assertThat(silences.take(verdict("b"))).isEqualTo(new Silences.Silence(Optional.empty(), Optional.empty()));
     }
 
     @Test

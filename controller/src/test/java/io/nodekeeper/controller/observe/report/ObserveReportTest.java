@@ -54,11 +54,7 @@ class ObserveReportTest {
 
     private void blind(double from, double to) {
         add(from + 3, "", "ObserverBlind", JsonObject.EMPTY.with("hop", "watch").with("blindFor", "3s"));
-        add(
-                to,
-                "",
-                "ObserverSees",
-                JsonObject.EMPTY.with("hop", "watch").with("blindFor", (long) (to - from) + "s"));
+        add(to, "", "ObserverSees", JsonObject.EMPTY.with("hop", "watch").with("blindFor", (long) (to - from) + "s"));
     }
 
     private JsonObject report() {
@@ -66,9 +62,7 @@ class ObserveReportTest {
     }
 
     private JsonObject report(MemoryHistory history) {
-        decisions.stream()
-                .sorted((a, b) -> a.at().compareTo(b.at()))
-                .forEach(history::add);
+        decisions.stream().sorted((a, b) -> a.at().compareTo(b.at())).forEach(history::add);
         Period period = new Period(B, B.plus(Duration.ofHours(1)));
         return ObserveReport.of(history.find(ObserveReport.query(period.from())).join(), period);
     }
@@ -121,9 +115,10 @@ class ObserveReportTest {
         JsonObject report = report();
 
         assertThat(verdicts(report))
-                .containsExactly("premature: the cluster's controller declared it Unknown after 52s of silence, for 45s of"
-                        + " which Nodekeeper was blind; the node sent a heartbeat 10s later, within Nodekeeper's grace"
-                        + " period of 50s; pods 0");
+                .containsExactly(
+                        "premature: the cluster's controller declared it Unknown after 52s of silence, for 45s of"
+                                + " which Nodekeeper was blind; the node sent a heartbeat 10s later, within Nodekeeper's grace"
+                                + " period of 50s; pods 0");
         assertThat(total(report, "prematureVerdicts")).isEqualTo(1);
         assertThat(total(report, "blindMillis")).isEqualTo(45_000);
         assertThat(report.array("blind").toString())
@@ -136,8 +131,9 @@ class ObserveReportTest {
         difference(700, theirsAlone(100, 41).put("heardMillisAfter", 8_999));
 
         assertThat(verdicts(report()))
-                .containsExactly("premature: the cluster's controller declared it Unknown after 41s of silence; the node sent"
-                        + " a heartbeat 8.999s later, within Nodekeeper's grace period of 50s; pods 0");
+                .containsExactly(
+                        "premature: the cluster's controller declared it Unknown after 41s of silence; the node sent"
+                                + " a heartbeat 8.999s later, within Nodekeeper's grace period of 50s; pods 0");
     }
 
     @Test
@@ -154,8 +150,9 @@ class ObserveReportTest {
         JsonObject report = report();
 
         assertThat(verdicts(report))
-                .containsExactly("earlier: Nodekeeper would have declared it Unknown 4.9s before the cluster's controller"
-                        + " did; pods 0; gained 4900");
+                .containsExactly(
+                        "earlier: Nodekeeper would have declared it Unknown 4.9s before the cluster's controller"
+                                + " did; pods 0; gained 4900");
         assertThat(report.object("summary").object("earlier"))
                 .hasToString("{\"verdicts\":1,\"estimated\":0,\"totalMillis\":4900,\"medianMillis\":4900,"
                         + "\"longestMillis\":4900}");
@@ -169,8 +166,9 @@ class ObserveReportTest {
         JsonObject report = report();
 
         assertThat(verdicts(report))
-                .containsExactly("later: the cluster's controller declared it Unknown after 40.5s of silence; Nodekeeper"
-                        + " would have waited 9.5s longer; the node stayed silent; pods 0; gained -9500");
+                .containsExactly(
+                        "later: the cluster's controller declared it Unknown after 40.5s of silence; Nodekeeper"
+                                + " would have waited 9.5s longer; the node stayed silent; pods 0; gained -9500");
         assertThat(report.object("summary").object("later").number("estimated")).contains(1L);
         assertThat(total(report, "podsSaved")).isZero();
         assertThat(total(report, "otherEvictionsByTheirsAlone")).isEqualTo(1);
@@ -188,8 +186,9 @@ class ObserveReportTest {
                         .put("oursBeforeTheirsMillis", -3_000));
 
         assertThat(verdicts(report()))
-                .containsExactly("later: Nodekeeper would have declared it Unknown 3s after the cluster's controller did;"
-                        + " pods 0; gained -3000");
+                .containsExactly(
+                        "later: Nodekeeper would have declared it Unknown 3s after the cluster's controller did;"
+                                + " pods 0; gained -3000");
     }
 
     @Test
@@ -203,8 +202,9 @@ class ObserveReportTest {
                         .put("heardMillisAfter", 7_000));
 
         assertThat(verdicts(report()))
-                .containsExactly("oursAlone: Nodekeeper would have declared it Unknown, the cluster's controller did not;"
-                        + " the node sent a heartbeat 7s later; pods 0");
+                .containsExactly(
+                        "oursAlone: Nodekeeper would have declared it Unknown, the cluster's controller did not;"
+                                + " the node sent a heartbeat 7s later; pods 0");
     }
 
     @Test
@@ -213,8 +213,9 @@ class ObserveReportTest {
         add(104, "n1", "Removed", JsonObject.EMPTY);
 
         assertThat(verdicts(report()))
-                .containsExactly("undecided: the cluster's controller declared it Unknown after 42s of silence; the node was"
-                        + " deleted 4s later; pods 0");
+                .containsExactly(
+                        "undecided: the cluster's controller declared it Unknown after 42s of silence; the node was"
+                                + " deleted 4s later; pods 0");
     }
 
     @Test
@@ -227,8 +228,9 @@ class ObserveReportTest {
                         .put("theirs", at(100)));
 
         assertThat(verdicts(report()))
-                .containsExactly("undecided: the cluster's controller declared it Unknown; when it was silent since is not"
-                        + " known; the node stayed silent; pods 0");
+                .containsExactly(
+                        "undecided: the cluster's controller declared it Unknown; when it was silent since is not"
+                                + " known; the node stayed silent; pods 0");
     }
 
     @Test
@@ -262,7 +264,11 @@ class ObserveReportTest {
     void blindnessThatHasNotEndedAndOneThatBeganBeforeThePeriodCountWithinIt() {
         add(-10, "", "ObserverBlind", JsonObject.EMPTY.with("hop", "store").with("blindFor", "3s"));
         add(20, "", "ObserverSees", JsonObject.EMPTY.with("hop", "store").with("blindFor", "33s"));
-        add(3_590, "", "ObserverBlind", JsonObject.EMPTY.with("hop", "api_server").with("blindFor", "3s"));
+        add(
+                3_590,
+                "",
+                "ObserverBlind",
+                JsonObject.EMPTY.with("hop", "api_server").with("blindFor", "3s"));
 
         JsonObject report = report();
 
@@ -285,16 +291,20 @@ class ObserveReportTest {
     void changesAreCountedByWhoMadeThem() {
         String taint = "+node.kubernetes.io/unreachable:NoExecute";
         JsonObject node = JsonObject.EMPTY.with("object", "node n1").with("change", taint);
-        difference(60, node.toBuilder().put("ours", at(50)).put("theirs", at(55)).put("oursBeforeTheirsMillis", 5_000));
-        difference(160, node.toBuilder().put("ours", at(150)).put("theirs", at(157)).put("oursBeforeTheirsMillis", 7_000));
+        difference(
+                60, node.toBuilder().put("ours", at(50)).put("theirs", at(55)).put("oursBeforeTheirsMillis", 5_000));
+        difference(
+                160,
+                node.toBuilder().put("ours", at(150)).put("theirs", at(157)).put("oursBeforeTheirsMillis", 7_000));
         difference(700, node.toBuilder().put("theirs", at(100)));
         difference(701, node.toBuilder().put("ours", at(101)));
         eviction(102, "n1", "default/web-1");
 
         assertThat(report().array("changes").toString())
-                .isEqualTo("[{\"change\":\"node " + taint + "\",\"both\":2,\"oursAlone\":1,\"theirsAlone\":1,"
-                        + "\"theirsFalse\":0,\"medianLeadMillis\":7000},"
-                        + "{\"change\":\"pod evicted\",\"both\":0,\"oursAlone\":0,\"theirsAlone\":1,\"theirsFalse\":0}]");
+                .isEqualTo(
+                        "[{\"change\":\"node " + taint + "\",\"both\":2,\"oursAlone\":1,\"theirsAlone\":1,"
+                                + "\"theirsFalse\":0,\"medianLeadMillis\":7000},"
+                                + "{\"change\":\"pod evicted\",\"both\":0,\"oursAlone\":0,\"theirsAlone\":1,\"theirsFalse\":0}]");
     }
 
     @Test
