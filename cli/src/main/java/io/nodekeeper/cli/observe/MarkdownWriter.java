@@ -49,7 +49,7 @@ final class MarkdownWriter {
         return switch (span) {
             case Span.Words(String words) -> words(words);
             case Span.Code(String code) -> code(code);
-            case Span.Link(String label, String url) -> "[" + words(label) + "](<" + address(url) + ">)";
+            case Span.Link(String label, String url) -> "[" + words(label) + "](" + address(url) + ")";
         };
     }
 
@@ -74,9 +74,12 @@ final class MarkdownWriter {
         return fence + space + line + space + fence;
     }
 
+    /** Without what would end the address, its cell or its link. */
     private static String address(String url) {
         return ReportText.line(url)
                 .replace(" ", "%20")
+                .replace("(", "%28")
+                .replace(")", "%29")
                 .replace("<", "%3C")
                 .replace(">", "%3E")
                 .replace("|", "%7C")

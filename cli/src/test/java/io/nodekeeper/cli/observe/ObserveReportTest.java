@@ -111,7 +111,7 @@ class ObserveReportTest {
             assertThat(out.toString())
                     .contains("The links into timelines work while this runs: `kubectl -n monitoring port-forward"
                             + " service/nk 10257:pages`")
-                    .contains("[timeline](<https://127.0.0.1:10257/ui/#/node/n1?at=2026-11-21T16%3A13%3A10Z>), `nodekeeper"
+                    .contains("[timeline](https://127.0.0.1:10257/ui/#/node/n1?at=2026-11-21T16%3A13%3A10Z), `nodekeeper"
                             + " why n1 --at 2026-11-21T16:13:10Z --kubeconfig " + kubeconfig
                             + " --controller-namespace monitoring --controller-service https:nk:pages`");
         }
