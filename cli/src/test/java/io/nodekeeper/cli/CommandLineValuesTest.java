@@ -94,6 +94,7 @@ class CommandLineValuesTest {
             Map.entry("--service", List.of("", "a", "a/b/c", "A/b", "a/b:0", "a/b:99999", "a/" + LONG)),
             Map.entry("--service-account-issuer", List.of("", "issuer", "http://[", LONG)),
             Map.entry("--tls-san", List.of("", "a b", "999:1", "*.*.a", LONG)),
+            Map.entry("--token", List.of("a b", "a\nb", "ä")),
             Map.entry("--user", List.of("", "a b", "a/b", "ä", LONG)),
             Map.entry("NODE", List.of())); // any text: names and UIDs of any age
 

@@ -53,6 +53,8 @@ class FileOptionsTest {
                         "certs --out",
                         "controller --history-dir",
                         "doctor --bundle",
+                        "observe-report --history-dir", // read
+                        "observe-report --output-file",
                         "simulate --trace",
                         "up --audit-log-path",
                         "up --data-dir",

@@ -4,6 +4,7 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.files.FileErrors;
+import io.nodekeeper.cli.files.PrivateFiles;
 import io.nodekeeper.cli.source.Answer;
 import io.nodekeeper.cli.source.ControllerPages;
 import io.nodekeeper.controller.history.FileHistory;
@@ -16,9 +17,7 @@ import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -62,7 +61,7 @@ public final class ObserveReportProcess {
 
     private static void write(Path file, String text) throws IOException {
         try {
-            Files.writeString(file, text, StandardCharsets.UTF_8);
+            PrivateFiles.writeSecret(file, text);
         } catch (FileSystemException e) {
             throw new IOException("cannot write --output-file " + FileErrors.text(e), e);
         } catch (IOException e) {

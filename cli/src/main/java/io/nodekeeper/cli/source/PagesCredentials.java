@@ -5,6 +5,7 @@ import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.KubeconfigException;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.config.ServerAccess;
+import io.nodekeeper.client.config.TokenSource;
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.net.URI;
@@ -74,6 +75,8 @@ final class PagesCredentials {
                 !hasUser()
                         || server.filter(url -> "http".equals(url.getScheme())).isEmpty(),
                 "credentials are not sent over plain HTTP; expected https in --server");
+        Optional<String> fault = TokenSource.fault(token);
+        faults.require(fault.isEmpty(), "--token: the token has " + fault.orElse(""));
         faults.require(token.isEmpty() || tokenFile.isEmpty(), "--token and --token-file exclude each other");
         faults.require(
                 certificate.isPresent() == key.isPresent(),

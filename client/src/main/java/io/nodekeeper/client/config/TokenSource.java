@@ -45,7 +45,7 @@ public final class TokenSource {
      * Why a token cannot be sent: it has a character that a header cannot have. The HTTP client would say so, too, but it
      * quotes the token.
      */
-    static Optional<String> fault(String token) {
+    public static Optional<String> fault(String token) {
         return token.chars().allMatch(c -> c > ' ' && c < 0x7f)
                 ? Optional.empty()
                 : Optional.of("a space, a line break or another character that an HTTP header cannot have");
