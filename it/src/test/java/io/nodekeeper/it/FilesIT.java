@@ -127,8 +127,7 @@ class FilesIT {
                         "--healthz-port=1",
                         "--bundle=" + at("evidence.tar.gz")));
         assertThat(directory.resolve("evidence.tar.gz")).isNotEmptyFile();
-        Command.ok(unmasked(
-                "observe-report", "--history-dir=" + at("history"), "--output-file=" + at("observed.md")));
+        Command.ok(unmasked("observe-report", "--history-dir=" + at("history"), "--output-file=" + at("observed.md")));
         assertThat(directory.resolve("observed.md")).isNotEmptyFile();
         // given a store whose latest change is damaged
         Files.delete(directory.resolve("data/store/CURRENT"));

@@ -31,8 +31,8 @@ final class MarkdownWriter {
             case Block.Table(List<String> columns, List<List<List<Span>>> rows) -> {
                 row(columns.stream().map(MarkdownWriter::words).toList());
                 row(columns.stream().map(column -> "---").toList());
-                rows.forEach(cells ->
-                        row(cells.stream().map(MarkdownWriter::spans).toList()));
+                rows.forEach(
+                        cells -> row(cells.stream().map(MarkdownWriter::spans).toList()));
             }
         }
     }

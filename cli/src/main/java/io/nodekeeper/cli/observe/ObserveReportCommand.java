@@ -18,10 +18,11 @@ import picocli.CommandLine.Option;
 /** The command {@code observe-report}: where a controller in observe mode and the cluster's own one differed. */
 @Command(
         name = "observe-report",
-        description = "Reports where a controller with --mode observe or guard and the cluster's own controller differed:"
-                + " verdicts about healthy nodes and evictions of pods that would not have happened, outages that"
-                + " would have been declared earlier or later, differences in conditions and taints, and the periods"
-                + " in which Nodekeeper was blind. Asks the controller, or reads its history. Times are UTC.",
+        description =
+                "Reports where a controller with --mode observe or guard and the cluster's own controller differed:"
+                        + " verdicts about healthy nodes and evictions of pods that would not have happened, outages that"
+                        + " would have been declared earlier or later, differences in conditions and taints, and the periods"
+                        + " in which Nodekeeper was blind. Asks the controller, or reads its history. Times are UTC.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper observe-report --since 168h -o html --output-file week.html",

@@ -77,8 +77,9 @@ final class ReportDocument {
                     + " UTC entries are missing, and the totals are too small. --history-size sets the limit."));
         }
         if (observed.objects().findAny().isEmpty()) {
-            blocks.add(Block.important(
-                    "The history has no observation in this period: no controller with --mode observe or guard wrote to it."));
+            blocks.add(
+                    Block.important(
+                            "The history has no observation in this period: no controller with --mode observe or guard wrote to it."));
             return;
         }
         if (seen.compareTo(length(report)) < 0) {
@@ -90,14 +91,18 @@ final class ReportDocument {
         }
         long waiting = number(report, "waiting");
         if (waiting > 0) {
-            blocks.add(Block.paragraph(waiting == 1
-                    ? "1 change waits for the other controller, for up to 10m, and is not in this report."
-                    : waiting + " changes wait for the other controller, for up to 10m, and are not in this report."));
+            blocks.add(
+                    Block.paragraph(
+                            waiting == 1
+                                    ? "1 change waits for the other controller, for up to 10m, and is not in this report."
+                                    : waiting
+                                            + " changes wait for the other controller, for up to 10m, and are not in this report."));
         }
         if (report.has("linksNeed")) {
             blocks.add(new Block.Paragraph(
-                    List.of(Span.words("The links into timelines work while this runs: "), new Span.Code(report.text(
-                                    "linksNeed"))),
+                    List.of(
+                            Span.words("The links into timelines work while this runs: "),
+                            new Span.Code(report.text("linksNeed"))),
                     false));
         }
     }

@@ -87,12 +87,16 @@ class ObserveReportDocsTest {
                                         3,
                                         "",
                                         "ObserverBlind",
-                                        JsonObject.EMPTY.with("hop", "api_server").with("blindFor", "3s")),
+                                        JsonObject.EMPTY
+                                                .with("hop", "api_server")
+                                                .with("blindFor", "3s")),
                                 about(
                                         62,
                                         "",
                                         "ObserverSees",
-                                        JsonObject.EMPTY.with("hop", "api_server").with("blindFor", "1m2s")),
+                                        JsonObject.EMPTY
+                                                .with("hop", "api_server")
+                                                .with("blindFor", "1m2s")),
                                 about(
                                         4_000,
                                         "worker-4",
@@ -131,7 +135,8 @@ class ObserveReportDocsTest {
                         history.find(ObserveReport.query(period.from())).join(), period)
                 .with("source", "the controller at http://127.0.0.1:10257");
         return new Links(
-                        Optional.of(URI.create("http://127.0.0.1:10257")), List.of("--server", "http://127.0.0.1:10257"))
+                        Optional.of(URI.create("http://127.0.0.1:10257")),
+                        List.of("--server", "http://127.0.0.1:10257"))
                 .in(report);
     }
 
@@ -150,8 +155,8 @@ class ObserveReportDocsTest {
 
     @Test
     void reportWithoutDifferencesSaysSo() {
-        assertThat(MarkdownWriter.write(ReportDocument.of(
-                        report(List.of(about(-60_000, "", "ObservationStarted", JsonObject.EMPTY))))))
+        assertThat(MarkdownWriter.write(
+                        ReportDocument.of(report(List.of(about(-60_000, "", "ObservationStarted", JsonObject.EMPTY))))))
                 .startsWith("""
                         # Nodekeeper observe report
 

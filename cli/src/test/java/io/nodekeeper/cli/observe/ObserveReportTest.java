@@ -47,10 +47,7 @@ class ObserveReportTest {
     private final List<String> asked = new CopyOnWriteArrayList<>();
     private final CommandRunner runner = new CommandRunner(
             List.of(new ObserveReportCommand(command -> ObserveReportProcess.run(
-                    command,
-                    new VirtualTime(NOW).loop("report").clock(),
-                    new PrintWriter(out),
-                    new PrintWriter(err)))),
+                    command, new VirtualTime(NOW).loop("report").clock(), new PrintWriter(out), new PrintWriter(err)))),
             new PrintWriter(out),
             new PrintWriter(err));
 
@@ -106,14 +103,16 @@ class ObserveReportTest {
 
             assertThat(err.toString()).doesNotContain("error");
             assertThat(code).isZero();
-            assertThat(asked).contains("/api/v1/namespaces/monitoring/services/https:nk:pages/proxy/debug/observe-report"
-                    + "?since=24h0m0s");
+            assertThat(asked)
+                    .contains("/api/v1/namespaces/monitoring/services/https:nk:pages/proxy/debug/observe-report"
+                            + "?since=24h0m0s");
             assertThat(out.toString())
                     .contains("The links into timelines work while this runs: `kubectl -n monitoring port-forward"
                             + " service/nk 10257:pages`")
-                    .contains("[timeline](https://127.0.0.1:10257/ui/#/node/n1?at=2026-11-21T16%3A13%3A10Z), `nodekeeper"
-                            + " why n1 --at 2026-11-21T16:13:10Z --kubeconfig " + kubeconfig
-                            + " --controller-namespace monitoring --controller-service https:nk:pages`");
+                    .contains(
+                            "[timeline](https://127.0.0.1:10257/ui/#/node/n1?at=2026-11-21T16%3A13%3A10Z), `nodekeeper"
+                                    + " why n1 --at 2026-11-21T16:13:10Z --kubeconfig " + kubeconfig
+                                    + " --controller-namespace monitoring --controller-service https:nk:pages`");
         }
     }
 
@@ -172,7 +171,8 @@ class ObserveReportTest {
         assertThat(report.array("verdicts").toString())
                 .isEqualTo("[{\"node\":\"n1\",\"at\":\"2026-11-21T16:59:00.000000Z\",\"outcome\":\"false\","
                         + "\"text\":\"the cluster's controller declared it Unknown 400ms after a heartbeat\","
-                        + "\"podsSaved\":0,\"why\":\"nodekeeper why n1 --at 2026-11-21T16:59:00Z --history-dir " + history
+                        + "\"podsSaved\":0,\"why\":\"nodekeeper why n1 --at 2026-11-21T16:59:00Z --history-dir "
+                        + history
                         + "\"}]");
     }
 

@@ -118,7 +118,9 @@ class ReportWritersTest {
                 .contains("| `<script>alert(1)</script>` |")
                 .contains("| \\<script\\>alert(1)\\</script\\> |");
         assertThat(markdown("a|b`c``d\\")).contains("| ```aU+007Cb`c``d\\``` |").contains("| a\\|b\\`c\\`\\`d\\\\ |");
-        assertThat(markdown("n1\n# Title\n\n<b>")).contains("| `n1 # Title  <b>` |").doesNotContain("\n# Title");
+        assertThat(markdown("n1\n# Title\n\n<b>"))
+                .contains("| `n1 # Title  <b>` |")
+                .doesNotContain("\n# Title");
         assertThat(markdown("\u202egnp.exe \u0000\u0007\ud800")).contains("| `U+202Egnp.exe U+0000U+0007U+D800` |");
         assertThat(markdown("]](javascript:alert(1))[x](javascript:alert(1)"))
                 .contains("| \\]\\](javascript:alert(1))\\[x\\](javascript:alert(1) |");
@@ -143,7 +145,8 @@ class ReportWritersTest {
         assertThat(why("$(rm -rf /); `id`"))
                 .isEqualTo("nodekeeper why '$(rm -rf /); `id`' --at 2026-11-21T16:13:10Z --server"
                         + " http://127.0.0.1:10257");
-        assertThat(why("n1' onmouseover='alert(1)")).startsWith("nodekeeper why 'n1'\\'' onmouseover='\\''alert(1)' --at");
+        assertThat(why("n1' onmouseover='alert(1)"))
+                .startsWith("nodekeeper why 'n1'\\'' onmouseover='\\''alert(1)' --at");
         assertThat(why("--server=http://evil.example.org"))
                 .startsWith("nodekeeper why node/--server=http://evil.example.org --at");
         assertThat(report("a b/\"?").array("verdicts").objects().map(verdict -> verdict.text("timeline")))
@@ -153,8 +156,9 @@ class ReportWritersTest {
                         .array("verdicts")
                         .objects()
                         .map(verdict -> verdict.text("timeline") + " " + verdict.text("why")))
-                .containsExactly("https://nk.example.org/x/ui/#/node/n1?at=2026-11-21T16%3A13%3A10Z nodekeeper why n1 --at"
-                        + " 2026-11-21T16:13:10Z --history-dir 'my dir'");
+                .containsExactly(
+                        "https://nk.example.org/x/ui/#/node/n1?at=2026-11-21T16%3A13%3A10Z nodekeeper why n1 --at"
+                                + " 2026-11-21T16:13:10Z --history-dir 'my dir'");
     }
 
     private static String why(String name) {

@@ -201,7 +201,8 @@ public final class DebugPages implements Pages {
     }
 
     private <R> CompletableFuture<R> stored(Search<R> query) {
-        CompletableFuture<R> found = CompletableFuture.supplyAsync(() -> query, loop).thenCompose(history::find);
+        CompletableFuture<R> found =
+                CompletableFuture.supplyAsync(() -> query, loop).thenCompose(history::find);
         return Deadlines.within(timer, HISTORY_LIMIT, "the controller's history", found);
     }
 

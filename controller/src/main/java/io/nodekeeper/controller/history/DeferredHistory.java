@@ -34,8 +34,8 @@ public final class DeferredHistory implements SearchableHistory {
     @Override
     public <R> CompletableFuture<R> find(Search<R> search) {
         return opened.map(history -> history.find(search))
-                .orElseGet(() ->
-                        CompletableFuture.completedFuture(search.sieve().answer()));
+                .orElseGet(
+                        () -> CompletableFuture.completedFuture(search.sieve().answer()));
     }
 
     @Override

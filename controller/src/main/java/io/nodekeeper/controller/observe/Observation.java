@@ -228,8 +228,7 @@ public final class Observation implements ShadowTransport.Witness {
 
     private void theirs(Change change) {
         log.info("Happened: {}", change);
-        Optional<Duration> heard =
-                silence(change).filter(age -> change.isVerdict() && age.compareTo(heardLately) < 0);
+        Optional<Duration> heard = silence(change).filter(age -> change.isVerdict() && age.compareTo(heardLately) < 0);
         if (heard.isPresent()) {
             found(comparison.theirsFalse(change, loop.clock().wallTime(), heard.get()));
             count();
@@ -321,10 +320,7 @@ public final class Observation implements ShadowTransport.Witness {
                             .put("max", sorted[sorted.length - 1])
                             .build());
         }
-        return json.put(
-                        "latest",
-                        new JsonArray(List.<JsonValue>copyOf(latest)))
-                .build();
+        return json.put("latest", new JsonArray(List.<JsonValue>copyOf(latest))).build();
     }
 
     /** The number of changes that wait for the other controller; on the loop. */

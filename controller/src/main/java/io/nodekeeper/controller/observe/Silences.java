@@ -46,8 +46,8 @@ final class Silences {
         if (verdict != null) {
             verdicts.computeIfPresent(
                     verdict,
-                    (change, around) -> new Around(
-                            around.nanos, around.before, Optional.of(Duration.ofNanos(now - around.nanos))));
+                    (change, around) ->
+                            new Around(around.nanos, around.before, Optional.of(Duration.ofNanos(now - around.nanos))));
         }
     }
 

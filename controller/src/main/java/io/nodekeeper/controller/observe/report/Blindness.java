@@ -65,7 +65,8 @@ record Blindness(Period period, String hop, boolean ended) {
         Instant first = start.isBefore(all.from()) ? all.from() : start;
         Instant last = end.isAfter(all.to()) ? all.to() : end;
         if (first.isBefore(last)) {
-            periods.add(new Blindness(new Period(first, last), decision.details().text("hop"), ended));
+            periods.add(
+                    new Blindness(new Period(first, last), decision.details().text("hop"), ended));
         }
     }
 

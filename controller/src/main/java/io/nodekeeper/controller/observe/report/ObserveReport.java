@@ -34,12 +34,7 @@ public final class ObserveReport {
 
     private static final String REMOVED = "Removed";
     private static final Set<String> KINDS = Set.of(
-            Observation.DIFFERENCE,
-            Observation.BEGINNING,
-            Observation.END,
-            "ObserverBlind",
-            "ObserverSees",
-            REMOVED);
+            Observation.DIFFERENCE, Observation.BEGINNING, Observation.END, "ObserverBlind", "ObserverSees", REMOVED);
 
     private final Period period;
     private final List<Decision> decisions;
@@ -86,8 +81,7 @@ public final class ObserveReport {
                         difference,
                         blind,
                         deletions.getOrDefault(difference.node(), List.of()).stream()
-                                .filter(at ->
-                                        !at.isBefore(difference.at()) && !at.isAfter(difference.found()))
+                                .filter(at -> !at.isBefore(difference.at()) && !at.isAfter(difference.found()))
                                 .findFirst()))
                 .sorted(Comparator.comparing(Verdict::at))
                 .toList();
@@ -101,8 +95,8 @@ public final class ObserveReport {
         int others = 0;
         for (Difference difference : differences) {
             if (difference.isEviction() && difference.byTheirsAlone()) {
-                Map.Entry<Instant, Verdict> cause = byNode.getOrDefault(difference.node(), new TreeMap<>())
-                        .floorEntry(difference.at());
+                Map.Entry<Instant, Verdict> cause =
+                        byNode.getOrDefault(difference.node(), new TreeMap<>()).floorEntry(difference.at());
                 if (cause == null || !cause.getValue().outcome().avoided) {
                     others++;
                 } else {
@@ -149,7 +143,9 @@ public final class ObserveReport {
                                 .map(Verdict::node)
                                 .distinct()
                                 .count())
-                .put("podsSaved", pods.values().stream().mapToInt(Integer::intValue).sum())
+                .put(
+                        "podsSaved",
+                        pods.values().stream().mapToInt(Integer::intValue).sum())
                 .put("otherEvictionsByTheirsAlone", otherEvictions)
                 .put(
                         "evictionsByOursAlone",
@@ -179,12 +175,15 @@ public final class ObserveReport {
         List<Verdict> all = verdicts.stream()
                 .filter(verdict -> verdict.outcome() == outcome)
                 .toList();
-        List<Duration> times = all.stream().map(verdict -> verdict.gained().abs()).sorted().toList();
+        List<Duration> times =
+                all.stream().map(verdict -> verdict.gained().abs()).sorted().toList();
         JsonObject.Builder json = JsonObject.builder()
                 .put("verdicts", all.size())
                 .put("estimated", all.stream().filter(Verdict::estimated).count());
         if (!times.isEmpty()) {
-            json.put("totalMillis", times.stream().reduce(Duration.ZERO, Duration::plus).toMillis())
+            json.put(
+                            "totalMillis",
+                            times.stream().reduce(Duration.ZERO, Duration::plus).toMillis())
                     .put("medianMillis", ChangeTable.median(times).toMillis())
                     .put("longestMillis", times.getLast().toMillis());
         }
@@ -198,7 +197,8 @@ public final class ObserveReport {
     private List<Period> observed(Optional<Instant> completeSince) {
         Instant start = completeSince.orElse(period.from());
         List<Decision> marks = decisions.stream()
-                .filter(decision -> Set.of(Observation.BEGINNING, Observation.END).contains(decision.kind()))
+                .filter(decision ->
+                        Set.of(Observation.BEGINNING, Observation.END).contains(decision.kind()))
                 .toList();
         boolean begun = !decisions.isEmpty()
                 && (marks.isEmpty()
@@ -215,7 +215,8 @@ public final class ObserveReport {
                 open = Optional.empty();
             }
         }
-        open.filter(since -> since.isBefore(period.to())).ifPresent(since -> periods.add(new Period(since, period.to())));
+        open.filter(since -> since.isBefore(period.to()))
+                .ifPresent(since -> periods.add(new Period(since, period.to())));
         return periods;
     }
 

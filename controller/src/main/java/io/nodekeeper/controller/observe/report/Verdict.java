@@ -105,9 +105,7 @@ record Verdict(String node, Instant at, Outcome outcome, Duration gained, boolea
     }
 
     private static Duration unseen(Period silence, List<Blindness> blind) {
-        return blind.stream()
-                .map(period -> period.period().overlap(silence))
-                .reduce(Duration.ZERO, Duration::plus);
+        return blind.stream().map(period -> period.period().overlap(silence)).reduce(Duration.ZERO, Duration::plus);
     }
 
     private static Verdict outcome(Difference difference, Outcome outcome, String text) {
