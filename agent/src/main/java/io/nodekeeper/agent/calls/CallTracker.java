@@ -89,7 +89,7 @@ public final class CallTracker implements ContainerRuntime {
         timedOut.forEach((call, late) -> all.put(call, late.trouble));
         for (OpenCall late : open.values()) {
             if (!all.containsKey(late.call())) {
-                all.put(late.call(), new OverdueCall(late.call(), late.startedAt(), 0));
+                all.put(late.call(), new OverdueCall(late.call(), late.startedAt(), 0, late.startedAt(), now));
             }
         }
         List<OverdueCall> troubles = new ArrayList<>(all.values());
@@ -144,11 +144,12 @@ public final class CallTracker implements ContainerRuntime {
             refused(call, start, cause);
         }
         if (cause != null && RuntimeCallException.isTimeout(cause)) {
+            long now = clock.nanoTime();
             Late before = timedOut.get(call);
             OverdueCall trouble = before == null
-                    ? new OverdueCall(call, start, 1)
-                    : new OverdueCall(call, before.trouble.since(), before.trouble.tries() + 1);
-            timedOut.put(call, new Late(trouble, clock.nanoTime()));
+                    ? new OverdueCall(call, start, 1, start, now)
+                    : new OverdueCall(call, before.trouble.since(), before.trouble.tries() + 1, start, now);
+            timedOut.put(call, new Late(trouble, now));
         } else {
             timedOut.remove(call);
         }

@@ -8,5 +8,7 @@ import io.nodekeeper.cri.RuntimeCall;
  * @param call the newest attempt
  * @param since the start of the first attempt, monotonic ns
  * @param tries how many attempts timed out, not counting one in progress
+ * @param attemptAt the start of the newest attempt that timed out; of the one in progress if none did
+ * @param attemptEnd the end of that attempt; now if it is in progress
  */
-public record OverdueCall(RuntimeCall<?> call, long since, int tries) {}
+public record OverdueCall(RuntimeCall<?> call, long since, int tries, long attemptAt, long attemptEnd) {}

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class ContainerProbes {
     /** A busy runtime answers within 0.5 s; a call that takes ten times that hangs. */
-    private static final Duration DEADLINE = Duration.ofSeconds(5);
+    static final Duration DEADLINE = Duration.ofSeconds(5);
     /** The most calls at once, so that a node full of hung containers does not occupy its runtime with many calls. */
     private static final int PARALLEL = 16;
 
@@ -31,6 +31,8 @@ final class ContainerProbes {
     private Set<String> stillLate = Set.of();
     private long validFrom;
     private int asking;
+    /** When the newest round began, monotonic ns. */
+    private long askedAt;
 
     /** {@code onLate} runs when a container's call is late for the first time. */
     ContainerProbes(ContainerRuntime runtime, Loop loop, Runnable onLate) {
@@ -47,9 +49,15 @@ final class ContainerProbes {
         }
         answers.keySet().retainAll(containers);
         waiting.addAll(containers);
+        askedAt = loop.clock().nanoTime();
         for (int i = 0; i < PARALLEL; i++) {
             next();
         }
+    }
+
+    /** Whether a call of this round is open although the round began {@code patience} ago. */
+    boolean isLate(Duration patience) {
+        return asking > 0 && loop.clock().nanoTime() - askedAt >= patience.toNanos();
     }
 
     /** Starts no further call in this round. */

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit;
 
 import io.nodekeeper.agent.calls.CallTracker;
+import io.nodekeeper.agent.calls.OpenCall;
 import io.nodekeeper.agent.calls.OverdueCall;
 import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
 import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
@@ -22,7 +23,6 @@ import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -61,28 +61,20 @@ public final class CulpritWatch {
      */
     private static final Duration ROUND = Duration.ofSeconds(10);
     /**
-     * The deadline of a call that the runtime answers from memory; below the period, so that calls do not accumulate.
-     */
-    private static final Duration VERSION_DEADLINE = Duration.ofMillis(4_500);
-    /**
      * The deadline of a scan, for any implementation of the process table; above that of {@code LinuxProcesses}
      * itself.
      */
     private static final Duration SCAN_DEADLINE = Duration.ofSeconds(3);
-    /** A runtime that answers its version later than this is slow; an idle one needs a few milliseconds. */
-    private static final Duration SLOW_VERSION = Duration.ofSeconds(1);
-    /**
-     * How long an unexplained late call may be the backlog of a runtime that was slow until a moment ago: the longest
-     * time for which load explains a late call.
-     */
-    private static final Duration BACKLOG = Duration.ofMinutes(3);
+    /** The scans in a row that look deep before a call is called unexplained: what lasts shows in two of them. */
+    private static final int DEEP = 2;
+    /** After so long without a scan, a late call is told all the same: the bound within which a culprit is reported. */
+    private static final Duration BLIND = Duration.ofSeconds(20);
 
     /** The most culprits in the condition's message: enough to act on, and short enough for one line. */
     private static final int NAMED = 3;
 
     private static final double JITTER = 0.1;
 
-    private final ContainerRuntime runtime;
     private final CallTracker calls;
     private final Supplier<ContainerIndex> workload;
     private final ProcessTable processes;
@@ -91,20 +83,22 @@ public final class CulpritWatch {
     private final CulpritListener listener;
     private final String socket;
     private final ContainerProbes neighbours;
+    private final VersionProbe version;
     private final ProcessHistory sightings = new ProcessHistory();
     private final CulpritRegistry book = new CulpritRegistry();
     private final ResolvedCalls excuses = new ResolvedCalls();
     private final FirstAnswers first;
     private final UnlistedShims shims;
     private List<ObservedProcess> seen = List.of();
-    private Optional<CallOutcome> version = Optional.empty();
     private Loop.@Nullable Timer timer;
     private long lastBeat;
     private long lastRound;
-    private Optional<Long> slowAt = Optional.empty();
+    /** The end of the last scan that succeeded, and how many deep ones in a row it ends. */
+    private long scannedAt;
+
+    private int deepScans;
     private String scanError = "";
     private boolean looking;
-    private boolean asking;
     /** Whether the next scan is deep; the first one is, as a fault may be older than this watch. */
     private boolean alert = true;
 
@@ -127,7 +121,6 @@ public final class CulpritWatch {
             Loop loop,
             RandomGenerator random,
             CulpritListener listener) {
-        this.runtime = runtime;
         this.calls = calls;
         this.workload = workload;
         this.processes = processes;
@@ -136,10 +129,12 @@ public final class CulpritWatch {
         this.random = random;
         this.listener = listener;
         this.neighbours = new ContainerProbes(runtime, loop, this::lookSoon);
+        this.version = new VersionProbe(runtime, loop, this::hurry);
         this.first = new FirstAnswers(runtime, loop);
         this.shims = new UnlistedShims(runtime, loop);
         this.lastBeat = loop.clock().nanoTime();
         this.lastRound = lastBeat - ROUND.toNanos();
+        this.scannedAt = lastBeat;
     }
 
     /** Starts scanning; idempotent. */
@@ -154,6 +149,7 @@ public final class CulpritWatch {
     public void stop() {
         running = false;
         neighbours.stop();
+        version.closely(false);
         if (timer != null) {
             timer.cancel();
         }
@@ -193,6 +189,12 @@ public final class CulpritWatch {
         return lastBeat;
     }
 
+    /** Something is late: the next scan is deep and comes at once. */
+    private void hurry() {
+        alert = true;
+        lookSoon();
+    }
+
     private void lookSoon() {
         if (running && !looking) {
             schedule(Duration.ZERO);
@@ -212,20 +214,29 @@ public final class CulpritWatch {
         }
         looking = true;
         lastBeat = loop.clock().nanoTime();
-        askVersion();
+        boolean deep = alert;
+        version.closely(alert);
+        version.ask();
         first.ask();
         ContainerIndex now = workload.get();
         // A round without containers would delay the first one after a start.
-        if (lastBeat - lastRound >= ROUND.toNanos() && !now.running().isEmpty() && !down()) {
+        if (lastBeat - lastRound >= ROUND.toNanos() && !now.running().isEmpty() && !version.isDown()) {
             lastRound = lastBeat;
             neighbours.ask(now.running());
+            loop.schedule(UNUSUAL, () -> {
+                if (neighbours.isLate(UNUSUAL)) {
+                    hurry();
+                }
+            });
         }
         CompletableFuture<List<ProcessInfo>> scan =
-                Deadlines.within(loop, SCAN_DEADLINE, "a scan of the runtime's processes", scan(now.ids()));
+                Deadlines.within(loop, SCAN_DEADLINE, "a scan of the runtime's processes", scan(now.ids(), deep));
         scan.whenComplete((found, error) -> loop.execute(() -> {
             looking = false;
             if (error == null) {
                 first.scanned();
+                scannedAt = loop.clock().nanoTime();
+                deepScans = deep ? deepScans + 1 : 0;
                 seen = sightings.look(found, now.ids(), loop.clock().nanoTime());
                 shims.look(seen, now.ids());
                 scanError = "";
@@ -245,56 +256,26 @@ public final class CulpritWatch {
         }));
     }
 
-    private CompletableFuture<List<ProcessInfo>> scan(Set<String> ids) {
+    private CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {
         try {
-            return processes.scan(ids, alert);
+            return processes.scan(ids, deep);
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private void askVersion() {
-        if (asking) {
-            return;
-        }
-        asking = true;
-        RuntimeCall.GetVersion call = new RuntimeCall.GetVersion();
-        long start = loop.clock().nanoTime();
-        runtime.call(call, VERSION_DEADLINE).whenComplete((value, error) -> {
-            asking = false;
-            Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
-            CallOutcome answer =
-                    error == null ? CallOutcome.of(call, start, took) : CallOutcome.failed(call, start, took, error);
-            if (error == null) {
-                first.version();
-            }
-            // Repeated failures of the same kind count from the first one.
-            version = Optional.of(version.filter(
-                            before -> before.kind() == answer.kind() && answer.kind() != CallOutcome.Kind.ANSWERED)
-                    .map(before -> new CallOutcome(
-                            call,
-                            before.askedAt(),
-                            Duration.ofNanos(loop.clock().nanoTime() - before.askedAt()),
-                            answer.kind(),
-                            answer.error()))
-                    .orElse(answer));
-        });
-    }
-
-    /** Whether the runtime answers no call at all, so that probing containers is pointless. */
-    private boolean down() {
-        return version.filter(answer -> !answer.answered()).isPresent();
-    }
-
     private void judge(ContainerIndex now) {
         List<CallOutcome> answers = new ArrayList<>();
-        version.ifPresent(answers::add);
+        version.newest().ifPresent(answers::add);
+        if (version.wasAnswered()) {
+            first.version();
+        }
         long time = loop.clock().nanoTime();
         for (OverdueCall trouble : excuses.without(calls.overdue(HangThresholds.AGENT.call()), calls.open(), time)) {
             // The outcomes of this watch's own calls are known more precisely.
             if (!(trouble.call() instanceof RuntimeCall.GetVersion)
                     && !(trouble.call() instanceof RuntimeCall.GetContainerStats)) {
-                answers.add(CallOutcome.of(trouble, time));
+                answers.add(CallOutcome.of(trouble, time).proven(isProven(trouble, time, now)));
             }
         }
         calls.refused().stream()
@@ -311,8 +292,8 @@ public final class CulpritWatch {
                 now.ids());
         // The tracker knows refused probes, with their history.
         probes.stream()
-                .filter(answer -> !down() && answer.kind() != CallOutcome.Kind.REFUSED)
-                .forEach(answers::add);
+                .filter(answer -> !version.isDown() && answer.kind() != CallOutcome.Kind.REFUSED)
+                .forEach(answer -> answers.add(answer.proven(isProven(answer, now))));
         // An older answer does not show that the runtime answers now.
         calls.newestAnswer()
                 .filter(newest -> time - newest.endedAt()
@@ -320,40 +301,63 @@ public final class CulpritWatch {
                         && answers.stream().noneMatch(known -> known.call().equals(newest.call())))
                 .ifPresent(newest -> answers.add(CallOutcome.of(
                         newest.call(), newest.startedAt(), Duration.ofNanos(newest.endedAt() - newest.startedAt()))));
-        if (isSlow()) {
-            slowAt = Optional.of(time);
-        }
         DiagnosisInput facts =
                 DiagnosisInput.of(seen, answers, now, sightings.restarts(), shims.confirmed(), socket, loop.clock());
         update(
                 Diagnosis.of(facts, HangThresholds.AGENT).stream()
+                        .filter(culprit -> first.isSeen())
                         .filter(culprit ->
-                                !culprit.toldByCalls() || first.compared() && !isBacklog(culprit, facts.wall(), time))
+                                !culprit.toldByCalls() || isKnown(culprit) || first.compared() && isExamined(time))
                         .toList(),
                 now);
-        alert = !book.culprits().isEmpty()
+        boolean suspicious = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
                 || seen.stream().anyMatch(CulpritWatch::suspicious);
-        first.diagnosed(alert || shims.suspects() || seen.stream().anyMatch(this::isUnreaped));
+        alert = suspicious
+                || calls.open().stream().anyMatch(open -> isLate(open, time))
+                || neighbours.isLate(UNUSUAL);
+        first.diagnosed(suspicious || shims.suspects() || seen.stream().anyMatch(this::isUnreaped));
     }
 
-    /**
-     * Whether it may be one of the calls that have accumulated while the runtime was slow. A runtime that answers its
-     * version in time again has not yet answered all of them; those that hang are still open after the time in which any
-     * call must be answered.
-     */
-    private boolean isBacklog(Culprit culprit, Instant wall, long time) {
-        return !isSlow()
-                && slowAt.filter(at -> time - at < HangThresholds.AGENT.call().toNanos())
-                        .isPresent()
-                && Duration.between(culprit.since(), wall).compareTo(BACKLOG) < 0
-                && book.culprits().stream().noneMatch(known -> known.key().equals(culprit.key()));
+    /** Whether the last scans looked deep, so that what explains a late call would have been seen; or none succeeds. */
+    private boolean isExamined(long time) {
+        return deepScans >= DEEP || time - scannedAt >= BLIND.toNanos();
     }
 
-    /** Whether the runtime did not answer its version, or late. */
-    private boolean isSlow() {
-        return version.filter(answer -> !answer.answered() || answer.took().compareTo(SLOW_VERSION) >= 0)
-                .isPresent();
+    private boolean isKnown(Culprit culprit) {
+        return book.culprits().stream().anyMatch(known -> known.key().equals(culprit.key()));
+    }
+
+    /** Whether an overdue call waited long enough while the runtime answered others, in its last or its open attempt. */
+    private boolean isProven(OverdueCall trouble, long time, ContainerIndex workload) {
+        return version.proves(trouble.attemptAt(), trouble.attemptEnd(), trouble.tries() > 0)
+                || calls.open().stream()
+                        .anyMatch(open -> open.call().equals(trouble.call())
+                                && version.proves(open.startedAt(), time, false))
+                || isTold(trouble.call(), workload);
+    }
+
+    /** The same for the probe of a container. */
+    private boolean isProven(CallOutcome probe, ContainerIndex workload) {
+        long end = probe.askedAt() + probe.took().toNanos();
+        return version.proves(end - ContainerProbes.DEADLINE.toNanos(), end, true)
+                || isTold(probe.call(), workload);
+    }
+
+    /** Whether a call is already told as hung: the proof was seen earlier. */
+    private boolean isTold(RuntimeCall<?> call, ContainerIndex workload) {
+        Subject subject = Subject.of(call, workload);
+        return book.culprits().stream()
+                .filter(Culprit::isUnanswered)
+                .anyMatch(told -> subject.isNode()
+                        ? told.method().equals(Optional.of(call.method()))
+                        : told.subject().samePod(subject));
+    }
+
+    /** Whether an open call takes half of the time after which it counts as hung: then it is time to look deep. */
+    private static boolean isLate(OpenCall open, long time) {
+        return time - open.startedAt()
+                >= HangThresholds.AGENT.of(open.call()).dividedBy(2).toNanos();
     }
 
     /** Whether it is an ended process that its shim has not reaped yet. */

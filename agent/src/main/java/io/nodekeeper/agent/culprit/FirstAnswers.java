@@ -93,6 +93,11 @@ final class FirstAnswers {
         compared |= now - firstScan.get() >= HangThresholds.AGENT.stopped().toNanos();
     }
 
+    /** Whether the processes were seen once, without which no culprit can be named; from {@link #BLIND} on without. */
+    boolean isSeen() {
+        return firstScan.isPresent() || loop.clock().nanoTime() - startedAt >= BLIND.toNanos();
+    }
+
     /**
      * Whether two scans far enough apart showed the processes, so that a call which nothing explains can be called
      * unexplained; from {@link #BLIND} after the start without scans.

@@ -138,7 +138,11 @@ public final class ProcessFixtures {
                 ids,
                 base.pod(),
                 stalls,
-                cpu);
+                cpu,
+                base.waits(),
+                base.limits(),
+                base.work(),
+                base.examined());
     }
 
     public static ProcessInfo process(int pid, int parent, char state, ProcessRole role, String command) {

@@ -5,6 +5,8 @@ import io.nodekeeper.agent.calls.OperationListener;
 import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessRole;
+import io.nodekeeper.agent.culprit.scan.Wait;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCall;
@@ -22,6 +24,9 @@ import java.util.function.Supplier;
 
 /** A node with the pods web and db whose runtime is watched in virtual time; a test chooses what is late and what is seen. */
 final class WatchedNode {
+    /** A scan looks into commands of this age and more, even if nothing is late. */
+    private static final Duration UNUSUAL = Duration.ofSeconds(2);
+
     final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T18:00:00Z"));
     final VirtualTime.VirtualLoop loop = time.loop("agent");
     final FakeRuntime runtime = new FakeRuntime(loop);
@@ -42,7 +47,7 @@ final class WatchedNode {
                 calls,
                 calls,
                 () -> workload.get(),
-                (ids, deep) -> scan(),
+                (ids, deep) -> scan(deep),
                 "/run/c.sock",
                 loop,
                 Randoms.seeded(seed),
@@ -83,10 +88,47 @@ final class WatchedNode {
                 .toList();
     }
 
-    private CompletableFuture<List<ProcessInfo>> scan() {
+    /** A scan shows what was there when it began. */
+    private CompletableFuture<List<ProcessInfo>> scan(boolean deep) {
+        List<ProcessInfo> now = deep
+                ? processes.get()
+                : processes.get().stream().map(WatchedNode::shallow).toList();
         return scanTakes
                 .get()
-                .map(takes -> Deadlines.sleep(loop, takes).thenApply(done -> processes.get()))
+                .map(takes -> Deadlines.sleep(loop, takes).thenApply(done -> now))
                 .orElseGet(() -> CompletableFuture.failedFuture(new IllegalStateException("the scan took too long")));
+    }
+
+    /** What a scan reads while nothing is late. */
+    private static ProcessInfo shallow(ProcessInfo info) {
+        boolean command = info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME;
+        if (info.role() == ProcessRole.OUTSIDER
+                || (command || info.role() == ProcessRole.HELPER) && info.age().compareTo(UNUSUAL) >= 0) {
+            return info;
+        }
+        boolean runtime = info.role() == ProcessRole.RUNTIME;
+        boolean looked = info.state() == 'D' || info.state() == 't';
+        return new ProcessInfo(
+                info.ref(),
+                info.parent(),
+                info.state(),
+                info.age(),
+                info.role(),
+                info.own(),
+                info.verb(),
+                info.ids(),
+                info.pod(),
+                looked || runtime || info.state() == 'Z' ? info.stalls() : List.of(),
+                info.cpu(),
+                looked
+                        ? info.waits()
+                        : runtime
+                                ? info.waits().stream()
+                                        .filter(wait -> wait instanceof Wait.Frozen || wait instanceof Wait.Traced)
+                                        .toList()
+                                : List.of(),
+                info.limits(),
+                runtime ? info.work() : Optional.empty(),
+                looked);
     }
 }

@@ -48,7 +48,7 @@ final class CallDiagnosis {
         this.findings = new ArrayList<>(known);
         this.late = facts.answers().stream()
                 .filter(answer -> answer.kind() == CallOutcome.Kind.LATE
-                        && answer.took().compareTo(changes(answer.call()) ? patience.slowCall() : patience.call()) >= 0)
+                        && answer.took().compareTo(patience.of(answer.call())) >= 0)
                 .toList();
     }
 
@@ -76,6 +76,9 @@ final class CallDiagnosis {
                                     && index.subject(process).samePod(subject)));
             if (load.isPresent()) {
                 busy.computeIfAbsent(load.get(), key -> new ArrayList<>()).add(answer);
+            } else if (!answer.proven()) {
+                // Nothing shows that the runtime answered others meanwhile; the next scans will, or that it is silent.
+                continue;
             } else if (subject.isNode()) {
                 ofTheNode.add(answer);
             } else {
@@ -143,7 +146,7 @@ final class CallDiagnosis {
                 !subject.isNode() && index.subject(process).samePod(subject);
             // Only the end of a container depends on its processes.
             case CONTAINER ->
-                changes(call)
+                HangThresholds.changes(call)
                         && index.subject(process).samePod(subject)
                         && process.held().isPresent();
             case OUTSIDER -> false;
@@ -260,12 +263,6 @@ final class CallDiagnosis {
 
     private Instant since(CallOutcome answer) {
         return facts.ago(Duration.ofNanos(facts.now() - answer.askedAt()));
-    }
-
-    private static boolean changes(RuntimeCall<?> call) {
-        return call instanceof RuntimeCall.RunSandbox
-                || call instanceof RuntimeCall.StopSandbox
-                || call instanceof RuntimeCall.RemoveSandbox;
     }
 
     private static String others(List<CallOutcome> neighbours) {

@@ -13,8 +13,16 @@ import java.time.Duration;
  * @param askedAt the start by the monotonic clock in ns; for a late call, the start of the first late attempt
  * @param took the time until the answer; for a late call, the time until now
  * @param error the runtime's error message if it refused the call or was not reached
+ * @param proven for a late call: whether it waited for its patience while the runtime is known to have answered others at
+ *     once, so that no load can be the reason
  */
-public record CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind kind, String error) {
+public record CallOutcome(
+        RuntimeCall<?> call, long askedAt, Duration took, Kind kind, String error, boolean proven) {
+
+    /** An outcome that shows what it says. */
+    public CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind kind, String error) {
+        this(call, askedAt, took, kind, error, true);
+    }
 
     /** How it ended. */
     public enum Kind {
@@ -55,6 +63,11 @@ public record CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind
                 Duration.ofNanos(now - trouble.since()),
                 Kind.REFUSED,
                 trouble.error());
+    }
+
+    /** The same, proven or not. */
+    public CallOutcome proven(boolean known) {
+        return new CallOutcome(call, askedAt, took, kind, error, known);
     }
 
     /** Whether the runtime answered, with an error or not. */

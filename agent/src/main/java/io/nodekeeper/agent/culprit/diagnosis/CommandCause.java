@@ -45,6 +45,28 @@ final class CommandCause {
         return culprit.about(index.subject(command)).shownBy(unseen).sure(Confidence.LIKELY);
     }
 
+    /**
+     * The culprit while no scan has searched to the end what a late command and its descendants wait for: they may all
+     * wait for something else, so nothing is said about whose fault it is, and nothing is ended.
+     */
+    Culprit unexplained(ObservedProcess command) {
+        ProcessInfo info = command.info();
+        Instant since = facts.ago(info.age());
+        return Culprit.of(
+                        info.role() == ProcessRole.CNI_PLUGIN ? Layer.CNI_PLUGIN : Layer.OCI_RUNTIME,
+                        "CommandUnexplained",
+                        named(command) + " has not ended since " + KubeTime.format(since)
+                                + "; it is not known what it waits for, because the scans end before they have searched"
+                                + " everything",
+                        since,
+                        new Remedy.Advice("look at what it waits for: nodekeeper doctor, or cat /proc/"
+                                + info.ref().pid() + "/wchan and /proc/" + info.ref().pid() + "/stack"))
+                .about(index.subject(command))
+                .by(info.ref())
+                .shownBy(List.of(ProcessIndex.describe(info)))
+                .sure(Confidence.UNKNOWN);
+    }
+
     private Optional<ObservedProcess> root(WaitGraph.Chain chain) {
         return chain.root() instanceof Entity.Pid(int pid) ? index.of(pid) : Optional.empty();
     }

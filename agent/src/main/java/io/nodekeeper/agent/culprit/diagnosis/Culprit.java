@@ -35,8 +35,8 @@ public record Culprit(
         List<Remedy> remedies,
         Confidence confidence) {
 
-    private static final Set<String> TOLD_BY_CALLS =
-            Set.of("RuntimeHung", "RuntimeCallHung", "ContainerCallHung", "RuntimeBusy", "NodeOverloaded");
+    private static final Set<String> LOAD = Set.of("RuntimeBusy", "NodeOverloaded");
+    private static final Set<String> UNANSWERED = Set.of("RuntimeHung", "RuntimeCallHung", "ContainerCallHung");
 
     public Culprit {
         remedies = List.copyOf(remedies);
@@ -169,7 +169,17 @@ public record Culprit(
 
     /** Whether there is no evidence of it without unanswered calls. */
     public boolean toldByCalls() {
-        return TOLD_BY_CALLS.contains(reason);
+        return isLoad() || isUnanswered();
+    }
+
+    /** Whether it says that calls are late because of load. */
+    public boolean isLoad() {
+        return LOAD.contains(reason);
+    }
+
+    /** Whether it says that calls are not answered, and nothing explains it. */
+    public boolean isUnanswered() {
+        return UNANSWERED.contains(reason);
     }
 
     /** The pod, sandbox and container that it is about. */

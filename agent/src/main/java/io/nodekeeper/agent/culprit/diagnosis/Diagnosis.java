@@ -26,6 +26,10 @@ import java.util.Optional;
 public final class Diagnosis {
     /** An ordinary command needs 0.2 s of a processor at most; one that got ten times that does not lack it. */
     private static final Duration ENOUGH_WORK = Duration.ofSeconds(2);
+    /** The scans that must examine a command: the second shows what it waits for. */
+    private static final int LOOKS = 2;
+    /** The same while programs wait for a disk: a scan can miss the wait between two moments of work. */
+    private static final int LOOKS_ON_DISK = 4;
 
     private final DiagnosisInput facts;
     private final HangThresholds patience;
@@ -104,19 +108,37 @@ public final class Diagnosis {
     }
 
     /**
-     * The age of a command without the time in which it and its descendants waited for a processor: on an overloaded node
-     * an ordinary command takes long. At most three quarters are left out, and nothing once it has worked for long.
+     * The age of a command without the time in which it and its descendants waited for a processor or for a disk that
+     * responds: on an overloaded node an ordinary command takes long. At most three quarters are left out, and nothing once
+     * it has worked for long.
      */
     private Duration active(ObservedProcess command) {
         Duration age = command.info().age();
-        Work work = index.tree(command).stream()
+        List<ObservedProcess> tree = index.tree(command);
+        Work work = tree.stream()
                 .flatMap(process -> process.info().work().stream())
                 .reduce(Work.NONE, Work::plus);
         if (work.ran().compareTo(ENOUGH_WORK) >= 0) {
             return age;
         }
         Duration most = age.multipliedBy(3).dividedBy(4);
-        return age.minus(work.queued().compareTo(most) < 0 ? work.queued() : most);
+        Duration waited = tree.stream()
+                .map(ObservedProcess::onDisk)
+                .max(Duration::compareTo)
+                .orElse(Duration.ZERO)
+                .plus(work.queued());
+        return age.minus(waited.compareTo(most) < 0 ? waited : most);
+    }
+
+    /** Whether it shows that a disk is slow: a command of the runtime that has waited for one, or another of its programs. */
+    private static boolean isOnDisk(ObservedProcess process) {
+        return switch (process.info().role()) {
+            case CNI_PLUGIN, OCI_RUNTIME -> process.onDisk().isPositive();
+            // These live long, so only the present counts.
+            case RUNTIME, SHIM, HELPER ->
+                process.onDisk().isPositive() && !process.info().stalls().isEmpty();
+            case CONTAINER, OUTSIDER -> false;
+        };
     }
 
     private boolean versionLate() {
@@ -135,10 +157,20 @@ public final class Diagnosis {
             culprit.ifPresent(cause -> add(chain.root(), cause, subject));
             explained |= culprit.isPresent();
         }
+        if (explained || !ProcessIndex.isCommand(process)) {
+            return;
+        }
+        CommandCause cause = new CommandCause(facts, patience, index);
+        boolean complete =
+                index.tree(process).stream().allMatch(member -> member.info().examined());
+        if (!complete && process.info().age().compareTo(patience.command().multipliedBy(2)) >= 0) {
+            add(HangGraph.pid(process), cause.unexplained(process), subject);
+        }
         // What it waits for counts from its second scan on, so one scan cannot show that it waits for nothing.
-        if (!explained && ProcessIndex.isCommand(process) && process.looks() > 1 && !mayBeStuck(process)) {
+        boolean slowDisk = facts.processes().stream().anyMatch(Diagnosis::isOnDisk);
+        if (complete && process.looks() >= (slowDisk ? LOOKS_ON_DISK : LOOKS) && !mayBeStuck(process)) {
             // What it waits for does not hang by itself, so the command or its child is the last that is known to.
-            Culprit late = new CommandCause(facts, patience, index).of(process, chains);
+            Culprit late = cause.of(process, chains);
             add(
                     late.process().<Entity>map(ref -> new Entity.Pid(ref.pid())).orElse(HangGraph.pid(process)),
                     late,

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
+import io.nodekeeper.cri.RuntimeCall;
 import java.time.Duration;
 
 /**
@@ -25,6 +26,18 @@ public record HangThresholds(
         Duration slowCall,
         Duration refused,
         Duration unlisted) {
+
+    /** How long a call may take. */
+    public Duration of(RuntimeCall<?> asked) {
+        return changes(asked) ? slowCall : call;
+    }
+
+    /** Whether a call starts or stops something. */
+    static boolean changes(RuntimeCall<?> asked) {
+        return asked instanceof RuntimeCall.RunSandbox
+                || asked instanceof RuntimeCall.StopSandbox
+                || asked instanceof RuntimeCall.RemoveSandbox;
+    }
 
     /** For the agent, which scans every few seconds. */
     public static final HangThresholds AGENT = new HangThresholds(

@@ -18,7 +18,8 @@ import java.util.Optional;
  * @param throttled the share of its cgroup's processor periods since the last look that were cut short, 0 to 1
  * @param waits what it already waited for at an earlier look
  * @param activity when it was last busy; empty if it never was, as far as the scans show
- * @param looks how many scans in a row have shown it, with this one
+ * @param looks how many scans in a row have examined it to the end, with this one; 0 if this one did not
+ * @param onDisk the part of its life that it may have spent waiting for disks that respond, as far as the scans show
  */
 public record ObservedProcess(
         ProcessInfo info,
@@ -28,7 +29,8 @@ public record ObservedProcess(
         Optional<Double> throttled,
         List<Waiting> waits,
         Optional<Activity> activity,
-        int looks) {
+        int looks,
+        Duration onDisk) {
 
     /** A thread that makes no progress: for how long, and over how many scans. */
     record Stuck(Stall stall, Duration lasted, int looks) {}

@@ -25,14 +25,33 @@ public final class ProcessHistory {
     private static final Duration RESTARTS = Duration.ofMinutes(10);
     /** The time after which a runtime counts as stable: six times systemd's pause for containerd (5 s). */
     private static final Duration STABLE = Duration.ofSeconds(30);
+    /** The fewest periods that show a share: 1 s. A runtime that works for a moment can be throttled in one of two. */
+    private static final int PERIODS = 10;
+    /** A thread in state D that does not run for so long does not count as one whose disk responds. */
+    private static final Duration STALLED = HangThresholds.AGENT.stalled();
+    /** The scans in a row that must miss a wait for a disk before it counts as over. */
+    private static final int MISSED = 4;
     /** The most starts to remember: a runtime that was restarted this often is known to restart. */
     private static final int MOST_STARTS = 32;
 
     /** An observation of a process: since when, and in how many successive scans. */
     private record First(long at, int looks) {}
 
+    /**
+     * A quota's use over some periods.
+     *
+     * @param from the counters that the next share is measured from
+     * @param share the newest share of throttled periods
+     */
+    private record Quota(CpuPeriods from, Optional<Double> share) {}
+
+    /** How long a process may have waited for disks that respond, and how many scans in a row have not shown it since. */
+    private record OnDisk(Duration until, int missed) {}
+
+    // What follows is of the last scan only, so it has at most a few entries for each process.
     private Map<String, First> seen = new HashMap<>();
-    private Map<String, CpuPeriods> periods = new HashMap<>();
+    private Map<String, Quota> quotas = new HashMap<>();
+    private Map<String, OnDisk> disks = new HashMap<>();
     private final ActivityHistory activities = new ActivityHistory();
     private Set<String> owned = new HashSet<>();
     private final ArrayDeque<Long> starts = new ArrayDeque<>();
@@ -42,7 +61,8 @@ public final class ProcessHistory {
     /** Adds the scan at {@code now}, monotonic ns, and returns the runtime's own processes with their history. */
     public List<ObservedProcess> look(List<ProcessInfo> processes, Set<String> ids, long now) {
         Map<String, First> next = new HashMap<>();
-        Map<String, CpuPeriods> nextPeriods = new HashMap<>();
+        Map<String, Quota> nextQuotas = new HashMap<>();
+        Map<String, OnDisk> nextDisks = new HashMap<>();
         Set<String> nextOwned = new HashSet<>();
         List<ObservedProcess> sightings = new ArrayList<>();
         for (ProcessInfo info : processes) {
@@ -66,22 +86,26 @@ public final class ProcessHistory {
                     waits.add(new ObservedProcess.Waiting(wait, Duration.ofNanos(now - first.at)));
                 }
             }
-            Optional<CpuPeriods> before = Optional.ofNullable(periods.get(process));
-            info.cpu().ifPresent(cpu -> nextPeriods.put(process, cpu));
+            Optional<Quota> quota = info.cpu().map(cpu -> quota(Optional.ofNullable(quotas.get(process)), cpu));
+            quota.ifPresent(known -> nextQuotas.put(process, known));
+            Optional<OnDisk> disk = onDisk(Optional.ofNullable(disks.get(process)), info, stuck);
+            disk.ifPresent(known -> nextDisks.put(process, known));
             sightings.add(new ObservedProcess(
                     info,
                     lasting(info, 'T', now, next),
                     lasting(info, 'Z', now, next),
                     stuck,
-                    before.flatMap(old -> info.cpu().flatMap(cpu -> share(old, cpu))),
+                    quota.flatMap(Quota::share),
                     waits,
                     activities.look(process, info.work(), now),
-                    first(process, now, next).looks));
+                    info.examined() ? first(process + " examined", now, next).looks : 0,
+                    disk.map(OnDisk::until).orElse(Duration.ZERO)));
         }
         activities.finish();
         restarts(processes, now);
         seen = next;
-        periods = nextPeriods;
+        quotas = nextQuotas;
+        disks = nextDisks;
         owned = nextOwned;
         return sightings;
     }
@@ -128,8 +152,30 @@ public final class ProcessHistory {
         return first;
     }
 
-    private static Optional<Double> share(CpuPeriods before, CpuPeriods now) {
-        long passed = now.periods() - before.periods();
-        return passed > 0 ? Optional.of((double) (now.throttled() - before.throttled()) / passed) : Optional.empty();
+    private static Quota quota(Optional<Quota> known, CpuPeriods now) {
+        if (known.isEmpty()) {
+            return new Quota(now, Optional.empty());
+        }
+        CpuPeriods from = known.get().from;
+        long passed = now.periods() - from.periods();
+        return passed < PERIODS
+                ? known.get()
+                : new Quota(now, Optional.of((double) (now.throttled() - from.throttled()) / passed));
+    }
+
+    /**
+     * Whether a process waits for a disk that responds: a thread is in state D, and none has been there for long. A scan sees
+     * one moment, and a working process shows moments of work; so it has waited all its life until some scans in a row
+     * miss it.
+     */
+    private static Optional<OnDisk> onDisk(
+            Optional<OnDisk> before, ProcessInfo info, List<ObservedProcess.Stuck> stuck) {
+        boolean waits = !info.stalls().isEmpty()
+                && stuck.stream().allMatch(thread -> thread.lasted().compareTo(STALLED) < 0);
+        if (waits) {
+            return Optional.of(new OnDisk(info.age(), 0));
+        }
+        return before.map(known ->
+                new OnDisk(known.missed + 1 < MISSED ? info.age() : known.until, Math.min(known.missed + 1, MISSED)));
     }
 }

@@ -142,8 +142,8 @@ final class RuntimeDiagnosis {
     }
 
     /**
-     * The process whose load explains that a call is late: the runtime if it answers slowly and works or waits for a
-     * processor, or one of the call's own {@code servers} that waits for a processor.
+     * The process whose load explains that a call is late: one of the call's own {@code servers} that waits for a processor,
+     * or the runtime if it answers slowly and works or waits for a processor.
      */
     Optional<ObservedProcess> busy(CallOutcome answer, Stream<ObservedProcess> servers) {
         // An answer to a version that was asked before the call says nothing about the time since then.
@@ -152,13 +152,19 @@ final class RuntimeDiagnosis {
                         || known.askedAt() - answer.askedAt() < 0)
                 .isPresent();
         return Stream.concat(
-                        index.first(ProcessRole.RUNTIME).filter(runtime -> slow).stream(),
-                        servers.filter(RuntimeDiagnosis::isStarved))
+                        servers.filter(RuntimeDiagnosis::isStarved),
+                        index.first(ProcessRole.RUNTIME).filter(runtime -> slow).stream())
                 .filter(process -> process.activity()
                         .filter(activity -> activity.ago().compareTo(patience.call()) < 0
-                                && answer.took().compareTo(activity.isStarved() ? STARVED : BUSY) < 0)
+                                && isPatient(activity, answer.took()))
                         .isPresent())
                 .findFirst();
+    }
+
+    /** Whether a call may be so late. Time in which it waited for a processor does not count as work. */
+    private static boolean isPatient(Activity activity, Duration late) {
+        boolean working = activity.starved().filter(time -> time.compareTo(BUSY) < 0).isEmpty();
+        return late.compareTo(working ? BUSY : STARVED) < 0;
     }
 
     /** The culprits of calls that are late because of load; {@code calls} are those that each busy process delays. */

@@ -52,7 +52,7 @@ public record Subject(Optional<PodIdentity> pod, Optional<String> sandboxId, Opt
     }
 
     /** Whether it is about the node as a whole. */
-    boolean isNode() {
+    public boolean isNode() {
         return pod.isEmpty() && sandboxId.isEmpty() && containerId.isEmpty();
     }
 

@@ -10,6 +10,9 @@ import java.util.Optional;
  * thread-safe.
  */
 public final class ActivityHistory {
+    /** The shortest interval that says something: 200 times the work of a call that is answered from memory. */
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+
     /** The work at the last scan that read it, and the newest busy interval, whose end is {@code busyUntil}. */
     private record Seen(Work work, long at, Optional<Activity> busy, long busyUntil) {}
 
@@ -40,14 +43,20 @@ public final class ActivityHistory {
     }
 
     private static Seen after(Seen old, Work work, long now) {
+        if (now - old.at < SHORTEST.toNanos()) {
+            return old;
+        }
+        Optional<Duration> starved =
+                old.busy.flatMap(Activity::starved).map(time -> time.plusNanos(now - old.busyUntil));
         Activity interval = new Activity(
                 Duration.ofNanos(now - old.at),
                 // The work of a thread that has ended is no longer counted.
                 positive(work.ran().minus(old.work.ran())),
                 positive(work.queued().minus(old.work.queued())),
-                Duration.ZERO);
+                Duration.ZERO,
+                starved);
         return interval.isBusy()
-                ? new Seen(work, now, Optional.of(interval), now)
+                ? new Seen(work, now, Optional.of(interval.isStarved() ? interval.starvedUntilNow() : interval), now)
                 : new Seen(work, now, old.busy, old.busyUntil);
     }
 

@@ -20,6 +20,8 @@ import java.util.Optional;
  * @param waits what it waits for, as far as it was examined
  * @param limits the limits that it has reached, as far as they were examined
  * @param work what it got from the processors; empty if it was not examined
+ * @param examined whether what it waits for was searched to the end: a scan searches only if something may be late, and its
+ *     searches have a budget
  */
 public record ProcessInfo(
         ProcessRef ref,
@@ -35,9 +37,10 @@ public record ProcessInfo(
         Optional<CpuPeriods> cpu,
         List<Wait> waits,
         List<Limit> limits,
-        Optional<Work> work) {
+        Optional<Work> work,
+        boolean examined) {
 
-    /** A process whose waits, limits and work were not examined. */
+    /** A process that waits for nothing and has reached no limit; its work is not known. */
     public ProcessInfo(
             ProcessRef ref,
             int parent,
@@ -50,22 +53,28 @@ public record ProcessInfo(
             Optional<PodIdentity> pod,
             List<Stall> stalls,
             Optional<CpuPeriods> cpu) {
-        this(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, List.of(), List.of(), Optional.empty());
+        this(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, List.of(), List.of(), Optional.empty(), true);
     }
 
     /** The same with waits. */
     public ProcessInfo waitingFor(List<Wait> found) {
-        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, found, limits, work);
+        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, found, limits, work, examined);
     }
 
     /** The same with limits. */
     public ProcessInfo at(List<Limit> reached) {
-        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, reached, work);
+        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, reached, work, examined);
     }
 
     /** The same with its work. */
     public ProcessInfo worked(Work got) {
         return new ProcessInfo(
-                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, limits, Optional.of(got));
+                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, limits, Optional.of(got), examined);
+    }
+
+    /** The same, examined to the end or not. */
+    public ProcessInfo examined(boolean complete) {
+        return new ProcessInfo(
+                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, limits, work, complete);
     }
 }

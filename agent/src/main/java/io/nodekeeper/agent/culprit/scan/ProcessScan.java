@@ -153,7 +153,9 @@ final class ProcessScan {
             }
             boolean command = info.role() != ProcessRole.CONTAINER && isOfCommand(stat);
             List<Wait> waiting = List.of();
-            if (deep || stat.state() == 'D' || stat.state() == 't' || command && isUnusual(stat, uptime)) {
+            boolean searched =
+                    deep || stat.state() == 'D' || stat.state() == 't' || command && isUnusual(stat, uptime);
+            if (searched) {
                 waiting = waits.of(stat, info.role(), command).stream()
                         .flatMap(wait -> relevant(wait, known).stream())
                         .toList();
@@ -161,7 +163,7 @@ final class ProcessScan {
                 // A frozen runtime shows state S, and once a call is late it is too late to begin looking.
                 waiting = waits.held(stat).stream().toList();
             }
-            known.put(stat.pid(), info.waitingFor(waiting));
+            known.put(stat.pid(), info.waitingFor(waiting).examined(searched && !waits.isCut()));
             for (Wait wait : waiting) {
                 for (int pid : wait.holders()) {
                     if (!known.containsKey(pid) && stats.containsKey(pid) && outsiders < OUTSIDERS) {
@@ -292,7 +294,9 @@ final class ProcessScan {
             return Optional.empty();
         }
         boolean own = roles.containsKey(stat.pid()) || above.isPresent() || writesToRuntime(stat, role.get(), uptime);
-        boolean threads = stat.state() == 'D' || stat.state() == 'Z' || role.get() == ProcessRole.RUNTIME || deep;
+        boolean late = isProgram(role.get()) && isUnusual(stat, uptime);
+        boolean threads =
+                stat.state() == 'D' || stat.state() == 'Z' || role.get() == ProcessRole.RUNTIME || deep || late;
         List<Stall> stuck = threads ? stalls.of(stat.pid()) : List.of();
         boolean limited = limits && (role.get() == ProcessRole.RUNTIME || deep && role.get() == ProcessRole.SHIM);
         return Optional.of(new ProcessInfo(
@@ -309,13 +313,22 @@ final class ProcessScan {
                 role.get() == ProcessRole.RUNTIME ? new CgroupFiles(files).cpu(stat.pid()) : Optional.empty(),
                 List.of(),
                 limited ? new LimitFiles(files).of(stat.pid()) : List.of(),
-                work(stat.pid(), role.get())));
+                work(stat.pid(), role.get(), late),
+                false));
+    }
+
+    /** Whether it is a command of the runtime or a program that one started. */
+    private static boolean isProgram(ProcessRole role) {
+        return switch (role) {
+            case CNI_PLUGIN, OCI_RUNTIME, HELPER -> true;
+            case RUNTIME, SHIM, CONTAINER, OUTSIDER -> false;
+        };
     }
 
     /** What a process got from the processors: of the runtime at each scan, of its programs once something is late. */
-    private Optional<Work> work(int pid, ProcessRole role) {
+    private Optional<Work> work(int pid, ProcessRole role, boolean late) {
         boolean wanted =
-                role == ProcessRole.RUNTIME || deep && role != ProcessRole.CONTAINER && role != ProcessRole.OUTSIDER;
+                role == ProcessRole.RUNTIME || late || deep && role != ProcessRole.CONTAINER && role != ProcessRole.OUTSIDER;
         if (!wanted || threadsLeft <= 0) {
             return Optional.empty();
         }

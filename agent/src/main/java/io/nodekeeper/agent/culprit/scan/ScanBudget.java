@@ -22,6 +22,11 @@ final class ScanBudget {
         this.clock = clock;
     }
 
+    /** Whether it ended before all searches did. */
+    boolean isSpent() {
+        return left == 0;
+    }
+
     /** Whether one more file may be read; counts it. The time runs from the first read. */
     boolean spend() {
         if (!started) {

@@ -137,6 +137,11 @@ final class WaitFiles {
         return List.copyOf(waits);
     }
 
+    /** Whether the budget ended: then what is found from now on is not all. */
+    boolean isCut() {
+        return budget.isSpent();
+    }
+
     /** Whether a process can read from a pipe into which {@code writer} can write. */
     boolean reads(int pid, int writer) {
         return ends.readable(pid).stream()

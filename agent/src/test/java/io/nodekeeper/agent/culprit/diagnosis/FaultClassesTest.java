@@ -202,6 +202,36 @@ class FaultClassesTest {
     }
 
     @Test
+    void commandThatNoScanExaminedToTheEndIsNotAccused() {
+        looks(ProcessFixtures.healthyBut(
+                ProcessFixtures.runc(400, "create", WEB_APP, 15).examined(false)));
+        assertThat(culprits()).isEmpty();
+
+        looks(ProcessFixtures.healthyBut(
+                ProcessFixtures.runc(400, "create", WEB_APP, 16).examined(false)));
+        assertThat(only().reason()).isEqualTo("CommandUnexplained");
+        assertThat(only().confidence()).isEqualTo(Confidence.UNKNOWN);
+        assertThat(only().remedies()).allMatch(remedy -> remedy instanceof Remedy.Advice);
+
+        look(ProcessFixtures.healthyBut(ProcessFixtures.runc(400, "create", WEB_APP, 18)));
+        look(ProcessFixtures.healthyBut(ProcessFixtures.runc(400, "create", WEB_APP, 20)));
+        assertThat(only().reason()).isEqualTo("OCIRuntimeHung");
+    }
+
+    @Test
+    void commandThatWaitsForASlowDiskIsNotAccusedByItsAge() {
+        ProcessInfo runc = ProcessFixtures.runc(400, "create", WEB_APP, 15);
+        for (int switches = 1; switches <= 4; switches++) {
+            look(ProcessFixtures.healthyBut(ProcessFixtures.stalled(
+                    runc, new Stall(400, switches, "io_schedule", List.of(), Optional.empty(), List.of()))));
+        }
+        assertThat(culprits()).isEmpty();
+
+        looks(ProcessFixtures.healthyBut(aged(runc, 40)));
+        assertThat(only().reason()).isEqualTo("OCIRuntimeHung");
+    }
+
+    @Test
     void stoppedPluginIsContinuedAndNotKilled() {
         ProcessInfo base = ProcessFixtures.cni(500, 100, "ADD", 12, true);
         ProcessInfo stopped = new ProcessInfo(

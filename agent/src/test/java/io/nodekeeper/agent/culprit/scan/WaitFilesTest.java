@@ -59,9 +59,11 @@ class WaitFilesTest {
         }
         ProcFiles files = new ProcFiles(root);
 
-        assertThat(new WaitFiles(files, Map.of(), files::arguments, () -> sockets, spent)
-                        .of(new ProcFiles.Stat(10, "x", 'S', 1, 1), ProcessRole.OUTSIDER, false))
+        WaitFiles cut = new WaitFiles(files, Map.of(), files::arguments, () -> sockets, spent);
+
+        assertThat(cut.of(new ProcFiles.Stat(10, "x", 'S', 1, 1), ProcessRole.OUTSIDER, false))
                 .containsExactly(new Wait.Frozen("/sys/fs/cgroup/nk", 2, false));
+        assertThat(cut.isCut()).isTrue();
     }
 
     @Test
