@@ -313,9 +313,7 @@ public final class CulpritWatch {
         boolean suspicious = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
                 || seen.stream().anyMatch(CulpritWatch::suspicious);
-        alert = suspicious
-                || calls.open().stream().anyMatch(open -> isLate(open, time))
-                || neighbours.isLate(UNUSUAL);
+        alert = suspicious || calls.open().stream().anyMatch(open -> isLate(open, time)) || neighbours.isLate(UNUSUAL);
         first.diagnosed(suspicious || shims.suspects() || seen.stream().anyMatch(this::isUnreaped));
     }
 
@@ -332,16 +330,15 @@ public final class CulpritWatch {
     private boolean isProven(OverdueCall trouble, long time, ContainerIndex workload) {
         return version.proves(trouble.attemptAt(), trouble.attemptEnd(), trouble.tries() > 0)
                 || calls.open().stream()
-                        .anyMatch(open -> open.call().equals(trouble.call())
-                                && version.proves(open.startedAt(), time, false))
+                        .anyMatch(open ->
+                                open.call().equals(trouble.call()) && version.proves(open.startedAt(), time, false))
                 || isTold(trouble.call(), workload);
     }
 
     /** The same for the probe of a container. */
     private boolean isProven(CallOutcome probe, ContainerIndex workload) {
         long end = probe.askedAt() + probe.took().toNanos();
-        return version.proves(end - ContainerProbes.DEADLINE.toNanos(), end, true)
-                || isTold(probe.call(), workload);
+        return version.proves(end - ContainerProbes.DEADLINE.toNanos(), end, true) || isTold(probe.call(), workload);
     }
 
     /** Whether a call is already told as hung: the proof was seen earlier. */

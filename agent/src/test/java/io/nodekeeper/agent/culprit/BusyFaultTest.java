@@ -99,17 +99,28 @@ class BusyFaultTest {
                                 age -> ProcessFixtures.runtime('S')
                                         .at(List.of(new Limit(Limit.Kind.OPEN_FILES, "", 64, 64)))),
                         // An ended process gets 30 s to be reaped.
-                        new Fault("ContainerNotReaped", 50, false, strike(age -> ProcessFixtures.process(
-                                301, 300, 'Z', ProcessRole.CONTAINER, "postgres"))),
-                        new Fault("RuntimeUnreachable", 20, false, busy -> busy.node.runtime.fail(
-                                "*",
-                                new RuntimeCallException(
-                                        "Version", RuntimeCallException.Code.UNAVAILABLE, "connection refused"))),
+                        new Fault(
+                                "ContainerNotReaped",
+                                50,
+                                false,
+                                strike(age ->
+                                        ProcessFixtures.process(301, 300, 'Z', ProcessRole.CONTAINER, "postgres"))),
+                        new Fault(
+                                "RuntimeUnreachable",
+                                20,
+                                false,
+                                busy -> busy.node.runtime.fail(
+                                        "*",
+                                        new RuntimeCallException(
+                                                "Version",
+                                                RuntimeCallException.Code.UNAVAILABLE,
+                                                "connection refused"))),
                         new Fault("RuntimeHung", 20, true, busy -> busy.node.runtime.hang("*")),
                         new Fault("ContainerCallHung", 20, true, busy -> busy.node.runtime.hang(webStats)),
                         new Fault("RuntimeCallHung", 20, true, busy -> {
                             busy.node.runtime.hang("Status");
-                            busy.node.calls
+                            busy.node
+                                    .calls
                                     .call(new RuntimeCall.GetStatus(), Duration.ofMinutes(1))
                                     .exceptionally(late -> null);
                         }))

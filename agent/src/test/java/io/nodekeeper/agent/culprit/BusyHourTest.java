@@ -33,8 +33,6 @@ class BusyHourTest {
                     .filter(line -> !busy.isTrue(line.substring(line.lastIndexOf(' ') + 1)))
                     .forEach(line -> untrue.add(busy.load() + " " + line));
         }
-        assertThat(untrue)
-                .as("%d statements in all", busy.node.found().size())
-                .isEmpty();
+        assertThat(untrue).as("%d statements in all", busy.node.found().size()).isEmpty();
     }
 }

@@ -49,7 +49,8 @@ final class BusyNode {
     private static final Duration NEVER = Duration.ofDays(1_000);
 
     /** A short pod: in the runtime's list and with a shim, which ends a little later than its entry in the list. */
-    private record Pod(String uid, String sandbox, String container, int pid, Duration from, Duration to, Duration gone) {}
+    private record Pod(
+            String uid, String sandbox, String container, int pid, Duration from, Duration to, Duration gone) {}
 
     /**
      * A command of runc.
@@ -121,8 +122,7 @@ final class BusyNode {
             default -> Load.CALM;
         };
         return cause != Load.CALM
-                && (cause == load
-                        || cause == previous && now().minus(changed).compareTo(Duration.ofMinutes(1)) < 0);
+                && (cause == load || cause == previous && now().minus(changed).compareTo(Duration.ofMinutes(1)) < 0);
     }
 
     private Duration now() {
@@ -241,8 +241,7 @@ final class BusyNode {
         for (Pod pod : pods) {
             if (pod.from.compareTo(then) <= 0 && pod.to.compareTo(then) > 0) {
                 sandboxes.add(new PodSandbox(pod.sandbox, pod.uid, pod.uid, "job", 0, true, 1));
-                containers.add(
-                        new Container(pod.container, pod.sandbox, "main", pod.uid, ContainerState.RUNNING, 1));
+                containers.add(new Container(pod.container, pod.sandbox, "main", pod.uid, ContainerState.RUNNING, 1));
             }
         }
         return ContainerIndex.of(sandboxes, containers);
@@ -251,9 +250,8 @@ final class BusyNode {
     private List<ProcessInfo> processes() {
         count();
         ProcessInfo daemon = ProcessFixtures.cpu(
-                ProcessFixtures.runtime(load == Load.CALM ? 'S' : 'R').worked(runtime.work()),
-                (long) periods,
-                (long) throttled);
+                ProcessFixtures.runtime(load == Load.CALM ? 'S' : 'R').worked(runtime.work()), (long) periods, (long)
+                        throttled);
         if (load == Load.SLOW_DISK && random.nextBoolean()) {
             daemon = ProcessFixtures.stalled(daemon, stall(105, now().toMillis() / 2_900));
         }
@@ -283,7 +281,8 @@ final class BusyNode {
         Duration from = now().minusMillis(random.nextLong(1_500));
         return switch (load) {
             case CALM, PULLS -> new Command(pid(), from, lasts(3_000), 0.02, Duration.ZERO, true);
-            case EXECS -> new Command(pid(), from, lasts(25_000), 0.8 + 0.15 * random.nextDouble(), Duration.ZERO, true);
+            case EXECS ->
+                new Command(pid(), from, lasts(25_000), 0.8 + 0.15 * random.nextDouble(), Duration.ZERO, true);
             case QUOTA -> new Command(pid(), from, lasts(15_000), 0.9, Duration.ZERO, true);
             case SLOW_DISK ->
                 new Command(
@@ -311,8 +310,7 @@ final class BusyNode {
                 disk && command.mainThread ? 'D' : 'S');
         runc = disk
                 ? ProcessFixtures.stalled(
-                        runc,
-                        stall(command.pid + (command.mainThread ? 0 : 3), millis / command.disk.toMillis()))
+                        runc, stall(command.pid + (command.mainThread ? 0 : 3), millis / command.disk.toMillis()))
                 : runc;
         return runc.worked(
                 new Work(Duration.ofMillis(Math.min(60, millis)), Duration.ofMillis((long) (command.queued * millis))));
@@ -325,7 +323,8 @@ final class BusyNode {
     /** A process with its true start and age. */
     private ProcessInfo at(ProcessInfo base, Duration from, char state) {
         return new ProcessInfo(
-                new ProcessRef(base.ref().pid(), from.toMillis() / 10, base.ref().command()),
+                new ProcessRef(
+                        base.ref().pid(), from.toMillis() / 10, base.ref().command()),
                 base.parent(),
                 state,
                 now().minus(from),

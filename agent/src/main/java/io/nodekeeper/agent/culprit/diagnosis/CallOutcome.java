@@ -16,8 +16,7 @@ import java.time.Duration;
  * @param proven for a late call: whether it waited for its patience while the runtime is known to have answered others at
  *     once, so that no load can be the reason
  */
-public record CallOutcome(
-        RuntimeCall<?> call, long askedAt, Duration took, Kind kind, String error, boolean proven) {
+public record CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind kind, String error, boolean proven) {
 
     /** An outcome that shows what it says. */
     public CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind kind, String error) {

@@ -60,7 +60,8 @@ final class CommandCause {
                                 + " everything",
                         since,
                         new Remedy.Advice("look at what it waits for: nodekeeper doctor, or cat /proc/"
-                                + info.ref().pid() + "/wchan and /proc/" + info.ref().pid() + "/stack"))
+                                + info.ref().pid() + "/wchan and /proc/"
+                                + info.ref().pid() + "/stack"))
                 .about(index.subject(command))
                 .by(info.ref())
                 .shownBy(List.of(ProcessIndex.describe(info)))

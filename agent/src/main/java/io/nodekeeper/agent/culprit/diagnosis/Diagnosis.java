@@ -115,9 +115,8 @@ public final class Diagnosis {
     private Duration active(ObservedProcess command) {
         Duration age = command.info().age();
         List<ObservedProcess> tree = index.tree(command);
-        Work work = tree.stream()
-                .flatMap(process -> process.info().work().stream())
-                .reduce(Work.NONE, Work::plus);
+        Work work =
+                tree.stream().flatMap(process -> process.info().work().stream()).reduce(Work.NONE, Work::plus);
         if (work.ran().compareTo(ENOUGH_WORK) >= 0) {
             return age;
         }

@@ -155,15 +155,16 @@ final class RuntimeDiagnosis {
                         servers.filter(RuntimeDiagnosis::isStarved),
                         index.first(ProcessRole.RUNTIME).filter(runtime -> slow).stream())
                 .filter(process -> process.activity()
-                        .filter(activity -> activity.ago().compareTo(patience.call()) < 0
-                                && isPatient(activity, answer.took()))
+                        .filter(activity ->
+                                activity.ago().compareTo(patience.call()) < 0 && isPatient(activity, answer.took()))
                         .isPresent())
                 .findFirst();
     }
 
     /** Whether a call may be so late. Time in which it waited for a processor does not count as work. */
     private static boolean isPatient(Activity activity, Duration late) {
-        boolean working = activity.starved().filter(time -> time.compareTo(BUSY) < 0).isEmpty();
+        boolean working =
+                activity.starved().filter(time -> time.compareTo(BUSY) < 0).isEmpty();
         return late.compareTo(working ? BUSY : STARVED) < 0;
     }
 

@@ -13,8 +13,7 @@ import java.util.Optional;
  * @param starved the time since the end of the newest interval in which it waited for a processor longer than it ran; empty
  *     if there was none
  */
-public record Activity(
-        Duration over, Duration ran, Duration queued, Duration ago, Optional<Duration> starved) {
+public record Activity(Duration over, Duration ran, Duration queued, Duration ago, Optional<Duration> starved) {
     /**
      * The percentage of an interval in which a thread ran or wanted to run, from which the process counts as busy. A
      * runtime without work needs below 2 %; ten times that leaves room on both sides.

@@ -53,23 +53,54 @@ public record ProcessInfo(
             Optional<PodIdentity> pod,
             List<Stall> stalls,
             Optional<CpuPeriods> cpu) {
-        this(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, List.of(), List.of(), Optional.empty(), true);
+        this(
+                ref,
+                parent,
+                state,
+                age,
+                role,
+                own,
+                verb,
+                ids,
+                pod,
+                stalls,
+                cpu,
+                List.of(),
+                List.of(),
+                Optional.empty(),
+                true);
     }
 
     /** The same with waits. */
     public ProcessInfo waitingFor(List<Wait> found) {
-        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, found, limits, work, examined);
+        return new ProcessInfo(
+                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, found, limits, work, examined);
     }
 
     /** The same with limits. */
     public ProcessInfo at(List<Limit> reached) {
-        return new ProcessInfo(ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, reached, work, examined);
+        return new ProcessInfo(
+                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, reached, work, examined);
     }
 
     /** The same with its work. */
     public ProcessInfo worked(Work got) {
         return new ProcessInfo(
-                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, limits, Optional.of(got), examined);
+                ref,
+                parent,
+                state,
+                age,
+                role,
+                own,
+                verb,
+                ids,
+                pod,
+                stalls,
+                cpu,
+                waits,
+                limits,
+                Optional.of(got),
+                examined);
     }
 
     /** The same, examined to the end or not. */

@@ -153,8 +153,7 @@ final class ProcessScan {
             }
             boolean command = info.role() != ProcessRole.CONTAINER && isOfCommand(stat);
             List<Wait> waiting = List.of();
-            boolean searched =
-                    deep || stat.state() == 'D' || stat.state() == 't' || command && isUnusual(stat, uptime);
+            boolean searched = deep || stat.state() == 'D' || stat.state() == 't' || command && isUnusual(stat, uptime);
             if (searched) {
                 waiting = waits.of(stat, info.role(), command).stream()
                         .flatMap(wait -> relevant(wait, known).stream())
@@ -327,8 +326,9 @@ final class ProcessScan {
 
     /** What a process got from the processors: of the runtime at each scan, of its programs once something is late. */
     private Optional<Work> work(int pid, ProcessRole role, boolean late) {
-        boolean wanted =
-                role == ProcessRole.RUNTIME || late || deep && role != ProcessRole.CONTAINER && role != ProcessRole.OUTSIDER;
+        boolean wanted = role == ProcessRole.RUNTIME
+                || late
+                || deep && role != ProcessRole.CONTAINER && role != ProcessRole.OUTSIDER;
         if (!wanted || threadsLeft <= 0) {
             return Optional.empty();
         }
