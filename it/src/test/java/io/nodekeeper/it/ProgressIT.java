@@ -86,7 +86,7 @@ class ProgressIT {
                 // then they have reported, with the exit code of SIGINT
                 assertThat(Files.readString(simulate.out))
                         .startsWith("{")
-                        .contains("\"partial\": true")
+                        .contains("\"partial\" : true")
                         .endsWith("}\n");
                 assertThat(simulated).isEqualTo(130);
                 assertThat(Files.readString(hollow.out))
