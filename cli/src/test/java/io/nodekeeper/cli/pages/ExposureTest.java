@@ -124,9 +124,12 @@ class ExposureTest {
                         @Override
                         public CompletableFuture<Page> get(String path, String query) {
                             return CompletableFuture.completedFuture(
-                                    path.equals("/debug/status")
-                                            ? Page.json(JsonObject.EMPTY.with("nodes", "many"))
-                                            : Page.text(200, "page " + path));
+                                    switch (path) {
+                                        case "/debug/status" -> Page.json(JsonObject.EMPTY.with("nodes", "many"));
+                                        // A controller that guards nothing.
+                                        case "/debug/guard" -> Page.text(404, "not found");
+                                        default -> Page.text(200, "page " + path);
+                                    });
                         }
 
                         @Override
