@@ -164,7 +164,7 @@ public final class NodeAgent {
     public AgentPages pages() {
         ThreadLoop timer = new ThreadLoop("agent-pages");
         pagesTimer = Optional.of(timer);
-        AgentPages pages = new AgentPages(healthChecks(), readinessChecks(), metrics::scrape, loop, timer);
+        AgentPages pages = new AgentPages(loops.checks(), readinessChecks(), metrics::scrape, loop, timer);
         runtime.ifPresent(assembly -> pages.with("/debug/runtime", assembly::page));
         return pages;
     }
@@ -179,13 +179,6 @@ public final class NodeAgent {
         transport.close();
         workers.close();
         loop.close();
-    }
-
-    private Map<String, Supplier<Optional<String>>> healthChecks() {
-        Map<String, Supplier<Optional<String>>> checks = new LinkedHashMap<>();
-        checks.put("ping", Optional::empty);
-        loops.silences().keySet().stream().sorted().forEach(name -> checks.put(name, () -> loops.failure(name)));
-        return checks;
     }
 
     private Map<String, Supplier<Optional<String>>> readinessChecks() {

@@ -9,26 +9,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
-import io.nodekeeper.agent.facts.Filesystem;
-import io.nodekeeper.agent.facts.HostAddresses;
-import io.nodekeeper.agent.facts.Level;
-import io.nodekeeper.agent.facts.MachineInfo;
-import io.nodekeeper.agent.host.HollowHost;
-import io.nodekeeper.agent.host.Host;
 import io.nodekeeper.agent.status.StatusSetters;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class AgentTest {
     private final FakeCluster cluster = new FakeCluster();
-    private final SlowHost host = new SlowHost();
+    private final MeasuredHost host = new MeasuredHost();
 
     private Agent start(AgentConfig config) {
         Agent agent = new Agent(config, cluster.ports(), host);
@@ -307,48 +299,6 @@ class AgentTest {
         @Override
         public long nextLong() {
             return 0;
-        }
-    }
-
-    /** A host whose disk may hang. */
-    private static final class SlowHost implements Host {
-        private final HollowHost hollow = new HollowHost("n1", 1);
-        private boolean hang;
-        private Filesystem disk = Fixtures.DISK;
-
-        @Override
-        public CompletableFuture<MachineInfo> machine() {
-            return hollow.machine();
-        }
-
-        @Override
-        public CompletableFuture<Filesystem> rootFilesystem() {
-            return hang ? new CompletableFuture<>() : CompletableFuture.completedFuture(disk);
-        }
-
-        @Override
-        public CompletableFuture<Filesystem> filesystem(Path path) {
-            return hang ? new CompletableFuture<>() : CompletableFuture.completedFuture(disk);
-        }
-
-        @Override
-        public CompletableFuture<Level> podMemory() {
-            return hollow.podMemory();
-        }
-
-        @Override
-        public CompletableFuture<Long> workingSet() {
-            return hollow.workingSet();
-        }
-
-        @Override
-        public CompletableFuture<Level> pids() {
-            return hollow.pids();
-        }
-
-        @Override
-        public CompletableFuture<HostAddresses> addresses(String nodeName) {
-            return hollow.addresses(nodeName);
         }
     }
 }

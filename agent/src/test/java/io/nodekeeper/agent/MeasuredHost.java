@@ -11,9 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A simulated host that records whose file systems were measured. */
+/** A simulated host that records which file systems were measured; its disk can be replaced and can hang. */
 final class MeasuredHost implements Host {
     final List<Path> measured = new ArrayList<>();
+    Filesystem disk = Fixtures.DISK;
+    boolean hang;
     private final HollowHost hollow = new HollowHost("n1", 1);
 
     @Override
@@ -23,13 +25,13 @@ final class MeasuredHost implements Host {
 
     @Override
     public CompletableFuture<Filesystem> rootFilesystem() {
-        return hollow.rootFilesystem();
+        return disk();
     }
 
     @Override
     public CompletableFuture<Filesystem> filesystem(Path path) {
         measured.add(path);
-        return hollow.filesystem(path);
+        return disk();
     }
 
     @Override
@@ -50,5 +52,9 @@ final class MeasuredHost implements Host {
     @Override
     public CompletableFuture<HostAddresses> addresses(String nodeName) {
         return hollow.addresses(nodeName);
+    }
+
+    private CompletableFuture<Filesystem> disk() {
+        return hang ? new CompletableFuture<>() : CompletableFuture.completedFuture(disk);
     }
 }

@@ -10,7 +10,9 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.LogLines;
 import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.verdicts.JudgementRunner;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -269,6 +271,7 @@ class EveryModeTest {
             }
             return Optional.empty();
         };
+        LogLines log = LogLines.of(JudgementRunner.class);
         cluster.start();
 
         cluster.advanceTo("10M");
@@ -276,6 +279,7 @@ class EveryModeTest {
         assertThat(cluster.calls("PUT", "/nodes/n1/status")).isEqualTo(1);
         assertThat(cluster.calls("PATCH", "/nodes/n1")).isZero();
         assertThat(cluster.events("NodeNotReady")).isEmpty();
+        assertThat(log.lines()).isEmpty();
     }
 
     @Test

@@ -5,14 +5,10 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.client.FakeTransport;
-import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.TransportException;
 import io.nodekeeper.controller.config.ControllerConfig;
-import io.nodekeeper.controller.verdicts.JudgementRunner;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -39,29 +35,6 @@ class SightTest {
         assertThat(cluster.ready("n1")).isEqualTo("True");
         cluster.advanceTo("115S");
         assertThat(cluster.ready("n1")).as("listed after 4 s at the latest").isEqualTo("Unknown");
-    }
-
-    @Test
-    @Tag("L19")
-    void heartbeatThatArrivesDuringTheWriteRescuesTheNode() {
-        cluster.addNode("n1", K, ready("True", B));
-        boolean[] refused = {false};
-        cluster.fault = call -> {
-            if (!call.method().equals("PUT") || refused[0]) {
-                return Optional.empty();
-            }
-            refused[0] = true;
-            cluster.post("n1", ready("True", B.plusSeconds(50)));
-            return Optional.of(FakeTransport.refusal(ApiException.modified(ResourceType.NODES, "n1")));
-        };
-        cluster.start();
-
-        cluster.advanceTo("51S");
-
-        assertThat(refused[0]).isTrue();
-        assertThat(cluster.ready("n1")).isEqualTo("True");
-        assertThat(cluster.calls("PUT", "/nodes/n1/status")).isEqualTo(1);
-        assertThat(cluster.events("NodeNotReady")).isEmpty();
     }
 
     @Test
@@ -105,26 +78,6 @@ class SightTest {
         cluster.advance(Duration.ofMillis(5001));
         assertThat(cluster.ready("n1")).isEqualTo("Unknown");
         assertThat(cluster.events("NodeNotReady")).hasSize(1);
-    }
-
-    @Test
-    @Tag("L21")
-    void nodeThatIsGoneDuringTheWriteIsLeftAlone() {
-        cluster.addNode("n1", K, ready("True", B));
-        cluster.fault = call -> {
-            if (call.method().equals("PUT")) {
-                cluster.deleteNode("n1");
-            }
-            return Optional.empty();
-        };
-        LogLines log = LogLines.of(JudgementRunner.class);
-        cluster.start();
-
-        cluster.advanceTo("10M");
-
-        assertThat(cluster.calls("PUT", "/nodes/n1/status")).isEqualTo(1);
-        assertThat(cluster.calls("PATCH", "/nodes/n1")).isZero();
-        assertThat(log.lines()).isEmpty();
     }
 
     @Test

@@ -158,7 +158,7 @@ public final class CompanionAgent {
     public AgentPages pages() {
         ThreadLoop timer = new ThreadLoop("companion-pages");
         pagesTimer = Optional.of(timer);
-        AgentPages pages = new AgentPages(healthChecks(), readinessChecks(), metrics::scrape, loop, timer);
+        AgentPages pages = new AgentPages(loops.checks(), readinessChecks(), metrics::scrape, loop, timer);
         runtime.ifPresent(assembly -> pages.with("/debug/runtime", assembly::page));
         return pages;
     }
@@ -231,13 +231,6 @@ public final class CompanionAgent {
         duplicate.condition().ifPresent(all::add);
         problems.ifPresent(assembly -> all.addAll(assembly.problems().conditions()));
         return all;
-    }
-
-    private Map<String, Supplier<Optional<String>>> healthChecks() {
-        Map<String, Supplier<Optional<String>>> checks = new LinkedHashMap<>();
-        checks.put("ping", Optional::empty);
-        loops.silences().keySet().stream().sorted().forEach(name -> checks.put(name, () -> loops.failure(name)));
-        return checks;
     }
 
     private Map<String, Supplier<Optional<String>>> readinessChecks() {

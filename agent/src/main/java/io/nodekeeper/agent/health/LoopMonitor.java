@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 /**
  * Monitors the agent's own loops: each must report regularly, and for the first time soon after its registration.
@@ -51,6 +52,14 @@ public final class LoopMonitor {
     /** The failure of that loop; empty if it is healthy or unknown. */
     public Optional<String> failure(String name) {
         return Optional.ofNullable(beats.get(name)).flatMap(Beat::failure);
+    }
+
+    /** The checks for {@code /healthz}: {@code ping}, which always passes, and each loop that is registered now, by name. */
+    public Map<String, Supplier<Optional<String>>> checks() {
+        Map<String, Supplier<Optional<String>>> checks = new LinkedHashMap<>();
+        checks.put("ping", Optional::empty);
+        beats.keySet().stream().sorted().forEach(name -> checks.put(name, () -> failure(name)));
+        return checks;
     }
 
     /** Receives the reports of one loop. Thread-safe. */
