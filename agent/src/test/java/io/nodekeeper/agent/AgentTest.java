@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.status.StatusSetters;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
