@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Finds what hangs. Pure: the same input always gives the same culprits. <p>It builds a graph of who waits for whom and
@@ -160,14 +161,19 @@ public final class Diagnosis {
             return;
         }
         CommandCause cause = new CommandCause(facts, patience, index);
-        boolean complete =
-                index.tree(process).stream().allMatch(member -> member.info().examined());
+        // A command whose parent has ended shows in the runtime for whom it still works: who reads its output.
+        Optional<ObservedProcess> reader =
+                index.parent(process).isPresent() ? Optional.empty() : index.first(ProcessRole.RUNTIME);
+        boolean complete = Stream.concat(index.tree(process).stream(), reader.stream())
+                .allMatch(member -> member.info().examined());
+        int looks = Math.min(
+                process.looks(), reader.map(ObservedProcess::looks).orElse(Integer.MAX_VALUE));
         if (!complete && process.info().age().compareTo(patience.command().multipliedBy(2)) >= 0) {
             add(HangGraph.pid(process), cause.unexplained(process), subject);
         }
         // What it waits for counts from its second scan on, so one scan cannot show that it waits for nothing.
         boolean slowDisk = facts.processes().stream().anyMatch(Diagnosis::isOnDisk);
-        if (complete && process.looks() >= (slowDisk ? LOOKS_ON_DISK : LOOKS) && !mayBeStuck(process)) {
+        if (complete && looks >= (slowDisk ? LOOKS_ON_DISK : LOOKS) && !mayBeStuck(process)) {
             // What it waits for does not hang by itself, so the command or its child is the last that is known to.
             Culprit late = cause.of(process, chains);
             add(

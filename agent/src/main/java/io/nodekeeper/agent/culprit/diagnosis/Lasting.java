@@ -11,20 +11,25 @@ import java.util.Set;
 /**
  * Which states of processes have lasted long enough to count. Healthy processes stop, freeze and wait for a moment, so
  * a state counts only after a time. But a process for which something is already late has shown that it lasts: then a
- * freezer or tracer counts at once, and other states as soon as two scans show them. Otherwise a late command would be
- * accused for a moment before its cause is. Immutable.
+ * freezer or tracer counts at once, and other states as soon as two scans show them. So does a pipe that a late command
+ * holds open: it is as old as the command. Otherwise a late command would be accused for a moment before its cause is, or
+ * without the evidence. Immutable.
  */
 final class Lasting {
     private final HangThresholds patience;
     /** The pids for which something is late; at most all processes of the scan. */
     private final Set<Integer> pressing = new HashSet<>();
+    /** The pids of the commands that are late. */
+    private final Set<Integer> commands = new HashSet<>();
 
     Lasting(DiagnosisInput facts, HangThresholds patience, ProcessIndex index) {
         this.patience = patience;
-        facts.processes().stream()
-                .filter(process -> isLateCommand(process, patience))
-                .flatMap(command -> index.tree(command).stream())
-                .forEach(this::press);
+        for (ObservedProcess process : facts.processes()) {
+            if (isLateCommand(process, patience)) {
+                commands.add(process.info().ref().pid());
+                index.tree(process).forEach(this::press);
+            }
+        }
         for (CallOutcome answer : facts.answers()) {
             if (answer.kind() == CallOutcome.Kind.LATE && answer.took().compareTo(patience.call()) >= 0) {
                 Subject subject = Subject.of(answer.call(), facts.workload());
@@ -65,9 +70,13 @@ final class Lasting {
     /** What a process waits for. */
     List<Wait> waits(ObservedProcess process) {
         return process.waits().stream()
-                .filter(waiting -> counts(process, waiting.lasted()))
+                .filter(waiting -> counts(process, waiting.lasted()) || isOfLateCommand(waiting.on()))
                 .map(ObservedProcess.Waiting::on)
                 .toList();
+    }
+
+    private boolean isOfLateCommand(Wait wait) {
+        return wait instanceof Wait.ForPipe && wait.holders().stream().anyMatch(commands::contains);
     }
 
     private boolean counts(ObservedProcess process, Duration lasted) {

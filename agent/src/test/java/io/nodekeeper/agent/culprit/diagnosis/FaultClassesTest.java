@@ -135,6 +135,50 @@ class FaultClassesTest {
     }
 
     @Test
+    void firstStatementAfterAStartAboutAnOrphanHasThePipeAsEvidence() {
+        // In the order of a scan: commands first.
+        ProcessInfo runtime =
+                ProcessFixtures.runtime('S').waitingFor(List.of(new Wait.ForPipe("pipe:[7]", false, List.of(501))));
+        List<ProcessInfo> processes = new ArrayList<>(List.of(ProcessFixtures.cni(501, 1, "ADD", 32, true)));
+        processes.addAll(ProcessFixtures.healthyBut(runtime));
+
+        look(processes);
+        assertThat(culprits()).isEmpty();
+        seconds += 2;
+        seen = sightings.look(processes, Set.of(), now());
+
+        assertThat(only().process().map(ProcessRef::pid)).contains(501);
+        assertThat(only().remedy())
+                .isEqualTo(new Remedy.KillProcesses(
+                        List.of(processes.getFirst().ref())));
+        assertThat(only().evidence()).contains("gate (pid 501) holds the other end of pipe:[7]");
+    }
+
+    @Test
+    void orphanIsNotAccusedBeforeTheRuntimeThatMayReadItsOutputWasExamined() {
+        ProcessInfo orphan = ProcessFixtures.cni(501, 1, "ADD", 12, true);
+        ProcessInfo cutShort = ProcessFixtures.runtime('S').examined(false);
+
+        look(ProcessFixtures.healthyBut(orphan, cutShort));
+        look(ProcessFixtures.healthyBut(orphan, cutShort));
+        assertThat(culprits()).isEmpty();
+        look(ProcessFixtures.healthyBut(orphan));
+        assertThat(culprits()).isEmpty();
+        look(ProcessFixtures.healthyBut(orphan));
+
+        assertThat(only().reason()).isEqualTo("CNIPluginHung");
+    }
+
+    @Test
+    void orphanIsNotExplainedIfTheSearchesAreAlwaysCutShort() {
+        ProcessInfo cutShort = ProcessFixtures.runtime('S').examined(false);
+        looks(ProcessFixtures.healthyBut(ProcessFixtures.cni(501, 1, "ADD", 20, true), cutShort));
+
+        assertThat(only().reason()).isEqualTo("CommandUnexplained");
+        assertThat(only().confidence()).isEqualTo(Confidence.UNKNOWN);
+    }
+
+    @Test
     void supervisorThatHoldsTheInputOfTheRuntimeIsNoFault() {
         ProcessInfo runtime =
                 ProcessFixtures.runtime('S').waitingFor(List.of(new Wait.ForPipe("pipe:[7]", true, List.of(900))));
