@@ -11,7 +11,7 @@ import java.util.List;
  * Reads files below {@code /proc} and {@code /sys}. The kernel generates their text when they are read, reports a size
  * of 0, and returns many sysctls only to a read at offset 0. {@code java.nio.file.Files} starts with a read of one byte
  * where the size is 0 and so gets only the first digit of {@code /proc/sys/kernel/pid_max}. This class starts with a
- * buffer that holds a whole sysctl and then reads until the end of the file. All calls block. Stateless.
+ * buffer that holds a whole sysctl and then reads until the end of the file. All calls block. Thread-safe.
  */
 public final class KernelFile {
     /**
@@ -22,6 +22,9 @@ public final class KernelFile {
 
     /** The size of the first buffer in bytes: one page, the longest attribute in sysfs. */
     private static final int PAGE = 4_096;
+
+    /** A page for each thread that reads: a scan reads thousands of small files, and the agent's heap is small. */
+    private static final ThreadLocal<byte[]> PAGES = ThreadLocal.withInitial(() -> new byte[PAGE]);
 
     private KernelFile() {}
 
@@ -64,13 +67,13 @@ public final class KernelFile {
      */
     public static String beginning(Path file, int limit) throws IOException {
         try (FileInputStream in = new FileInputStream(file.toFile())) {
-            byte[] buffer = new byte[Math.min(PAGE, limit)];
+            byte[] buffer = PAGES.get();
             int length = 0;
             while (length < limit) {
                 if (length == buffer.length) {
                     buffer = Arrays.copyOf(buffer, (int) Math.min(4L * length, limit));
                 }
-                int got = in.read(buffer, length, buffer.length - length);
+                int got = in.read(buffer, length, Math.min(buffer.length, limit) - length);
                 if (got <= 0) {
                     break;
                 }

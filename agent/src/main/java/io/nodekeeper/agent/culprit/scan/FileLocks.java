@@ -23,6 +23,7 @@ final class FileLocks {
     private final Set<Integer> pids;
     private final ScanBudget budget;
     private final Map<String, Line> held = new HashMap<>();
+    private boolean read;
     private final List<Line> blocked = new ArrayList<>();
     private final Map<String, List<Integer>> found = new HashMap<>();
 
@@ -30,6 +31,14 @@ final class FileLocks {
         this.files = files;
         this.pids = pids;
         this.budget = budget;
+    }
+
+    /** Reads the locks when the first question is asked. */
+    private void read() {
+        if (read) {
+            return;
+        }
+        read = true;
         files.read(files.root().resolve("proc/locks")).stream()
                 .flatMap(String::lines)
                 .flatMap(line -> parse(line).stream())
@@ -44,6 +53,7 @@ final class FileLocks {
 
     /** The locks that a process waits for; {@code file} is a file on whose lock one of its threads waits, if known. */
     List<Wait.ForLock> of(int pid, Optional<ProcFiles.OpenFile> file) {
+        read();
         Set<Wait.ForLock> waits = new LinkedHashSet<>();
         for (Line line : blocked) {
             boolean own = line.pid == pid

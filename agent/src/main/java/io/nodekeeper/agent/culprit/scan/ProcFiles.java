@@ -17,8 +17,11 @@ import java.util.Optional;
  * @param root {@code /}, or a copy of the files for tests
  */
 record ProcFiles(Path root) {
-    /** A number of ns that fits a long. */
-    private static final String NANOS = "\\d{1,18}";
+    /** The most digits of a number of ns that fits a long. */
+    private static final int NANOS = 18;
+    /** The fields of a line of {@code stat} from the parent's pid to the start time. */
+    private static final int TO_START = 18;
+
     /** The longest file that is read, in bytes: environments and lists of mounts are rarely longer. */
     private static final int LONGEST = 1 << 18;
 
@@ -67,11 +70,28 @@ record ProcFiles(Path root) {
     Optional<Work> work(int pid, List<Integer> threads) {
         return threads.stream()
                 .flatMap(thread -> read(thread(pid, thread).resolve("schedstat")).stream())
-                .map(text -> text.strip().split(" "))
-                .filter(values -> values.length >= 2 && values[0].matches(NANOS) && values[1].matches(NANOS))
-                .map(values -> new Work(
-                        Duration.ofNanos(Long.parseLong(values[0])), Duration.ofNanos(Long.parseLong(values[1]))))
+                .flatMap(text -> work(text).stream())
                 .reduce(Work::plus);
+    }
+
+    /** Two numbers of ns at the beginning of a line. */
+    private static Optional<Work> work(String line) {
+        int first = digits(line, 0);
+        int second = first < line.length() && line.charAt(first) == ' ' ? digits(line, first + 1) : first;
+        return first == 0 || second <= first + 1 || first > NANOS || second - first - 1 > NANOS
+                ? Optional.empty()
+                : Optional.of(new Work(
+                        Duration.ofNanos(Long.parseLong(line, 0, first, 10)),
+                        Duration.ofNanos(Long.parseLong(line, first + 1, second, 10))));
+    }
+
+    /** The end of the digits that begin at {@code from}. */
+    private static int digits(String text, int from) {
+        int end = from;
+        while (end < text.length() && text.charAt(end) >= '0' && text.charAt(end) <= '9') {
+            end++;
+        }
+        return end;
     }
 
     /** The arguments; empty for kernel threads and processes that have ended. */
@@ -195,15 +215,25 @@ record ProcFiles(Path root) {
         if (open < 1 || close < open) {
             return Optional.empty();
         }
-        String[] rest = line.substring(Math.min(close + 2, line.length())).split(" ", 21);
-        if (rest.length < 20) {
-            return Optional.empty();
+        // Some hundred lines in each scan: no text is made of the fields that are not needed.
+        int state = close + 2;
+        int parent = state + 2;
+        int start = parent;
+        for (int field = 0; field < TO_START; field++) {
+            start = line.indexOf(' ', start) + 1;
+            if (start == 0) {
+                return Optional.empty();
+            }
         }
-        return Optional.of(new Stat(
-                Integer.parseInt(line.substring(0, open).strip()),
-                line.substring(open + 1, close),
-                rest[0].charAt(0),
-                Integer.parseInt(rest[1]),
-                Long.parseLong(rest[19])));
+        int end = digits(line, start);
+        int parentEnd = digits(line, parent);
+        return end == start || parentEnd == parent
+                ? Optional.empty()
+                : Optional.of(new Stat(
+                        Integer.parseInt(line, 0, digits(line, 0), 10),
+                        line.substring(open + 1, close),
+                        line.charAt(state),
+                        Integer.parseInt(line, parent, parentEnd, 10),
+                        Long.parseLong(line, start, end, 10)));
     }
 }

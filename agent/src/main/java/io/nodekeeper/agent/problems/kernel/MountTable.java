@@ -3,7 +3,6 @@ package io.nodekeeper.agent.problems.kernel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * The mounts of a process. Immutable.
@@ -19,25 +18,33 @@ public record MountTable(List<Mount> mounts) {
      * @param point the mount point
      * @param type the type of the file system, such as ext4
      * @param source the device or server
-     * @param options the options of this mount
-     * @param superOptions the options of the file system, for all of its mounts
+     * @param options the options of this mount, separated by commas
+     * @param superOptions the options of the file system, for all of its mounts, separated by commas
      */
     public record Mount(
-            String device, String point, String type, String source, Set<String> options, Set<String> superOptions) {
+            String device, String point, String type, String source, String options, String superOptions) {
 
         /** Whether the file system made itself read-only after an error; kernel 6.12 and newer. */
         public boolean stoppedByError() {
-            return superOptions.contains("emergency_ro");
+            return has(superOptions, "emergency_ro");
         }
 
         /** Whether the whole file system accepts no writes, whatever the mount. */
         public boolean readOnlyFilesystem() {
-            return superOptions.contains("ro") || stoppedByError();
+            return has(superOptions, "ro") || stoppedByError();
         }
 
         /** Whether nothing can be written through this mount. */
         public boolean readOnly() {
-            return options.contains("ro") || readOnlyFilesystem();
+            return has(options, "ro") || readOnlyFilesystem();
+        }
+
+        private static boolean has(String options, String option) {
+            // The first option is ro or rw; the others of an overlay are long paths.
+            return options.startsWith(option)
+                            && (options.length() == option.length() || options.charAt(option.length()) == ',')
+                    || options.contains("," + option + ",")
+                    || options.endsWith("," + option);
         }
 
         /** Whether it is a file system of an NFS server. */
@@ -63,14 +70,7 @@ public record MountTable(List<Mount> mounts) {
             String[] right = line.substring(separator + 3).split(" ");
             if (left.length > 5 && right.length > 2) {
                 mounts.add(new Mount(
-                        left[2],
-                        unescaped(left[4]),
-                        right[0],
-                        unescaped(right[1]),
-                        Set.copyOf(
-                                List.of(left[5].split(",")).stream().distinct().toList()),
-                        Set.copyOf(
-                                List.of(right[2].split(",")).stream().distinct().toList())));
+                        left[2], unescaped(left[4]), right[0], unescaped(right[1]), left[5], right[2]));
             }
         }
         return new MountTable(mounts);
