@@ -1,7 +1,6 @@
 package io.nodekeeper.agent.culprit;
 
 import io.nodekeeper.agent.calls.CallTracker;
-import io.nodekeeper.agent.calls.OpenCall;
 import io.nodekeeper.agent.calls.OverdueCall;
 import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
 import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
@@ -13,6 +12,7 @@ import io.nodekeeper.agent.culprit.diagnosis.ObservedProcess;
 import io.nodekeeper.agent.culprit.diagnosis.ProcessHistory;
 import io.nodekeeper.agent.culprit.diagnosis.Subject;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.ProcessTable;
 import io.nodekeeper.agent.facts.ConditionReport;
@@ -20,7 +20,6 @@ import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.Deadlines;
-import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,17 +43,8 @@ public final class CulpritWatch {
     public static final String CONDITION = "RuntimeDegraded";
 
     private static final Logger log = LoggerFactory.getLogger(CulpritWatch.class);
-    /** The period of scans while nothing is wrong: two scans and the threshold of a hung command stay below 20 s. */
-    private static final Duration PERIOD = Duration.ofSeconds(5);
-    /**
-     * The period while something may be wrong: containerd kills a hung runc after 10 s, which must be seen between 8
-     * and 10 s.
-     */
-    private static final Duration ALERT_PERIOD = Duration.ofMillis(1_500);
     /** The tolerance when ages are compared: more than the precision of process ages (10 ms). */
     private static final Duration MOMENT = Duration.ofMillis(100);
-    /** Ordinary commands end within a second; one older than 2 s makes scans more frequent. */
-    private static final Duration UNUSUAL = Duration.ofSeconds(2);
     /**
      * The period of probes of all containers: a hung one is found within 10 s plus the probe's deadline, below the
      * bound of 20 s.
@@ -73,13 +63,16 @@ public final class CulpritWatch {
     /** The most culprits in the condition's message: enough to act on, and short enough for one line. */
     private static final int NAMED = 3;
 
-    private static final double JITTER = 0.1;
+    /** The most processes that are looked at between two scans: more culprits than an operator reads. */
+    private static final int FOLLOWED = 32;
+    /** Longer than every pause between scans. */
+    private static final Duration NEVER = Duration.ofDays(1);
 
     private final CallTracker calls;
     private final Supplier<ContainerIndex> workload;
     private final ProcessTable processes;
     private final Loop loop;
-    private final RandomGenerator random;
+    private final ScanPace pace;
     private final CulpritListener listener;
     private final String socket;
     private final ContainerProbes neighbours;
@@ -99,9 +92,6 @@ public final class CulpritWatch {
     private int deepScans;
     private String scanError = "";
     private boolean looking;
-    /** Whether the next scan is deep; the first one is, as a fault may be older than this watch. */
-    private boolean alert = true;
-
     private boolean running;
 
     /**
@@ -126,7 +116,6 @@ public final class CulpritWatch {
         this.processes = processes;
         this.socket = socket;
         this.loop = loop;
-        this.random = random;
         this.listener = listener;
         this.neighbours = new ContainerProbes(runtime, loop, this::lookSoon);
         this.version = new VersionProbe(runtime, loop, this::hurry);
@@ -135,6 +124,7 @@ public final class CulpritWatch {
         this.lastBeat = loop.clock().nanoTime();
         this.lastRound = lastBeat - ROUND.toNanos();
         this.scannedAt = lastBeat;
+        this.pace = new ScanPace(random, lastBeat);
     }
 
     /** Starts scanning; idempotent. */
@@ -184,19 +174,25 @@ public final class CulpritWatch {
                 now.stream().limit(NAMED).map(Culprit::summary).collect(Collectors.joining("; ")) + more);
     }
 
-    /** The time of the last scan, monotonic ns. */
+    /** When it last looked whether something is late, monotonic ns. */
     public long lastBeat() {
         return lastBeat;
     }
 
-    /** Something is late: the next scan is deep and comes at once. */
+    /** Something is late: if that was not known, the next scan is deep and comes at once. */
     private void hurry() {
-        alert = true;
-        lookSoon();
+        pace.compare(lateCalls(), loop.clock().nanoTime());
+        wake();
     }
 
     private void lookSoon() {
-        if (running && !looking) {
+        pace.hurry(loop.clock().nanoTime());
+        wake();
+    }
+
+    /** Scans now if a scan is due. */
+    private void wake() {
+        if (running && !looking && pace.isDue(loop.clock().nanoTime())) {
             schedule(Duration.ZERO);
         }
     }
@@ -212,23 +208,68 @@ public final class CulpritWatch {
         if (looking) {
             return;
         }
-        looking = true;
         lastBeat = loop.clock().nanoTime();
-        boolean deep = alert;
-        version.closely(alert);
+        ContainerIndex now = workload.get();
+        ask(now);
+        if (pace.isDeep()) {
+            pace.compare(lateCalls(), lastBeat);
+        }
+        if (pace.isDue(lastBeat)) {
+            scan(now);
+        } else {
+            follow();
+            schedule(pace.pause(lastBeat));
+        }
+    }
+
+    /** Asks the runtime what shows whether it answers. */
+    private void ask(ContainerIndex now) {
+        version.closely(pace.isDeep());
         version.ask();
         first.ask();
-        ContainerIndex now = workload.get();
         // A round without containers would delay the first one after a start.
         if (lastBeat - lastRound >= ROUND.toNanos() && !now.running().isEmpty() && !version.isDown()) {
             lastRound = lastBeat;
             neighbours.ask(now.running());
-            loop.schedule(UNUSUAL, () -> {
-                if (neighbours.isLate(UNUSUAL)) {
+            loop.schedule(Signs.UNUSUAL, () -> {
+                if (neighbours.isLate(Signs.UNUSUAL)) {
                     hurry();
                 }
             });
         }
+    }
+
+    /** Between two scans: a scan is due as soon as the process of a culprit has ended or is continued. */
+    private void follow() {
+        Set<String> culprits = book.culprits().stream()
+                .flatMap(culprit -> culprit.process().stream())
+                .map(ProcessRef::identity)
+                .collect(Collectors.toSet());
+        List<ProcessInfo> known = seen.stream()
+                .map(ObservedProcess::info)
+                .filter(info -> culprits.contains(info.ref().identity()))
+                .limit(FOLLOWED)
+                .toList();
+        if (!known.isEmpty()) {
+            processes
+                    .changed(known)
+                    .whenComplete((changed, error) -> loop.execute(() -> {
+                        // Without an answer the next scan comes when it is due.
+                        if (error == null && changed && !looking) {
+                            lookSoon();
+                        }
+                    }));
+        }
+    }
+
+    private Set<String> lateCalls() {
+        return Signs.ofCalls(calls, version.newest(), loop.clock().nanoTime());
+    }
+
+    private void scan(ContainerIndex now) {
+        looking = true;
+        pace.begun(lastBeat);
+        boolean deep = pace.isDeep();
         CompletableFuture<List<ProcessInfo>> scan =
                 Deadlines.within(loop, SCAN_DEADLINE, "a scan of the runtime's processes", scan(now.ids(), deep));
         scan.whenComplete((found, error) -> loop.execute(() -> {
@@ -250,7 +291,7 @@ public final class CulpritWatch {
                     judge(now);
                 } finally {
                     // A failure in one scan must not prevent the next.
-                    schedule(nextLook());
+                    schedule(pace.pause(loop.clock().nanoTime()));
                 }
             }
         }));
@@ -303,18 +344,32 @@ public final class CulpritWatch {
                         newest.call(), newest.startedAt(), Duration.ofNanos(newest.endedAt() - newest.startedAt()))));
         DiagnosisInput facts =
                 DiagnosisInput.of(seen, answers, now, sightings.restarts(), shims.confirmed(), socket, loop.clock());
-        update(
-                Diagnosis.of(facts, HangThresholds.AGENT).stream()
-                        .filter(culprit -> first.isSeen())
-                        .filter(culprit ->
-                                !culprit.toldByCalls() || isKnown(culprit) || first.compared() && isExamined(time))
-                        .toList(),
-                now);
+        List<Culprit> shown = Diagnosis.of(facts, HangThresholds.AGENT).stream()
+                .filter(culprit -> first.isSeen())
+                .filter(culprit -> !culprit.toldByCalls() || isKnown(culprit) || first.compared() && isExamined(time))
+                .toList();
+        update(shown, now);
         boolean suspicious = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
-                || seen.stream().anyMatch(CulpritWatch::suspicious);
-        alert = suspicious || calls.open().stream().anyMatch(open -> isLate(open, time)) || neighbours.isLate(UNUSUAL);
+                || seen.stream().anyMatch(Signs::isSuspicious);
+        boolean alert = suspicious
+                || calls.open().stream().anyMatch(open -> Signs.isLate(open, time))
+                || neighbours.isLate(Signs.UNUSUAL);
+        pace.scanned(
+                new ScanPace.Picture(
+                        alert ? trouble(shown) : ScanPace.Trouble.NONE,
+                        lateCalls(),
+                        Signs.ofProcesses(shown, seen),
+                        soonest()),
+                time);
         first.diagnosed(suspicious || shims.suspects() || seen.stream().anyMatch(this::isUnreaped));
+    }
+
+    /** What the last scan leaves open; load is a cause that ends without another change. */
+    private static ScanPace.Trouble trouble(List<Culprit> shown) {
+        return shown.isEmpty() || shown.stream().anyMatch(Culprit::isLoad)
+                ? ScanPace.Trouble.OPEN
+                : ScanPace.Trouble.KNOWN;
     }
 
     /** Whether the last scans looked deep, so that what explains a late call would have been seen; or none succeeds. */
@@ -351,12 +406,6 @@ public final class CulpritWatch {
                         : told.subject().samePod(subject));
     }
 
-    /** Whether an open call takes half of the time after which it counts as hung: then it is time to look deep. */
-    private static boolean isLate(OpenCall open, long time) {
-        return time - open.startedAt()
-                >= HangThresholds.AGENT.of(open.call()).dividedBy(2).toNanos();
-    }
-
     /** Whether it is an ended process that its shim has not reaped yet. */
     private boolean isUnreaped(ObservedProcess process) {
         return process.info().state() == 'Z'
@@ -366,28 +415,14 @@ public final class CulpritWatch {
                                 && parent.info().ref().pid() == process.info().parent());
     }
 
-    /**
-     * The delay of the next scan: earlier than the period if a running command reaches its threshold before, because
-     * some commands are killed shortly after.
-     */
-    private Duration nextLook() {
-        Duration regular = Jitter.stretch(alert ? ALERT_PERIOD : PERIOD, JITTER, random);
+    /** The time until a running command reaches its threshold: some commands are killed shortly after. */
+    private Duration soonest() {
         return seen.stream()
                 .map(ObservedProcess::info)
                 .filter(info -> info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME)
                 .map(info -> HangThresholds.AGENT.command().minus(info.age()).plus(MOMENT))
                 .filter(Duration::isPositive)
-                .reduce(regular, (a, b) -> a.compareTo(b) < 0 ? a : b);
-    }
-
-    private static boolean suspicious(ObservedProcess process) {
-        ProcessInfo info = process.info();
-        // A container may stop its own processes, and a busy disk delays all processes for a moment.
-        return (info.state() == 'T' || info.state() == 't')
-                        && (info.role() == ProcessRole.RUNTIME || info.role() == ProcessRole.SHIM)
-                || !process.stuck().isEmpty()
-                || (info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME)
-                        && info.age().compareTo(UNUSUAL) > 0;
+                .reduce(NEVER, (a, b) -> a.compareTo(b) < 0 ? a : b);
     }
 
     private static boolean isBlamed(Subject subject, List<Culprit> culprits) {

@@ -6,6 +6,7 @@ import io.nodekeeper.agent.calls.CallTracker;
 import io.nodekeeper.agent.calls.OperationListener;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessTable;
 import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.FakeRuntime;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -29,14 +31,25 @@ class CulpritWatchTest {
     private final CallTracker ledger = new CallTracker(runtime, loop, OperationListener.NONE);
     private final List<String> heard = new ArrayList<>();
     private final List<Boolean> depths = new ArrayList<>();
+    private final List<List<ProcessInfo>> followed = new ArrayList<>();
+    private boolean changed;
     private CompletableFuture<List<ProcessInfo>> scan = CompletableFuture.completedFuture(ProcessFixtures.healthy());
     private final CulpritWatch watch = new CulpritWatch(
             ledger,
             ledger,
             () -> ProcessFixtures.WORKLOAD,
-            (ids, deep) -> {
-                depths.add(deep);
-                return scan;
+            new ProcessTable() {
+                @Override
+                public CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {
+                    depths.add(deep);
+                    return scan;
+                }
+
+                @Override
+                public CompletableFuture<Boolean> changed(List<ProcessInfo> processes) {
+                    followed.add(processes);
+                    return CompletableFuture.completedFuture(changed);
+                }
             },
             "/run/c.sock",
             loop,
@@ -113,6 +126,39 @@ class CulpritWatchTest {
         assertThat(heard).hasSize(2);
         assertThat(heard.get(0)).endsWith("found ShimStopped");
         assertThat(heard.get(1)).endsWith("cleared ShimStopped");
+    }
+
+    @Test
+    void knownCulpritThatLastsIsScannedEverySixSeconds() {
+        watch.start();
+        processes(ProcessFixtures.healthyBut(ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T')));
+        runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
+        pass(60);
+        int scans = depths.size();
+
+        pass(600);
+
+        assertThat(depths.size() - scans).isBetween(600 * 10 / 66, 600 / 6);
+        assertThat(depths).containsOnly(true);
+        assertThat(loop.nanoTime() - watch.lastBeat())
+                .isLessThan(Duration.ofSeconds(2).toNanos());
+    }
+
+    @Test
+    void processOfAKnownCulpritThatIsContinuedIsScannedWithinTwoSeconds() {
+        watch.start();
+        processes(ProcessFixtures.healthyBut(ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T')));
+        pass(90);
+        int scans = depths.size();
+        processes(ProcessFixtures.healthy());
+        changed = true;
+
+        pass(2);
+
+        assertThat(depths.size()).isGreaterThan(scans);
+        assertThat(followed.getLast())
+                .extracting(info -> info.ref().pid())
+                .containsExactly(200);
     }
 
     @Test

@@ -99,6 +99,22 @@ public final class LinuxProcesses implements ProcessTable {
         return scanned;
     }
 
+    @Override
+    public CompletableFuture<Boolean> changed(List<ProcessInfo> processes) {
+        return workers.call(
+                "a look at known processes",
+                DEADLINE,
+                () -> processes.stream()
+                        .anyMatch(info -> state(info.ref())
+                                .filter(now -> isHalted(now) == isHalted(info.state()))
+                                .isEmpty()));
+    }
+
+    /** Whether the letter stands for a process that is stopped or held by a tracer. */
+    private static boolean isHalted(char state) {
+        return state == 'T' || state == 't';
+    }
+
     /** The processes with the limits that they had reached when these were last read. */
     private List<ProcessInfo> withLimits(List<ProcessInfo> processes, boolean read) {
         if (read) {

@@ -16,4 +16,12 @@ public interface ProcessTable {
      * @param deep whether to read every thread, and not only those of the runtime
      */
     CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep);
+
+    /**
+     * Whether one of these processes has ended, or was stopped or continued, since a scan showed it. Reads one line for each
+     * of them. A table that cannot tell says no.
+     */
+    default CompletableFuture<Boolean> changed(List<ProcessInfo> processes) {
+        return CompletableFuture.completedFuture(false);
+    }
 }

@@ -91,6 +91,30 @@ class LinuxProcessesTest {
     }
 
     @Test
+    void knownProcessThatWasStoppedContinuedOrReplacedHasChanged() throws Exception {
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
+        List<ProcessInfo> known = scan(false);
+        assertThat(changed(processes, known)).isFalse();
+
+        process(201, 200, 'D', 1_100, "nginx", "-g", "daemon off;");
+        assertThat(changed(processes, known)).as("it runs").isFalse();
+        process(201, 200, 'T', 1_100, "nginx", "-g", "daemon off;");
+        assertThat(changed(processes, known)).as("stopped").isTrue();
+        List<ProcessInfo> stopped = scan(false);
+        assertThat(changed(processes, stopped)).as("still stopped").isFalse();
+        process(201, 200, 'S', 1_100, "nginx", "-g", "daemon off;");
+        assertThat(changed(processes, stopped)).as("continued").isTrue();
+        process(201, 200, 'S', 5_000, "nginx", "-g", "daemon off;");
+        assertThat(changed(processes, known)).as("another process").isTrue();
+        Files.delete(root.resolve("proc/201/stat"));
+        assertThat(changed(processes, known)).as("gone").isTrue();
+    }
+
+    private static boolean changed(LinuxProcesses processes, List<ProcessInfo> known) throws Exception {
+        return processes.changed(known).get(5, TimeUnit.SECONDS);
+    }
+
+    @Test
     void shimsOfKnownSandboxesLeadToTheRuntimeBehindARelay() throws Exception {
         LinuxProcesses relay = new LinuxProcesses(root, Path.of("/run/x/relay.sock"), workers, loop.clock());
 
