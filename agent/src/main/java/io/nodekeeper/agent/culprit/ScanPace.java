@@ -108,7 +108,9 @@ final class ScanPace {
         } else {
             pause = shorter(pause.multipliedBy(2), LONGEST);
         }
-        dueAt = now + shorter(Jitter.stretch(pause, JITTER, random), picture.soonest).toNanos();
+        dueAt = now
+                + shorter(Jitter.stretch(pause, JITTER, random), picture.soonest)
+                        .toNanos();
     }
 
     /** Compares the calls that are late or fail with those at the last scan; a scan is due if they are others. */

@@ -156,9 +156,7 @@ class CulpritWatchTest {
         pass(2);
 
         assertThat(depths.size()).isGreaterThan(scans);
-        assertThat(followed.getLast())
-                .extracting(info -> info.ref().pid())
-                .containsExactly(200);
+        assertThat(followed.getLast()).extracting(info -> info.ref().pid()).containsExactly(200);
     }
 
     @Test

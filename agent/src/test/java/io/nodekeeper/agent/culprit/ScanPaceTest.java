@@ -195,7 +195,10 @@ class ScanPaceTest {
 
     private static Picture picture(Trouble trouble, String calls, String findings) {
         return new Picture(
-                trouble, calls.isEmpty() ? Set.of() : Set.of(calls), findings.isEmpty() ? Set.of() : Set.of(findings), NEVER);
+                trouble,
+                calls.isEmpty() ? Set.of() : Set.of(calls),
+                findings.isEmpty() ? Set.of() : Set.of(findings),
+                NEVER);
     }
 
     private static RandomGenerator withoutJitter() {

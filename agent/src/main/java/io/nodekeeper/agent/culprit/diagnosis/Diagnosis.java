@@ -161,13 +161,10 @@ public final class Diagnosis {
             return;
         }
         CommandCause cause = new CommandCause(facts, patience, index);
-        // A command whose parent has ended shows in the runtime for whom it still works: who reads its output.
-        Optional<ObservedProcess> reader =
-                index.parent(process).isPresent() ? Optional.empty() : index.first(ProcessRole.RUNTIME);
+        Optional<ObservedProcess> reader = possibleReader(process);
         boolean complete = Stream.concat(index.tree(process).stream(), reader.stream())
                 .allMatch(member -> member.info().examined());
-        int looks = Math.min(
-                process.looks(), reader.map(ObservedProcess::looks).orElse(Integer.MAX_VALUE));
+        int looks = Math.min(process.looks(), reader.map(ObservedProcess::looks).orElse(Integer.MAX_VALUE));
         if (!complete && process.info().age().compareTo(patience.command().multipliedBy(2)) >= 0) {
             add(HangGraph.pid(process), cause.unexplained(process), subject);
         }
@@ -181,6 +178,16 @@ public final class Diagnosis {
                     late,
                     subject);
         }
+    }
+
+    /** The runtime, if it may still read the output of a command whose parent has ended, and no scans have shown that. */
+    private Optional<ObservedProcess> possibleReader(ObservedProcess command) {
+        return index.parent(command).isPresent()
+                ? Optional.empty()
+                : index.first(ProcessRole.RUNTIME).filter(runtime -> runtime.waits().stream()
+                        .map(ObservedProcess.Waiting::on)
+                        .noneMatch(wait -> wait instanceof Wait.ForPipe
+                                && wait.holders().contains(command.info().ref().pid())));
     }
 
     /**

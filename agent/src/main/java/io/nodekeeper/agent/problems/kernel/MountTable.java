@@ -21,8 +21,7 @@ public record MountTable(List<Mount> mounts) {
      * @param options the options of this mount, separated by commas
      * @param superOptions the options of the file system, for all of its mounts, separated by commas
      */
-    public record Mount(
-            String device, String point, String type, String source, String options, String superOptions) {
+    public record Mount(String device, String point, String type, String source, String options, String superOptions) {
 
         /** Whether the file system made itself read-only after an error; kernel 6.12 and newer. */
         public boolean stoppedByError() {
@@ -69,8 +68,7 @@ public record MountTable(List<Mount> mounts) {
             String[] left = line.substring(0, separator).split(" ");
             String[] right = line.substring(separator + 3).split(" ");
             if (left.length > 5 && right.length > 2) {
-                mounts.add(new Mount(
-                        left[2], unescaped(left[4]), right[0], unescaped(right[1]), left[5], right[2]));
+                mounts.add(new Mount(left[2], unescaped(left[4]), right[0], unescaped(right[1]), left[5], right[2]));
             }
         }
         return new MountTable(mounts);

@@ -149,8 +149,7 @@ class FaultClassesTest {
 
         assertThat(only().process().map(ProcessRef::pid)).contains(501);
         assertThat(only().remedy())
-                .isEqualTo(new Remedy.KillProcesses(
-                        List.of(processes.getFirst().ref())));
+                .isEqualTo(new Remedy.KillProcesses(List.of(processes.getFirst().ref())));
         assertThat(only().evidence()).contains("gate (pid 501) holds the other end of pipe:[7]");
     }
 
@@ -167,6 +166,19 @@ class FaultClassesTest {
         look(ProcessFixtures.healthyBut(orphan));
 
         assertThat(only().reason()).isEqualTo("CNIPluginHung");
+    }
+
+    @Test
+    void orphanWhosePipeIsKnownIsAccusedAlthoughTheOtherSearchesWereCutShort() {
+        ProcessInfo cutShort = ProcessFixtures.runtime('S')
+                .waitingFor(List.of(new Wait.ForPipe("pipe:[7]", false, List.of(501))))
+                .examined(false);
+        List<ProcessInfo> processes = new ArrayList<>(List.of(ProcessFixtures.cni(501, 1, "ADD", 32, true)));
+        processes.addAll(ProcessFixtures.healthyBut(cutShort));
+        looks(processes);
+
+        assertThat(only().reason()).isEqualTo("CNIPluginHung");
+        assertThat(only().evidence()).contains("gate (pid 501) holds the other end of pipe:[7]");
     }
 
     @Test
