@@ -184,10 +184,12 @@ public final class Diagnosis {
     private Optional<ObservedProcess> possibleReader(ObservedProcess command) {
         return index.parent(command).isPresent()
                 ? Optional.empty()
-                : index.first(ProcessRole.RUNTIME).filter(runtime -> runtime.waits().stream()
-                        .map(ObservedProcess.Waiting::on)
-                        .noneMatch(wait -> wait instanceof Wait.ForPipe
-                                && wait.holders().contains(command.info().ref().pid())));
+                : index.first(ProcessRole.RUNTIME)
+                        .filter(runtime -> runtime.waits().stream()
+                                .map(ObservedProcess.Waiting::on)
+                                .noneMatch(wait -> wait instanceof Wait.ForPipe
+                                        && wait.holders()
+                                                .contains(command.info().ref().pid())));
     }
 
     /**
