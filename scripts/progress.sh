@@ -93,8 +93,11 @@ maven_ended() {
   exit "$1"
 }
 
-# run_shown TEXT EXPECTED COMMAND...: runs a command, and shows for how long already; EXPECTED says how long it usually takes.
-# Ctrl-C ends the command; the script then says that what was printed is partial, and exits with 130, or 143 after SIGTERM.
+# run_shown TEXT EXPECTED COMMAND...: runs a command, and shows for how long already. Beside it stands what the command does, which
+# it writes as one line into the file $shown_state (BenchReport does), or before that EXPECTED, how long it usually takes. Nothing
+# is shown if EXPECTED is empty. The command prints each result when it has it. Ctrl-C ends the command; the script then says that
+# what was printed is partial, and exits with 130, or 143 after SIGTERM.
+shown_state=it/target/bench-state
 run_shown() {
   shown_text=$1
   shown_expected=$2
@@ -103,13 +106,18 @@ run_shown() {
   trap 'shown_signal=130' INT
   trap 'shown_signal=143' TERM
   progress_since=$(date +%s)
-  [ -z "$shown_expected" ] || progress_start "$shown_text" "echo $shown_expected"
+  rm -f "$shown_state"
+  [ -z "$shown_expected" ] || progress_start "$shown_text" shown_figures
   shown_status=0
   "$@" || shown_status=$?
   progress_stop
   trap - INT TERM
   [ -z "$shown_signal" ] || shown_ended "$shown_signal"
   return "$shown_status"
+}
+
+shown_figures() {
+  cat "$shown_state" 2>/dev/null || echo "$shown_expected"
 }
 
 shown_ended() {

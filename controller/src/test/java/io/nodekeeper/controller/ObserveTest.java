@@ -6,6 +6,7 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
@@ -157,7 +158,55 @@ class ObserveTest {
         assertThat(scraped("nodekeeper_observe_changes_total{outcome=\"both\"}"))
                 .isEqualTo(scraped("nodekeeper_observe_lead_seconds_count") + ".0")
                 .isEqualTo(observation.json().number("both").orElse(0L) + ".0");
-        assertThat(observation.summary()).contains("1 false verdicts of theirs");
+        assertThat(observation.summary()).contains("1 of theirs false");
+    }
+
+    @Test
+    void anEvictionFromANodeThatIsHeardIsFalseAtOnceUnlessAnotherTaintCausesIt() {
+        for (String name : List.of("heard", "drained", "silent")) {
+            cluster.addNode(name, K, ready("True", B));
+            cluster.renew(name, B);
+        }
+        start();
+        // Given three nodes that the other declares Unknown: one that lives, one that lives and is being drained by a
+        // taint, and one that has been silent for more than half of the grace.
+        cluster.advanceTo("10S");
+        cluster.renew("silent", B.plusSeconds(10));
+        cluster.advanceTo("40S");
+        cluster.renew("heard", B.plusSeconds(40));
+        cluster.renew("drained", B.plusSeconds(40));
+        cluster.change("drained", node -> TestCluster.taint(node, "example.org/drain", "NoExecute"));
+        cluster.advanceTo("41S");
+        for (String name : List.of("heard", "drained", "silent")) {
+            cluster.post(name, ready("Unknown", B));
+        }
+
+        // When it evicts a pod from each.
+        cluster.advanceTo("42S");
+        for (String name : List.of("heard", "drained", "silent")) {
+            cluster.broadcast(ResourceType.PODS, "MODIFIED", evicted(name));
+        }
+        cluster.advanceTo("43S");
+
+        // Then one eviction is known to be false, and two wait for what this controller does.
+        assertThat(differences)
+                .extracting(Decision::text)
+                .filteredOn(text -> text.startsWith("pod "))
+                .containsExactly(
+                        "pod default/pod-heard evicted: theirs alone, and false: the node was heard 2000 ms before");
+        cluster.advanceTo("15M");
+        assertThat(differences)
+                .extracting(Decision::text)
+                .filteredOn(text -> text.startsWith("pod "))
+                .contains("pod default/pod-drained evicted: theirs alone");
+    }
+
+    private static JsonObject evicted(String node) {
+        return Json.parseObject("""
+                {"metadata":{"name":"pod-%1$s","namespace":"default","uid":"uid-%1$s","resourceVersion":"9000",
+                "deletionTimestamp":"2015-01-01T12:00:42Z"},"spec":{"nodeName":"%1$s"},
+                "status":{"conditions":[{"type":"DisruptionTarget","status":"True","reason":"DeletionByTaintManager"}]}}
+                """.formatted(node));
     }
 
     @Test
@@ -205,8 +254,8 @@ class ObserveTest {
                         tuple(
                                 "ObservationEnded",
                                 "",
-                                "observed: 0 changes by both, 0 by ours alone, 0 by theirs alone, 0 false verdicts of"
-                                        + " theirs, 0 open, 0 dropped; 0 writes withheld"));
+                                "observed: 0 changes by both, 0 by ours alone, 0 by theirs alone, 0 of theirs"
+                                        + " false, 0 open, 0 dropped; 0 writes withheld"));
     }
 
     @Test

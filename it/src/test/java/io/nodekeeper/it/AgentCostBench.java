@@ -30,6 +30,8 @@ class AgentCostBench {
     @TempDir
     Path directory;
 
+    private final BenchReport report = new BenchReport();
+
     /** An agent that is measured. */
     private record Measured(String name, Running process, AgentPage page) {
         long pid() {
@@ -39,6 +41,7 @@ class AgentCostBench {
 
     @Test
     void anAgentCalmAndWithFaults() throws Exception {
+        report.now(PODS + " pods start");
         Path data = directory.resolve("data");
         try (Running server = Running.startSmall(
                 directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"))) {
@@ -93,7 +96,7 @@ class AgentCostBench {
     }
 
     /** The shims of these pods are stopped: each agent asks for them, waits, and looks for the cause. */
-    private static void withFaults(List<Measured> agents, Containerd containerd, List<Pods.RealPod> struck)
+    private void withFaults(List<Measured> agents, Containerd containerd, List<Pods.RealPod> struck)
             throws Exception {
         List<Long> shims = new ArrayList<>();
         for (Pods.RealPod pod : struck) {
@@ -112,8 +115,8 @@ class AgentCostBench {
         }
     }
 
-    private static void measure(String phase, List<Measured> agents, long containerd) throws Exception {
-        StringBuilder table = new StringBuilder("""
+    private void measure(String phase, List<Measured> agents, long containerd) throws Exception {
+        report.add("""
 
                 | minute | agent | resident | of it no files | processor | threads | files | containerd: processor |
                 |---|---|---|---|---|---|---|---|
@@ -121,6 +124,7 @@ class AgentCostBench {
         double[] begin = processor(agents);
         long[] resident = new long[agents.size()];
         for (int minute = 1; minute <= MINUTES; minute++) {
+            report.now(phase + ", minute " + minute + " of " + MINUTES);
             double[] before = processor(agents);
             double others = ProcessFacts.cpuSeconds(containerd);
             Thread.sleep(60_000);
@@ -129,7 +133,7 @@ class AgentCostBench {
             for (int i = 0; i < agents.size(); i++) {
                 long pid = agents.get(i).pid();
                 resident[i] = Math.max(resident[i], ProcessFacts.residentKb(pid));
-                table.append(String.format(
+                report.add(String.format(
                         Locale.ROOT,
                         "| %d | %s | %.1f MB | %.1f MB | %.2f %% | %d | %d | %.2f %% |%n",
                         minute,
@@ -142,13 +146,12 @@ class AgentCostBench {
                         others / 60 * 100));
             }
         }
-        System.out.println(table);
+        report.add("\n");
         double[] end = processor(agents);
         for (int i = 0; i < agents.size(); i++) {
             double percent = (end[i] - begin[i]) / 60 / MINUTES * 100;
-            System.out.printf(
-                    "%s, %s: %d pods, %d min: at most %.1f MB resident, %.2f %% of a core"
-                            + " (of the budget of %d MB, %.1f %%: %.2f and %.2f)%n",
+            report.add(("%s, %s: %d pods, %d min: at most %.1f MB resident, %.2f %% of a core"
+                            + " (of the budget of %d MB, %.1f %%: %.2f and %.2f)%n").formatted(
                     phase,
                     agents.get(i).name,
                     PODS,
@@ -158,7 +161,7 @@ class AgentCostBench {
                     BUDGET_MB,
                     BUDGET_PERCENT,
                     resident[i] / 1024.0 / BUDGET_MB,
-                    percent / BUDGET_PERCENT);
+                    percent / BUDGET_PERCENT));
         }
     }
 

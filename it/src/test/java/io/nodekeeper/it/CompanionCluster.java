@@ -1,7 +1,6 @@
 package io.nodekeeper.it;
 
 import io.nodekeeper.api.json.Json;
-import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,7 +14,7 @@ final class CompanionCluster implements AutoCloseable {
 
     private final Path directory;
     private final Path data;
-    private final Path audit;
+    private final AuditTrail audit;
     private final Running server;
     private final String address;
     private final Kubectl kubectl;
@@ -23,7 +22,7 @@ final class CompanionCluster implements AutoCloseable {
     CompanionCluster(Path directory) throws Exception {
         this.directory = directory;
         data = directory.resolve("data");
-        audit = directory.resolve("audit.log");
+        audit = new AuditTrail(directory.resolve("audit.log"));
         server = Running.startSmall(
                 directory,
                 "apiserver",
@@ -34,7 +33,7 @@ final class CompanionCluster implements AutoCloseable {
                         "--secure-port",
                         "0",
                         "--audit-log-path",
-                        audit.toString()));
+                        audit.file().toString()));
         address = server.awaitAddress();
         kubectl = new Kubectl(directory, admin());
     }
@@ -75,36 +74,14 @@ final class CompanionCluster implements AutoCloseable {
                 """.formatted(address, data.resolve("pki/ca.crt"), token));
     }
 
-    /** The requests of {@code user} in the audit log, as {@code verb resource/subresource}. */
+    /** As {@link AuditTrail#requests}. */
     List<String> requests(String user) throws IOException {
-        return entries(user).stream()
-                .filter(entry -> !entry.object("objectRef").text("resource").isEmpty())
-                .map(CompanionCluster::verb)
-                .toList();
+        return audit.requests(user);
     }
 
-    /** Those that were refused for lack of rights. */
+    /** As {@link AuditTrail#forbidden}. */
     List<String> forbidden(String user) throws IOException {
-        return entries(user).stream()
-                .filter(entry -> entry.object("responseStatus").number("code").orElse(0L) == 403)
-                .map(JsonObject::toString)
-                .toList();
-    }
-
-    private List<JsonObject> entries(String user) throws IOException {
-        String written = Files.readString(audit);
-        // The last line may be half written.
-        return written.substring(0, written.lastIndexOf('\n') + 1)
-                .lines()
-                .map(Json::parseObject)
-                .filter(entry -> entry.object("user").text("username").equals(user))
-                .toList();
-    }
-
-    private static String verb(JsonObject entry) {
-        JsonObject object = entry.object("objectRef");
-        String subresource = object.text("subresource");
-        return entry.text("verb") + " " + object.text("resource") + (subresource.isEmpty() ? "" : "/" + subresource);
+        return audit.forbidden(user);
     }
 
     /** The rights of a ClusterRole, in the same form. */

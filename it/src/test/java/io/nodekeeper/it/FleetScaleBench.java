@@ -27,6 +27,8 @@ class FleetScaleBench {
 
     @Test
     void tenThousandNodesOfWhichAThousandDieAtOnce() throws Exception {
+        BenchReport report = new BenchReport();
+        report.now("step 1 of 4: a controller without nodes");
         Path data = directory.resolve("data");
         try (Running server = Running.startBig(
                 directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0")) {
@@ -45,6 +47,7 @@ class FleetScaleBench {
                 Thread.sleep(10_000);
                 long emptyHeap = ProcessFacts.liveHeapKb(controller.pid());
                 long emptyResident = ProcessFacts.residentKb(controller.pid());
+                report.now("step 2 of 4: %,d nodes register".formatted(NODES));
                 try (Running living = Running.hollow(directory, admin, "living-", NODES - DYING);
                         Running dying = Running.hollow(directory, admin, "dying-", DYING)) {
                     living.awaitReady();
@@ -53,6 +56,7 @@ class FleetScaleBench {
                     Thread.sleep(GRACE.toMillis());
 
                     // When they renew for a minute.
+                    report.now("step 3 of 4: %,d nodes renew for %d s".formatted(NODES, MEASURED.toSeconds()));
                     long renewals = fleet.renewals();
                     double cpu = ProcessFacts.cpuSeconds(controller.pid());
                     double serverCpu = ProcessFacts.cpuSeconds(server.pid());
@@ -66,7 +70,36 @@ class FleetScaleBench {
                     long resident = ProcessFacts.residentKb(controller.pid());
                     assertThat(fleet.nodes().values()).allMatch(seen -> seen.marked == 0);
 
+                    report.add("""
+
+                            | %,d hollow nodes, %,d die at once | |
+                            |---|---|
+                            | renewals seen in %d s | %,d (%.0f/s) |
+                            | controller, processor time a renewal | %.0f µs (%.1f %% of a core) |
+                            | API server; the process of the living nodes | %.1f %%; %.1f %% of a core |
+                            | controller, heap after collection, 0 → %,d nodes | %,d → %,d KB: %.2f KB a node |
+                            | controller, resident, 0 → %,d nodes | %,d → %,d KB: %.2f KB a node |
+                            """.formatted(
+                                    NODES,
+                                    DYING,
+                                    MEASURED.toSeconds(),
+                                    renewals,
+                                    renewals / (double) MEASURED.toSeconds(),
+                                    cpu * 1e6 / renewals,
+                                    cpu * 100 / MEASURED.toSeconds(),
+                                    serverCpu * 100 / MEASURED.toSeconds(),
+                                    hollowCpu * 100 / MEASURED.toSeconds(),
+                                    NODES,
+                                    emptyHeap,
+                                    heap,
+                                    (heap - emptyHeap) / (double) NODES,
+                                    NODES,
+                                    emptyResident,
+                                    resident,
+                                    (resident - emptyResident) / (double) NODES));
+
                     // And a tenth dies.
+                    report.now("step 4 of 4: %,d nodes die".formatted(DYING));
                     dying.kill();
                     Eventually.within(
                             GRACE.plusSeconds(30),
@@ -88,41 +121,15 @@ class FleetScaleBench {
                             .filter(node -> node.getKey().startsWith("living-"))
                             .filter(node -> node.getValue().marked > 0)
                             .count();
-                    System.out.printf(
-                            """
-
-                            | %,d hollow nodes, %,d die at once | |
-                            |---|---|
-                            | renewals seen in %d s | %,d (%.0f/s) |
-                            | controller, processor time a renewal | %.0f µs (%.1f %% of a core) |
-                            | API server; the process of the living nodes | %.1f %%; %.1f %% of a core |
-                            | controller, heap after collection, 0 → %,d nodes | %,d → %,d KB: %.2f KB a node |
-                            | controller, resident, 0 → %,d nodes | %,d → %,d KB: %.2f KB a node |
+                    report.add("""
                             | verdict seen beyond the grace | p50 %.0f ms, p99 %.0f ms, max %.0f ms |
                             | marked; falsely | %d; %d |
-                            """,
-                            NODES,
-                            DYING,
-                            MEASURED.toSeconds(),
-                            renewals,
-                            renewals / (double) MEASURED.toSeconds(),
-                            cpu * 1e6 / renewals,
-                            cpu * 100 / MEASURED.toSeconds(),
-                            serverCpu * 100 / MEASURED.toSeconds(),
-                            hollowCpu * 100 / MEASURED.toSeconds(),
-                            NODES,
-                            emptyHeap,
-                            heap,
-                            (heap - emptyHeap) / (double) NODES,
-                            NODES,
-                            emptyResident,
-                            resident,
-                            (resident - emptyResident) / (double) NODES,
-                            late.get(late.size() / 2) * 1e3,
-                            late.get(late.size() * 99 / 100) * 1e3,
-                            late.getLast() * 1e3,
-                            late.size(),
-                            falsely);
+                            """.formatted(
+                                    late.get(late.size() / 2) * 1e3,
+                                    late.get(late.size() * 99 / 100) * 1e3,
+                                    late.getLast() * 1e3,
+                                    late.size(),
+                                    falsely));
                     assertThat(late).hasSize(DYING);
                     assertThat(late.getLast()).isLessThan(LATE_AT_MOST);
                     assertThat(falsely).isZero();

@@ -69,29 +69,34 @@ class GuardBench {
                 .toArray(byte[][]::new);
         try (GuardCluster cluster = new GuardCluster(directory);
                 Running nodes = Running.hollow(directory, cluster.admin(), "node-", NODES)) {
+            BenchReport report = new BenchReport();
+            report.now(NODES + " nodes register");
             nodes.awaitReady();
             try (Running guard = cluster.guard(Duration.ofSeconds(40))) {
                 Thread.sleep(Duration.ofSeconds(15));
                 try (ReviewLoad load = new ReviewLoad(cluster.tls(), GuardCluster.port(guard))) {
+                    report.now("the guard gets warm");
                     for (int rate : RATES) {
                         load.run(Math.min(rate, 1_000), MEASURED, i -> reviews[i % NODES]);
                     }
-                    System.out.printf(
-                            """
+                    report.add("""
 
                             %d nodes, %d bytes a review, %d processors, %s
 
                             | reviews/s | blamed nodes | p50 ms | p90 ms | p99 ms | max ms | refused | failed \
                             | guard µs | API server µs | load and front µs | machine busy |
                             |---|---|---|---|---|---|---|---|---|---|---|---|
-                            """,
-                            NODES,
-                            reviews[0].length,
-                            Runtime.getRuntime().availableProcessors(),
-                            System.getProperty("java.vm.version"));
+                            """.formatted(
+                                    NODES,
+                                    reviews[0].length,
+                                    Runtime.getRuntime().availableProcessors(),
+                                    System.getProperty("java.vm.version")));
+                    int number = 0;
                     for (int blamed : new int[] {NODES, 1}) {
                         for (int rate : RATES) {
-                            measure(cluster, guard, load, rate, blamed, reviews);
+                            report.now("measurement " + ++number + " of " + 2 * RATES.length + ": " + rate
+                                    + " reviews/s about " + blamed + " nodes");
+                            report.add(measure(cluster, guard, load, rate, blamed, reviews));
                         }
                     }
                 }
@@ -99,7 +104,8 @@ class GuardBench {
         }
     }
 
-    private static void measure(
+    /** The row of one rate. */
+    private static String measure(
             GuardCluster cluster, Running guard, ReviewLoad load, int rate, int blamed, byte[][] reviews)
             throws Exception {
         long self = ProcessHandle.current().pid();
@@ -109,7 +115,9 @@ class GuardBench {
         long[] before = ticks();
         ReviewLoad.Result result = load.run(rate, MEASURED, i -> reviews[i % blamed]);
         int count = result.took().length;
-        System.out.printf(
+        assertThat(result.failed()).isZero();
+        assertThat(result.refused()).isPositive();
+        return String.format(
                 Locale.ROOT,
                 "| %d | %d | %.1f | %.1f | %.1f | %.1f | %.1f %% | %d | %.0f | %.0f | %.0f | %.0f %% |%n",
                 rate,
@@ -124,7 +132,5 @@ class GuardBench {
                 (ProcessFacts.cpuSeconds(cluster.server().pid()) - serverCpu) / count * 1e6,
                 (ProcessFacts.cpuSeconds(self) - ownCpu) / count * 1e6,
                 100 * busy(before));
-        assertThat(result.failed()).isZero();
-        assertThat(result.refused()).isPositive();
     }
 }

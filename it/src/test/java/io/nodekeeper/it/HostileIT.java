@@ -56,6 +56,7 @@ class HostileIT {
     static Path directory;
 
     private final List<Row> rows = new ArrayList<>();
+    private final BenchReport report = new BenchReport();
 
     /** One line of the table. */
     private record Row(
@@ -160,9 +161,14 @@ class HostileIT {
             Eventually.within(Duration.ofSeconds(60), () -> fleet.ready() >= NODES);
             Thread.sleep(3_000);
             while (!left.isEmpty()) {
+                report.now("attack %d of %d: %s"
+                        .formatted(
+                                rows.size() + 1,
+                                rows.size() + left.size(),
+                                left.getFirst().text()));
                 Row row = row(left.removeFirst(), prey, server, fleet, heartbeats);
                 rows.add(row);
-                System.out.print("hostile: " + row.cells());
+                report.add("hostile: " + row.cells());
                 if (!row.alive) {
                     return;
                 }

@@ -66,6 +66,7 @@ public final class GuardProcess {
     private final HttpTransport transport;
     private final ReviewServer server;
     private volatile Optional<Instant> expires = Optional.empty();
+    private volatile boolean mismatch;
     private volatile boolean stopped;
 
     private GuardProcess(ServerAccess access, GuardOptions options, Duration grace, Shared shared) throws IOException {
@@ -92,7 +93,7 @@ public final class GuardProcess {
                 .socket()
                 .orElseThrow(() -> new IllegalArgumentException("--guard-bind-address is off"));
         this.server = new ReviewServer(address, options.clients(), workers, reviewer::answer);
-        new WebhookKeeper(loop, client, state, shared.random(), this::show).start();
+        new WebhookKeeper(loop, client, state, shared.random(), new Endpoint()).start();
         log.info(
                 "The guard serves admission reviews at {} and {}",
                 server.address(),
@@ -126,11 +127,21 @@ public final class GuardProcess {
         shared.loop().schedule(SightFeed.PERIOD, this::publish);
     }
 
-    private void show(Identity identity) {
-        server.show(identity);
-        Instant until = identity.certificate().getNotAfter().toInstant();
-        expires = Optional.of(until);
-        metrics.certificateExpires(until.getEpochSecond());
+    /** What the configuration's keeper tells, on the guard's loop. */
+    private final class Endpoint implements WebhookKeeper.Endpoint {
+        @Override
+        public void show(Identity identity) {
+            server.show(identity);
+            Instant until = identity.certificate().getNotAfter().toInstant();
+            expires = Optional.of(until);
+            metrics.certificateExpires(until.getEpochSecond());
+        }
+
+        @Override
+        public void mismatch(boolean found) {
+            mismatch = found;
+            metrics.certificateMismatch(found);
+        }
     }
 
     /** The state, for the page {@code /debug/guard}. */
@@ -141,6 +152,7 @@ public final class GuardProcess {
                 .put("recent", report.recent());
         state.off(loop.clock().nanoTime()).ifPresent(why -> json.put("off", why));
         expires.ifPresent(until -> json.put("certificateExpires", KubeTime.format(until)));
+        json.put("certificateMismatch", mismatch);
         return json.build();
     }
 

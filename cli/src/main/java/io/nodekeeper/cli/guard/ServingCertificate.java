@@ -32,6 +32,13 @@ record ServingCertificate(List<String> names, X509Certificate authority, Identit
                 now);
     }
 
+    /** Whether a client that trusts {@link #authority} and connects to these names accepts it. */
+    boolean isAcceptedFor(List<String> wanted, Instant now) {
+        return names.equals(wanted)
+                && now.isBefore(identity.certificate().getNotAfter().toInstant())
+                && now.isBefore(authority.getNotAfter().toInstant());
+    }
+
     /** Whether it must be replaced. A wall clock that jumped back does not keep it for longer. */
     boolean isOld(List<String> wanted, Instant now) {
         return !names.equals(wanted)

@@ -13,7 +13,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -21,7 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the webhook configuration periodically: follows its switch, and keeps the guard's certificate among those that
- * it trusts. A new certificate is published first and shown to clients later. Confined to its loop.
+ * it trusts. A new certificate is published first and shown to clients later. Tells the endpoint whether the configuration
+ * trusts what it shows. Confined to its loop.
  */
 final class WebhookKeeper {
     private static final Logger log = LoggerFactory.getLogger(WebhookKeeper.class);
@@ -35,6 +35,18 @@ final class WebhookKeeper {
     /** How long a bundle that has not changed is not parsed; only expired certificates would be found. */
     private static final Duration PARSED = Duration.ofHours(1);
 
+    /** The endpoint whose certificates are kept. */
+    interface Endpoint {
+        /** Uses a certificate for new connections. */
+        void show(Identity identity);
+
+        /**
+         * Whether the configuration, as it was just read, does not trust what the endpoint shows. A configuration that
+         * another client keeps resetting mismatches each time, though each time it is repaired.
+         */
+        void mismatch(boolean found);
+    }
+
     private record Complete(String bundle, List<X509Certificate> own, Instant at) {
         boolean covers(String stored, List<X509Certificate> wanted, Instant now) {
             return bundle.equals(stored) && own.equals(wanted) && !now.isBefore(at) && now.isBefore(at.plus(PARSED));
@@ -45,7 +57,7 @@ final class WebhookKeeper {
     private final KubeClient client;
     private final SwitchState state;
     private final RandomGenerator random;
-    private final Consumer<Identity> show;
+    private final Endpoint endpoint;
     private Optional<ServingCertificate> current = Optional.empty();
     private Optional<ServingCertificate> next = Optional.empty();
     /** When the API server accepted {@link #next}, nanoseconds by the loop's clock; empty if it did not yet. */
@@ -55,13 +67,12 @@ final class WebhookKeeper {
     /** The last trouble, to log each once. */
     private String trouble = "";
 
-    /** {@code show} makes the server use a certificate for new connections. */
-    WebhookKeeper(Loop loop, KubeClient client, SwitchState state, RandomGenerator random, Consumer<Identity> show) {
+    WebhookKeeper(Loop loop, KubeClient client, SwitchState state, RandomGenerator random, Endpoint endpoint) {
         this.loop = loop;
         this.client = client.withTimeout(CALL_LIMIT);
         this.state = state;
         this.random = random;
-        this.show = show;
+        this.endpoint = endpoint;
     }
 
     /** Starts; ends when the loop is closed. */
@@ -89,10 +100,12 @@ final class WebhookKeeper {
         state.read(stored.off(), loop.clock().nanoTime());
         List<String> names = stored.serverNames();
         if (names.isEmpty()) {
+            endpoint.mismatch(false);
             return CompletableFuture.completedFuture(
                     stored.off().orElse("the webhook configuration has no webhook of the guard"));
         }
         Instant now = loop.clock().wallTime();
+        endpoint.mismatch(!isTrusted(stored, names, now));
         boolean wanted = current.map(used -> used.isOld(names, now)).orElse(true);
         if (wanted && next.map(waiting -> waiting.isOld(names, now)).orElse(true)) {
             next = Optional.of(ServingCertificate.issue(names, now, random));
@@ -124,6 +137,15 @@ final class WebhookKeeper {
                 });
     }
 
+    /** Whether API servers accept what clients are shown, by the configuration {@code stored} for {@code names}. */
+    private boolean isTrusted(Webhook stored, List<String> names, Instant now) {
+        return current.filter(used -> used.isAcceptedFor(names, now))
+                .map(ServingCertificate::authority)
+                .filter(authority -> (complete.bundle.equals(stored.caBundle()) && complete.own.contains(authority))
+                        || TrustBundle.read(stored.caBundle()).contains(authority))
+                .isPresent();
+    }
+
     /** The API server trusts all own certificates. */
     private void published() {
         if (next.isEmpty()) {
@@ -133,7 +155,7 @@ final class WebhookKeeper {
         long since = publishedAt.orElse(now);
         publishedAt = Optional.of(since);
         if (current.isEmpty() || now - since >= PROPAGATION.toNanos()) {
-            show.accept(next.get().identity());
+            endpoint.show(next.get().identity());
             current = next;
             next = Optional.empty();
             publishedAt = Optional.empty();

@@ -38,19 +38,32 @@ class WebhookKeeperTest {
     private final List<Identity> shown = new ArrayList<>();
     private Optional<Webhook> stored = Optional.of(
             Webhook.of(new Webhook.Target.Service("kube-system", "nodekeeper-guard", 443), Blame.USERS, true));
+    private final List<Boolean> mismatches = new ArrayList<>();
     private int updates;
     private boolean refuses;
+    private boolean readOnly;
 
     private WebhookKeeper keeper() {
         server.answer(this::answer);
+        WebhookKeeper.Endpoint endpoint = new WebhookKeeper.Endpoint() {
+            @Override
+            public void show(Identity identity) {
+                shown.add(identity);
+            }
+
+            @Override
+            public void mismatch(boolean found) {
+                mismatches.add(found);
+            }
+        };
         return new WebhookKeeper(
-                loop, new KubeClient(server, loop, Duration.ofSeconds(10)), state, Randoms.seeded(1), shown::add);
+                loop, new KubeClient(server, loop, Duration.ofSeconds(10)), state, Randoms.seeded(1), endpoint);
     }
 
     private Optional<Reply> answer(Call call) {
         assertThat(call.target())
                 .isEqualTo("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/nodekeeper-guard");
-        if (refuses) {
+        if (refuses || (readOnly && call.method().equals("PUT"))) {
             return Optional.of(FakeTransport.refusal(new ApiException(409, "Conflict", "changed")));
         }
         if (call.method().equals("PUT")) {
@@ -142,6 +155,40 @@ class WebhookKeeperTest {
     }
 
     @Test
+    void aConfigurationThatIsResetAgainAndAgainMismatchesThoughItIsRepaired() {
+        keeper().start();
+        time.advance(Duration.ofSeconds(11));
+        assertThat(mismatches).as("none is trusted at the start").containsExactly(true, false);
+        for (int i = 0; i < 3; i++) {
+            stored = Optional.of(stored.orElseThrow().withCaBundle(""));
+            time.advance(Duration.ofSeconds(10));
+            assertThat(isAccepted()).as("repaired").isTrue();
+        }
+        time.advance(Duration.ofSeconds(10));
+        assertThat(mismatches).containsExactly(true, false, true, true, true, false);
+    }
+
+    @Test
+    void aCertificateThatCannotBeReplacedMismatchesWhenItHasExpired() {
+        keeper().start();
+        time.advance(Duration.ofSeconds(11));
+        refuses = true;
+        time.advance(Duration.ofDays(6));
+        refuses = false;
+        readOnly = true;
+        time.advance(Duration.ofDays(1).minusSeconds(40));
+        assertThat(mismatches.getLast()).isFalse();
+        assertThat(isAccepted()).isTrue();
+        time.advance(Duration.ofMinutes(1));
+        assertThat(mismatches.getLast()).isTrue();
+        assertThat(isAccepted()).isFalse();
+        readOnly = false;
+        time.advance(Duration.ofMinutes(2));
+        assertThat(mismatches.getLast()).isFalse();
+        assertThat(isAccepted()).isTrue();
+    }
+
+    @Test
     void theAnnotationSwitchesTheGuardOffAndOnWithinTenSeconds() {
         keeper().start();
         time.advance(Duration.ofSeconds(1));
@@ -165,6 +212,7 @@ class WebhookKeeperTest {
         time.advance(Duration.ofSeconds(1));
         assertThat(state.off(loop.nanoTime())).contains("there is no ValidatingWebhookConfiguration nodekeeper-guard");
         assertThat(updates).isZero();
+        assertThat(mismatches).containsOnly(false);
         stored = Optional.of(applied);
         time.advance(Duration.ofSeconds(10));
         assertThat(isAccepted()).isTrue();
@@ -176,7 +224,10 @@ class WebhookKeeperTest {
         time.advance(Duration.ofSeconds(1));
         stored = Optional.of(
                 Webhook.of(new Webhook.Target.Address(URI.create("https://10.0.0.7:9443")), Blame.USERS, true));
+        time.advance(Duration.ofSeconds(10));
+        assertThat(mismatches.getLast()).as("the shown one is for the Service").isTrue();
         time.advance(Duration.ofMinutes(2));
+        assertThat(mismatches.getLast()).isFalse();
         assertThat(shown).hasSize(2);
         assertThat(isAccepted()).isTrue();
     }

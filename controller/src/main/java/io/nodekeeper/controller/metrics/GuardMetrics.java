@@ -11,6 +11,7 @@ public final class GuardMetrics {
     private final Gauge nodes;
     private final Gauge enforces;
     private final Gauge expiry;
+    private final Gauge mismatch;
 
     /** Registers the metrics among {@code all}. */
     public GuardMetrics(ControllerMetrics all) {
@@ -28,7 +29,11 @@ public final class GuardMetrics {
         enforces = make.gauge("nodekeeper_guard_enforces", "1 if the guard refuses writes, 0 if it lets them pass.");
         expiry = make.gauge(
                 "nodekeeper_guard_certificate_expiration_seconds",
-                "When the serving certificate expires, in seconds since 1970.");
+                "When the serving certificate expires, in seconds since 1970; 0 without a certificate.");
+        mismatch = make.gauge(
+                "nodekeeper_guard_certificate_mismatch",
+                "1 if the webhook configuration does not trust the serving certificate, so that all writes pass; 0 if it"
+                        + " does, or if there is no configuration.");
     }
 
     /** A review got {@code verdict}, a word such as {@code refused}, after this time. */
@@ -50,5 +55,10 @@ public final class GuardMetrics {
     /** When the serving certificate expires, seconds since 1970. */
     public void certificateExpires(long seconds) {
         expiry.set(seconds);
+    }
+
+    /** Whether the webhook configuration does not trust the serving certificate. */
+    public void certificateMismatch(boolean found) {
+        mismatch.set(found ? 1 : 0);
     }
 }

@@ -23,13 +23,22 @@ import java.util.TreeSet;
  */
 record Change(String kind, String name, String uid, String node, String episode, String what) {
     private static final String UNKNOWN = "Ready=Unknown";
+    private static final String EVICTED = "evicted";
     private static final String OURS = "node.kubernetes.io/";
 
-    /** The state of a node that a controller may change. */
-    record NodeState(boolean unknown, Set<String> taints) {
+    /**
+     * The state of a node that a controller may change.
+     *
+     * @param unknown whether its Ready is Unknown
+     * @param taints the taints that only controllers set, as {@code KEY:EFFECT}
+     * @param evictsAnyway whether it has a taint that evicts pods for another reason than its silence
+     */
+    record NodeState(boolean unknown, Set<String> taints, boolean evictsAnyway) {
         static NodeState of(Node node) {
             Set<String> taints = new TreeSet<>();
+            boolean evictsAnyway = false;
             for (Taint taint : node.taints()) {
+                evictsAnyway |= taint.effect().equals(Taint.NO_EXECUTE) && !taint.key().equals(Taint.UNREACHABLE);
                 if (taint.key().startsWith(OURS) && !taint.key().equals(Taint.UNSCHEDULABLE)) {
                     taints.add(taint.key() + ":" + taint.effect());
                 }
@@ -38,7 +47,8 @@ record Change(String kind, String name, String uid, String node, String episode,
                     node.ready()
                             .filter(ready -> ready.status().equals(Condition.UNKNOWN))
                             .isPresent(),
-                    taints);
+                    taints,
+                    evictsAnyway);
         }
     }
 
@@ -64,7 +74,7 @@ record Change(String kind, String name, String uid, String node, String episode,
             changes.add(pod(pod, "Ready=False"));
         }
         if (pod.object("metadata").has("deletionTimestamp")) {
-            changes.add(pod(pod, "evicted"));
+            changes.add(evicted(pod));
         }
         return changes;
     }
@@ -79,12 +89,17 @@ record Change(String kind, String name, String uid, String node, String episode,
     }
 
     static Change evicted(JsonObject pod) {
-        return pod(pod, "evicted");
+        return pod(pod, EVICTED);
     }
 
     /** Whether this declares a node Unknown. */
     boolean isVerdict() {
         return what.equals(UNKNOWN);
+    }
+
+    /** Whether this ends a pod because of its node's taints. */
+    boolean isEviction() {
+        return what.equals(EVICTED);
     }
 
     private static boolean hasCondition(JsonObject object, String type, String status) {

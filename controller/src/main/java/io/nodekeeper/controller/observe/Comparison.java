@@ -31,7 +31,7 @@ final class Comparison {
      * @param ours when this controller would have made it, if so
      * @param theirs when the other controller's change was seen, if so
      * @param lead how much earlier ours was than theirs; negative if later; zero unless both made it
-     * @param heard how long before the other's verdict the node sent a heartbeat, if the verdict is false
+     * @param heard how long before the other's change the node sent a heartbeat, if that proves the change false
      */
     record Difference(
             Change change, Optional<Instant> ours, Optional<Instant> theirs, Duration lead, Optional<Duration> heard) {
@@ -98,8 +98,8 @@ final class Comparison {
     }
 
     /**
-     * The other controller declared a node Unknown that had sent a heartbeat shortly before. Our later changes belong
-     * to another outage.
+     * The other controller declared a node Unknown, or evicted a pod from such a node, though the node had sent a heartbeat
+     * shortly before. Our later changes belong to another outage.
      */
     Difference theirsFalse(Change change, Instant at, Duration heard) {
         counts.merge("theirsFalse", 1, Integer::sum);

@@ -195,7 +195,7 @@ public final class Observation implements ShadowTransport.Witness {
     private void podHappened(String type, JsonObject pod) {
         boolean gone = type.equals("DELETED");
         for (Change change : gone ? List.of(Change.evicted(pod)) : Change.possible(pod)) {
-            boolean eviction = change.what().equals("evicted");
+            boolean eviction = change.isEviction();
             // An agent's change of its pods looks the same; it counts if this controller would have made it.
             if (comparison.isOursAlone(change) || (eviction && !gone && isNews(type, pod))) {
                 if (eviction && !remember(change.uid())) {
@@ -228,13 +228,26 @@ public final class Observation implements ShadowTransport.Witness {
 
     private void theirs(Change change) {
         log.info("Happened: {}", change);
-        Optional<Duration> heard = silence(change).filter(age -> change.isVerdict() && age.compareTo(heardLately) < 0);
+        Optional<Duration> heard = silence(change).filter(age -> age.compareTo(heardLately) < 0 && restsOnSilence(change));
         if (heard.isPresent()) {
             found(comparison.theirsFalse(change, loop.clock().wallTime(), heard.get()));
             count();
             return;
         }
         made(Comparison.Side.THEIRS, change);
+    }
+
+    /**
+     * Whether the other controller made this change only because it received no heartbeat of the node. A heartbeat then
+     * proves the change false without waiting for what this controller does.
+     */
+    private boolean restsOnSilence(Change change) {
+        return change.isVerdict()
+                || (change.isEviction()
+                        && !comparison.isOursAlone(change)
+                        && Optional.ofNullable(nodes.get(change.node()))
+                                .filter(node -> node.unknown() && !node.evictsAnyway())
+                                .isPresent());
     }
 
     private Optional<Duration> silence(Change change) {
@@ -350,7 +363,7 @@ public final class Observation implements ShadowTransport.Witness {
                         ? ""
                         : " (ours before theirs by " + sorted[sorted.length / 2] + " ms at the median)")
                 + ", " + comparison.count("oursAlone") + " by ours alone, " + comparison.count("theirsAlone")
-                + " by theirs alone, " + comparison.count("theirsFalse") + " false verdicts of theirs, "
+                + " by theirs alone, " + comparison.count("theirsFalse") + " of theirs false, "
                 + comparison.waiting() + " open, " + comparison.count("dropped") + " dropped; "
                 + kept.values().stream().mapToInt(Integer::intValue).sum() + " writes withheld";
     }

@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param ours when this controller would have made it
  * @param theirs when the other controller's change was seen
  * @param lead how much earlier ours was than theirs, if both made it; negative if later
- * @param falseAfter how long before the other's verdict the node had sent a heartbeat, if that proves it false
+ * @param falseAfter how long before the other's change the node had sent a heartbeat, if that proves the change false
  * @param before how long the node had been silent at the first verdict
  * @param after from the first verdict to the node's next heartbeat
  * @param grace this controller's grace period
