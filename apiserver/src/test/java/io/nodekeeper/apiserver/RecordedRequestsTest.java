@@ -70,12 +70,12 @@ class RecordedRequestsTest {
         "kubelet-1.32.txt, PROTOBUF, 53",
         "kubelet-1.32.txt, JSON, 53",
         "kubelet-1.32.txt, ONLY_PROTOBUF, 53",
-        "kube-controller-manager-1.26.txt, PROTOBUF, 139",
-        "kube-controller-manager-1.26.txt, JSON, 139",
-        "kube-controller-manager-1.32.txt, PROTOBUF, 139",
-        "kube-controller-manager-1.32.txt, JSON, 139",
-        "kube-controller-manager-1.26.txt, ONLY_PROTOBUF, 139",
-        "kube-controller-manager-1.32.txt, ONLY_PROTOBUF, 139",
+        "kube-controller-manager-1.26.txt, PROTOBUF, 140",
+        "kube-controller-manager-1.26.txt, JSON, 140",
+        "kube-controller-manager-1.32.txt, PROTOBUF, 138",
+        "kube-controller-manager-1.32.txt, JSON, 138",
+        "kube-controller-manager-1.26.txt, ONLY_PROTOBUF, 140",
+        "kube-controller-manager-1.32.txt, ONLY_PROTOBUF, 138",
     })
     @Tag("W73")
     @Tag("W74")

@@ -80,37 +80,45 @@ public final class Schemas {
     /** A kind whose only merged list is the status's conditions, such as Namespace. */
     public static final Schema WITH_CONDITIONS = open("metadata", METADATA, "status", open("conditions", CONDITIONS));
 
-    private static final Map<String, Schema> OTHERS = Map.of(
-            "v1/Node",
-            NODE,
-            "v1/Pod",
-            POD,
-            "v1/Namespace",
-            WITH_CONDITIONS,
-            "v1/ServiceAccount",
-            open("metadata", METADATA, "secrets", listBy("name", ANY)),
-            "v1/Service",
-            open(
-                    "metadata",
-                    METADATA,
-                    "spec",
-                    open("ports", listBy("port", ANY)),
-                    "status",
-                    open("conditions", CONDITIONS)),
-            "apps/v1/DaemonSet",
-            open(
-                    "metadata",
-                    METADATA,
-                    "spec",
-                    open("template", open("metadata", METADATA, "spec", POD_SPEC)),
-                    "status",
-                    open("conditions", CONDITIONS)),
-            "storage.k8s.io/v1/CSINode",
-            open("metadata", METADATA, "spec", open("drivers", listBy("name", ANY))),
-            "storage.k8s.io/v1/CSIDriver",
-            open("metadata", METADATA, "spec", open("volumeLifecycleModes", set(ANY))),
-            "policy/v1/PodDisruptionBudget",
-            WITH_CONDITIONS);
+    /** A kind with a template of pods. */
+    private static final Schema WORKLOAD = open(
+            "metadata",
+            METADATA,
+            "spec",
+            open("template", open("metadata", METADATA, "spec", POD_SPEC)),
+            "status",
+            open("conditions", CONDITIONS));
+
+    private static final Map<String, Schema> OTHERS = Map.ofEntries(
+            Map.entry("v1/Node", NODE),
+            Map.entry("v1/Pod", POD),
+            Map.entry("v1/Namespace", WITH_CONDITIONS),
+            Map.entry("v1/ServiceAccount", open("metadata", METADATA, "secrets", listBy("name", ANY))),
+            Map.entry(
+                    "v1/Service",
+                    open(
+                            "metadata",
+                            METADATA,
+                            "spec",
+                            open("ports", listBy("port", ANY)),
+                            "status",
+                            open("conditions", CONDITIONS))),
+            Map.entry("apps/v1/DaemonSet", WORKLOAD),
+            Map.entry("apps/v1/Deployment", WORKLOAD),
+            Map.entry(
+                    "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration",
+                    open(
+                            "metadata",
+                            METADATA,
+                            "webhooks",
+                            listBy("name", open("matchConditions", listBy("name", ANY))))),
+            Map.entry(
+                    "storage.k8s.io/v1/CSINode",
+                    open("metadata", METADATA, "spec", open("drivers", listBy("name", ANY)))),
+            Map.entry(
+                    "storage.k8s.io/v1/CSIDriver",
+                    open("metadata", METADATA, "spec", open("volumeLifecycleModes", set(ANY)))),
+            Map.entry("policy/v1/PodDisruptionBudget", WITH_CONDITIONS));
 
     /** How the lists of {@code kind} are merged; a kind that has no merged lists of its own has those of its metadata. */
     public static Schema of(String apiVersion, String kind) {

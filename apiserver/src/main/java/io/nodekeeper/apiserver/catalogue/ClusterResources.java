@@ -5,14 +5,17 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.kinds.ConfigMapStrategy;
 import io.nodekeeper.apiserver.kinds.CsiDriverStrategy;
 import io.nodekeeper.apiserver.kinds.CsiNodeStrategy;
-import io.nodekeeper.apiserver.kinds.DaemonSetStrategy;
 import io.nodekeeper.apiserver.kinds.DisruptionBudgetStrategy;
+import io.nodekeeper.apiserver.kinds.NetworkPolicyStrategy;
 import io.nodekeeper.apiserver.kinds.NewEventStrategy;
 import io.nodekeeper.apiserver.kinds.PriorityClassStrategy;
 import io.nodekeeper.apiserver.kinds.RuntimeClassStrategy;
 import io.nodekeeper.apiserver.kinds.SecretStrategy;
 import io.nodekeeper.apiserver.kinds.ServiceStrategy;
 import io.nodekeeper.apiserver.kinds.VolumeAttachmentStrategy;
+import io.nodekeeper.apiserver.kinds.WebhookConfigurationStrategy;
+import io.nodekeeper.apiserver.kinds.workloads.DaemonSetStrategy;
+import io.nodekeeper.apiserver.kinds.workloads.DeploymentStrategy;
 import io.nodekeeper.apiserver.printers.ClusterTables;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.registry.Subresource;
@@ -21,7 +24,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Further resources that kubelets and kube-controller-managers list at their start, as in Kubernetes. */
+/**
+ * Further resources that kubelets and kube-controller-managers list at their start, and those that the manifests in {@code
+ * deploy} contain, as in Kubernetes.
+ */
 public final class ClusterResources {
     public static final Resource SERVICE_ACCOUNTS = Resource.stored(
                     new ResourceType("", "v1", "serviceaccounts", "ServiceAccount", true), "serviceaccounts")
@@ -61,6 +67,34 @@ public final class ClusterResources {
             .subresources(Subresource.status("DaemonSet"))
             .strategy(new DaemonSetStrategy())
             .table(ClusterTables.DAEMON_SETS);
+
+    /** A subresource {@code scale} is missing: nothing here scales. */
+    static final Resource DEPLOYMENTS = Resource.stored(
+                    new ResourceType("apps", "v1", "deployments", "Deployment", true), "deployments")
+            .shortNames("deploy")
+            .categories("all")
+            .subresources(Subresource.status("Deployment"))
+            .strategy(new DeploymentStrategy())
+            .table(ClusterTables.DEPLOYMENTS);
+
+    static final Resource NETWORK_POLICIES = Resource.stored(
+                    new ResourceType("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", true),
+                    "networkpolicies")
+            .shortNames("netpol")
+            .strategy(new NetworkPolicyStrategy())
+            .table(ClusterTables.NETWORK_POLICIES);
+
+    static final Resource VALIDATING_WEBHOOK_CONFIGURATIONS = Resource.stored(
+                    new ResourceType(
+                            "admissionregistration.k8s.io",
+                            "v1",
+                            "validatingwebhookconfigurations",
+                            "ValidatingWebhookConfiguration",
+                            false),
+                    "validatingwebhookconfigurations")
+            .categories("api-extensions")
+            .strategy(new WebhookConfigurationStrategy())
+            .table(ClusterTables.VALIDATING_WEBHOOK_CONFIGURATIONS);
 
     static final Resource CSI_NODES = Resource.stored(
                     new ResourceType("storage.k8s.io", "v1", "csinodes", "CSINode", false), "csinodes")
@@ -129,6 +163,9 @@ public final class ClusterResources {
             CONFIG_MAPS,
             SERVICES,
             DAEMON_SETS,
+            DEPLOYMENTS,
+            NETWORK_POLICIES,
+            VALIDATING_WEBHOOK_CONFIGURATIONS,
             CSI_NODES,
             CSI_DRIVERS,
             VOLUME_ATTACHMENTS,

@@ -160,6 +160,19 @@ final class OpenApiTexts {
             DaemonSetSpec.template: The template of the pods.
             DaemonSetStatus.desiredNumberScheduled: The number of nodes that should run the pod.
             DaemonSetStatus.numberReady: The number of nodes whose pod is ready.
+            Deployment: Runs a number of equal pods, and replaces them when their template changes.
+            DeploymentSpec.replicas: The number of pods.
+            DeploymentSpec.selector: Selects the pods that the Deployment controls.
+            DeploymentSpec.template: The template of the pods.
+            DeploymentSpec.strategy: How pods are replaced: RollingUpdate or Recreate.
+            DeploymentStatus.readyReplicas: The number of pods that are ready.
+            NetworkPolicy: Limits the traffic of pods, if the cluster's network plugin enforces it.
+            NetworkPolicySpec.podSelector: Selects the pods that the policy is about; all pods of the namespace if empty.
+            NetworkPolicySpec.ingress: The incoming traffic that is allowed.
+            NetworkPolicySpec.egress: The outgoing traffic that is allowed.
+            NetworkPolicySpec.policyTypes: Ingress, Egress or both: the traffic that the policy limits.
+            ValidatingWebhookConfiguration: Webhooks that may refuse writes. This API server stores them, but calls none.
+            ValidatingWebhookConfiguration.webhooks: The webhooks, and the writes that each is asked about.
             CSINode: The CSI drivers on a node.
             CSINodeSpec.drivers: The drivers.
             CSIDriver: A CSI driver, which provides storage.

@@ -164,6 +164,13 @@ public final class FieldCheck {
         }
     }
 
+    /** Adds an error unless {@code text}, the value of {@code field}, is one of {@code supported}. */
+    public void oneOf(String field, String text, List<String> supported) {
+        if (!supported.contains(text)) {
+            notSupported(field, text, supported);
+        }
+    }
+
     /** As {@link #oneOf}, for a field that may be absent or empty. */
     public void oneOfIfSet(String field, List<String> supported) {
         String text = text(field);

@@ -4,18 +4,23 @@ import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 
 /** Maintains {@code generation}: it counts the changes of the spec, so that a status can say which spec it is for. */
-final class Generations {
+public final class Generations {
     private Generations() {}
 
     /** A new object: without a status, of generation 1. */
-    static JsonObject first(JsonObject object) {
+    public static JsonObject first(JsonObject object) {
         return with(object.without("status"), 1);
     }
 
     /** An object that replaces {@code old}. */
-    static JsonObject next(JsonObject object, JsonObject old) {
+    public static JsonObject next(JsonObject object, JsonObject old) {
+        return next(object, old, !object.get("spec").equals(old.get("spec")));
+    }
+
+    /** An object that replaces {@code old}, of a kind whose generation counts other changes. */
+    public static JsonObject next(JsonObject object, JsonObject old, boolean changed) {
         long before = old.object("metadata").number("generation").orElse(1L);
-        return with(object, object.get("spec").equals(old.get("spec")) ? before : before + 1);
+        return with(object, changed ? before + 1 : before);
     }
 
     private static JsonObject with(JsonObject object, long generation) {

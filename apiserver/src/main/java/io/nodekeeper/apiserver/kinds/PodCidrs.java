@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 /** The ranges of addresses of a Node's pods: at most one of each IP family. */
 final class PodCidrs {
     private static final String PATH = "spec.podCIDRs";
-    private static final String MALFORMED = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+    static final String MALFORMED = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
     /** As Go's net.ParseCIDR reads them: decimal parts without leading zeros, no zone. */
     private static final Pattern RANGE = Pattern.compile("([0-9A-Fa-f:.]+)/(0|[1-9][0-9]{0,2})");
 
@@ -42,6 +42,11 @@ final class PodCidrs {
                             .toString(),
                     "may specify no more than one CIDR for each IP family"));
         }
+    }
+
+    /** Whether {@code range} is a range of addresses, such as {@code 10.9.8.0/24}. */
+    static boolean isRange(String range) {
+        return family(range) != 0;
     }
 
     /** The bits of an address of {@code range}: 32 or 128, or 0 if it is malformed. */

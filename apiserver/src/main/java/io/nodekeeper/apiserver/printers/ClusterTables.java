@@ -51,9 +51,34 @@ public final class ClusterTables {
             Tables.age(),
             Tables.wide("Containers", set -> containers(set, "name")),
             Tables.wide("Images", set -> containers(set, "image")),
-            Tables.wide(
-                    "Selector",
-                    set -> labels(set.object("spec").object("selector").object("matchLabels")))));
+            Tables.wide("Selector", ClusterTables::selector)));
+
+    public static final Table DEPLOYMENTS = new Table(List.of(
+            Tables.name(),
+            Tables.column(
+                    "Ready",
+                    deployment -> deployment.object("status").number("readyReplicas").orElse(0L) + "/"
+                            + deployment.object("spec").number("replicas").orElse(0L)),
+            status("Up-to-date", "updatedReplicas"),
+            status("Available", "availableReplicas"),
+            Tables.age(),
+            Tables.wide("Containers", deployment -> containers(deployment, "name")),
+            Tables.wide("Images", deployment -> containers(deployment, "image")),
+            Tables.wide("Selector", ClusterTables::selector)));
+
+    public static final Table NETWORK_POLICIES = new Table(List.of(
+            Tables.name(),
+            Tables.column(
+                    "Pod-Selector",
+                    policy -> labels(policy.object("spec").object("podSelector").object("matchLabels"))),
+            Tables.age()));
+
+    public static final Table VALIDATING_WEBHOOK_CONFIGURATIONS = new Table(List.of(
+            Tables.name(),
+            Tables.count(
+                    "Webhooks",
+                    configuration -> configuration.array("webhooks").items().size()),
+            Tables.age()));
 
     public static final Table CSI_NODES = new Table(List.of(
             Tables.name(),
@@ -122,6 +147,10 @@ public final class ClusterTables {
 
     private static JsonObject template(JsonObject set) {
         return set.object("spec").object("template").object("spec");
+    }
+
+    private static String selector(JsonObject workload) {
+        return labels(workload.object("spec").object("selector").object("matchLabels"));
     }
 
     private static String containers(JsonObject set, String field) {

@@ -54,6 +54,11 @@ public interface Strategy {
         return List.of();
     }
 
+    /** What the writer of a valid {@code object} should know. Each text becomes a warning in the response. */
+    default List<String> warnings(JsonObject object) {
+        return List.of();
+    }
+
     /** Whether an update must have a resource version. */
     default boolean needsResourceVersion() {
         return false;

@@ -20,10 +20,11 @@ public final class FieldNames {
             "SecretEnvSource.localObjectReference",
             "SecretKeySelector.localObjectReference",
             "SecretProjection.localObjectReference",
-            "IngressRule.ingressRuleValue");
+            "IngressRule.ingressRuleValue",
+            "RuleWithOperations.rule");
 
     /** Fields whose protobuf name derives from Go's name and differs from JSON's. */
-    private static final Map<String, String> OTHERWISE = Map.of("uID", "uid", "aPIGroup", "apiGroup");
+    private static final Map<String, String> OTHERWISE = Map.of("uID", "uid", "aPIGroup", "apiGroup", "Webhooks", "webhooks");
 
     private FieldNames() {}
 

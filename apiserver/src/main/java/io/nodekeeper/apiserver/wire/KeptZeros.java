@@ -13,9 +13,17 @@ import java.util.Set;
  */
 final class KeptZeros {
     private static final String LISTED = """
+            admissionregistration.MatchCondition name expression
+            admissionregistration.Rule scope
+            admissionregistration.ServiceReference namespace name path port
+            admissionregistration.ValidatingWebhook name failurePolicy matchPolicy sideEffects timeoutSeconds
+            admissionregistration.WebhookClientConfig url
             apps.DaemonSetCondition type status
             apps.DaemonSetSpec revisionHistoryLimit
             apps.DaemonSetStatus currentNumberScheduled numberMisscheduled desiredNumberScheduled numberReady collisionCount
+            apps.DeploymentCondition type status
+            apps.DeploymentSpec replicas revisionHistoryLimit progressDeadlineSeconds
+            apps.DeploymentStatus terminatingReplicas collisionCount
             authentication.TokenRequestSpec expirationSeconds
             authentication.TokenRequestStatus token
             authorization.SubjectAccessReviewStatus allowed
@@ -145,6 +153,8 @@ final class KeptZeros {
             core.WeightedPodAffinityTerm weight
             core.WindowsSecurityContextOptions gmsaCredentialSpecName gmsaCredentialSpec runAsUserName hostProcess
             events.EventSeries count
+            networking.IPBlock cidr
+            networking.NetworkPolicyPort protocol endPort
             node.RuntimeClass handler
             policy.PodDisruptionBudgetSpec unhealthyPodEvictionPolicy
             policy.PodDisruptionBudgetStatus disruptionsAllowed currentHealthy desiredHealthy expectedPods

@@ -4,6 +4,7 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FileDescriptor;
 import io.kubernetes.client.proto.Meta;
 import io.kubernetes.client.proto.V1;
+import io.kubernetes.client.proto.V1Admissionregistration;
 import io.kubernetes.client.proto.V1Apps;
 import io.kubernetes.client.proto.V1Authentication;
 import io.kubernetes.client.proto.V1Authorization;
@@ -31,6 +32,7 @@ import java.util.function.Supplier;
 public final class MessageTypes {
     private static final Map<String, Supplier<FileDescriptor>> FILES = Map.ofEntries(
             Map.entry("v1", V1::getDescriptor),
+            Map.entry("admissionregistration.k8s.io/v1", V1Admissionregistration::getDescriptor),
             Map.entry("apps/v1", V1Apps::getDescriptor),
             Map.entry("authentication.k8s.io/v1", V1Authentication::getDescriptor),
             Map.entry("authorization.k8s.io/v1", V1Authorization::getDescriptor),

@@ -114,7 +114,7 @@ public final class WriteHandler {
         List<String> warnings = new ArrayList<>();
         JsonObject body = admitted(resource, target, body(resource, target, request, warnings));
         return writer.create(writeRequest(user, resource, target, request, false), body)
-                .thenApply(result -> shown(result, warnings));
+                .thenApply(result -> shown(resource, result, warnings));
     }
 
     /** A new object after admission. */
@@ -127,7 +127,7 @@ public final class WriteHandler {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
         return writer.update(writeRequest(user, resource, target, request, false), body)
-                .thenApply(result -> shown(result, warnings));
+                .thenApply(result -> shown(resource, result, warnings));
     }
 
     private JsonObject body(Resource resource, RequestTarget target, ApiRequest request, List<String> warnings) {
@@ -161,7 +161,7 @@ public final class WriteHandler {
             return defaultTolerations.admit(resource, target, patched);
         };
         return writer.patch(writeRequest(user, resource, target, request, true), checked)
-                .thenApply(result -> shown(result, warnings));
+                .thenApply(result -> shown(resource, result, warnings));
     }
 
     private CompletableFuture<ApiResponse> apply(
@@ -179,7 +179,7 @@ public final class WriteHandler {
                         wanted,
                         request.flag("force"),
                         object -> completed(resource, target, object))
-                .thenApply(result -> shown(result, warnings));
+                .thenApply(result -> shown(resource, result, warnings));
     }
 
     /** An apply creates the object if it has no UID yet. */
@@ -247,6 +247,12 @@ public final class WriteHandler {
 
     public static boolean dryRun(ApiRequest request) {
         return DryRun.wanted(request.parameter("dryRun"));
+    }
+
+    private static ApiResponse shown(Resource resource, OptimisticRetry.Result result, List<String> faults) {
+        List<String> warnings = new ArrayList<>(faults);
+        warnings.addAll(resource.strategy().warnings(result.object()));
+        return shown(result, warnings);
     }
 
     public static ApiResponse shown(OptimisticRetry.Result result, List<String> warnings) {

@@ -25,6 +25,9 @@ class KindsTest {
     @CsvSource({
         "/api/v1/services, ServiceList",
         "/apis/apps/v1/daemonsets, DaemonSetList",
+        "/apis/apps/v1/deployments, DeploymentList",
+        "/apis/networking.k8s.io/v1/networkpolicies, NetworkPolicyList",
+        "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations, ValidatingWebhookConfigurationList",
         "/apis/storage.k8s.io/v1/csinodes, CSINodeList",
         "/apis/storage.k8s.io/v1/csidrivers, CSIDriverList",
         "/apis/storage.k8s.io/v1/volumeattachments, VolumeAttachmentList",
@@ -52,6 +55,8 @@ class KindsTest {
                 "/api/v1/namespaces/default/secrets | {} | /registry/secrets/default/x",
                 "/api/v1/namespaces/default/serviceaccounts | {} | /registry/serviceaccounts/default/x",
                 "/apis/apps/v1/namespaces/default/daemonsets | {'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}}} | /registry/daemonsets/default/x",
+                "/apis/apps/v1/namespaces/default/deployments | {'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}}} | /registry/deployments/default/x",
+                "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies | {'podSelector':{'matchLabels':{'a':'b'}},'ingress':[{'from':[{'ipBlock':{'cidr':'10.0.0.0/8'}}],'ports':[{'port':'web'}]}]} | /registry/networkpolicies/default/x",
                 "/apis/storage.k8s.io/v1/csinodes | {'drivers':[{'name':'d','nodeID':'i','topologyKeys':['t']}]} | /registry/csinodes/x",
                 "/apis/storage.k8s.io/v1/csidrivers | {} | /registry/csidrivers/x",
                 "/apis/storage.k8s.io/v1/volumeattachments | {'attacher':'a','nodeName':'n','source':{'persistentVolumeName':'v'}} | /registry/volumeattachments/x",

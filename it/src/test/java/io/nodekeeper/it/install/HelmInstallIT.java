@@ -22,12 +22,13 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The companion as the real Helm installs, upgrades and removes it on an API server. The server has neither Deployments
- * nor NetworkPolicies, so a release with the controller is not installed here; {@link HelmChartIT} compares its objects.
+ * Observer and companion as the real Helm installs, upgrades and removes them on Nodekeeper's own API server, which stores
+ * workloads but makes no pods of them. {@link HelmChartIT} compares the objects of other values.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HelmInstallIT {
     private static final String ACCOUNT = "--as=system:serviceaccount:nodekeeper:nodekeeper-companion";
+    private static final String OBSERVER = "--as=system:serviceaccount:kube-system:nodekeeper-observer";
 
     @TempDir
     static Path directory;
@@ -56,18 +57,25 @@ class HelmInstallIT {
     }
 
     @Test
-    void oneCommandInstallsTheCompanionAndOneRemovesAllOfIt() throws Exception {
+    void oneCommandInstallsObserverAndCompanionAndOneRemovesAllOfThem() throws Exception {
         // When it is installed
         Release installed = new Helm(chart)
                 .install()
                 .withName("nodekeeper")
                 .withNamespace("kube-system")
                 .withKubeConfig(admin)
-                .set("controller.enabled", "false")
                 .set("companion.enabled", "true")
                 .call();
 
-        // Then it has the rights of its role and no other
+        // Then there is an observer with its rights
+        assertThat(kubectl("get", "deployment", "-n", "kube-system", "-o", "jsonpath={..containers[*].args[*]}"))
+                .endsWith(" --mode=observe");
+        assertThat(kubectl("get", "networkpolicies,services", "-n", "kube-system", "-o", "name"))
+                .contains("networkpolicy.networking.k8s.io/nodekeeper-controller\n")
+                .contains("service/nodekeeper-controller\n");
+        assertThat(rights(OBSERVER)).contains("leases.coordination.k8s.io").doesNotContain("patch", "update");
+
+        // And the companion has the rights of its role and no other
         assertThat(installed.getStatus()).isEqualTo("deployed");
         assertThat(installed.getOutput())
                 .contains("kubectl -n nodekeeper rollout status daemonset/nodekeeper-companion");
@@ -75,7 +83,7 @@ class HelmInstallIT {
                 .isEqualTo("nodekeeper:" + Repository.version());
         assertThat(kubectl("auth", "can-i", "patch", "nodes", "--subresource=status", ACCOUNT))
                 .endsWith("yes\n");
-        assertThat(rights())
+        assertThat(rights(ACCOUNT))
                 .contains("nodes/status")
                 .doesNotContain("nodes/metrics")
                 .doesNotContain("pods");
@@ -91,7 +99,7 @@ class HelmInstallIT {
                         .call())
                 .hasMessageContaining("cannot be imported into the current release");
 
-        // When an upgrade adds a part, Then its rights are added and the rest stays
+        // When an upgrade adds a part and makes a guard of the observer, Then their rights are added and the rest stays
         Release upgraded = new Helm(chart)
                 .upgrade()
                 .withName("nodekeeper")
@@ -99,9 +107,16 @@ class HelmInstallIT {
                 .withKubeConfig(admin)
                 .reuseValues()
                 .set("companion.kubeletMetrics", "true")
+                .set("controller.mode", "guard")
                 .call();
         assertThat(upgraded.getRevision()).isEqualTo("2");
-        assertThat(rights()).contains("nodes/status").contains("nodes/metrics");
+        assertThat(rights(ACCOUNT)).contains("nodes/status").contains("nodes/metrics");
+        assertThat(rights(OBSERVER)).doesNotContain("leases.coordination.k8s.io");
+        assertThat(kubectl("get", "validatingwebhookconfigurations,poddisruptionbudgets", "-A", "-o", "name"))
+                .isEqualTo("validatingwebhookconfiguration.admissionregistration.k8s.io/nodekeeper-guard\n"
+                        + "poddisruptionbudget.policy/nodekeeper-controller\n");
+        assertThat(kubectl("get", "deployment", "-n", "kube-system", "-o", "jsonpath={..spec.replicas}"))
+                .isEqualTo("2");
 
         // When it is removed, Then nothing stays
         Helm.uninstall("nodekeeper")
@@ -112,7 +127,9 @@ class HelmInstallIT {
                 Duration.ofSeconds(60),
                 () -> !kubectl(
                                 "get",
-                                "namespaces,clusterroles,clusterrolebindings,priorityclasses,daemonsets,secrets",
+                                "namespaces,clusterroles,clusterrolebindings,priorityclasses,daemonsets,deployments,"
+                                        + "services,networkpolicies,poddisruptionbudgets,serviceaccounts,secrets,"
+                                        + "validatingwebhookconfigurations",
                                 "-A",
                                 "-o",
                                 "name")
@@ -120,8 +137,8 @@ class HelmInstallIT {
                         .anyMatch(name -> name.matches(".*/nodekeeper(-.*)?|secret/.*helm.*")));
     }
 
-    private String rights() throws Exception {
-        return kubectl("auth", "can-i", "--list", "-n", "default", ACCOUNT);
+    private String rights(String account) throws Exception {
+        return kubectl("auth", "can-i", "--list", "-n", "default", account);
     }
 
     private String kubectl(String... arguments) throws Exception {

@@ -2,6 +2,7 @@ package io.nodekeeper.it.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.it.Command;
 import io.nodekeeper.it.Running;
 import java.io.IOException;
@@ -22,13 +23,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The manifests in {@code deploy}, rendered by the real kubectl and applied to an API server. The server does not have
- * Deployments, so the controller is started by the test as the Deployment says.
+ * The manifests in {@code deploy}, applied by the real kubectl to Nodekeeper's own API server, each overlay by one command.
+ * The server stores Deployments and DaemonSets, but nothing makes pods of them; the test starts the controller as the
+ * Deployment says.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ManifestsIT {
-    private static final Set<String> UNKNOWN_KINDS =
-            Set.of("Deployment", "NetworkPolicy", "ValidatingWebhookConfiguration");
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     @TempDir
@@ -36,14 +36,25 @@ class ManifestsIT {
 
     private Running server;
     private Path admin;
+    private Path audit;
 
     @BeforeAll
     void start() throws Exception {
         Path data = directory.resolve("data");
+        audit = directory.resolve("audit.log");
         server = Running.startSmall(
                 directory,
                 "server",
-                List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0", "--store", "memory"));
+                List.of(
+                        "apiserver",
+                        "--data-dir",
+                        data.toString(),
+                        "--secure-port",
+                        "0",
+                        "--store",
+                        "memory",
+                        "--audit-log-path",
+                        audit.toString()));
         server.awaitReady();
         admin = data.resolve("admin.kubeconfig");
     }
@@ -58,7 +69,12 @@ class ManifestsIT {
     void controllerRunsAsTheOverlaySaysWithTheRightsOfTheOverlay(String overlay, String account) throws Exception {
         // Given what the overlay contains
         Path rendered = render(overlay);
-        assertThat(applyTwice(rendered)).contains("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Service");
+        assertThat(applyTwice(overlay))
+                .contains(
+                        "deployment.apps/nodekeeper-controller",
+                        "networkpolicy.networking.k8s.io/nodekeeper-controller",
+                        "service/nodekeeper-controller",
+                        "serviceaccount/" + account);
         Path deployment = only(rendered, "Deployment");
         assertThat(line(deployment, "serviceAccountName: ")).isEqualTo(account);
 
@@ -78,20 +94,95 @@ class ManifestsIT {
             ReadyPage.await(controller::log);
             assertThat(controller.log()).doesNotContainIgnoringCase("forbidden").doesNotContain("403");
         }
+        if (overlay.equals("observe")) {
+            // And one that observes has written nothing.
+            assertThat(verbs("system:serviceaccount:kube-system:" + account))
+                    .contains("list")
+                    .isSubsetOf("get", "list", "watch");
+        }
+    }
+
+    @Test
+    void webhookConfigurationOfTheGuardIsStoredWithTheWarningThatNothingCallsIt() throws Exception {
+        assertThat(kubectl("apply", "-k", deploy("overlays/guard").toString()))
+                .contains("validatingwebhookconfiguration.admissionregistration.k8s.io/nodekeeper-guard ")
+                .contains("Warning: this API server stores ValidatingWebhookConfigurations, but does not call their webhooks");
+        assertThat(kubectl("get", "validatingwebhookconfiguration", "nodekeeper-guard"))
+                .containsPattern("nodekeeper-guard +1 ");
+    }
+
+    /** The rights beyond those of every service account, as {@code kubectl auth can-i --list} prints them. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "overlays/observe | kube-system:nodekeeper-observer | events [] [] [get];"
+                        + " leases.coordination.k8s.io [] [] [get list watch];"
+                        + " nodes [] [] [get list watch];"
+                        + " pods [] [] [get list watch];"
+                        + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
+                        + " tokenreviews.authentication.k8s.io [] [] [create]",
+                "overlays/guard | kube-system:nodekeeper-guard | events [] [] [get create patch];"
+                        + " leases.coordination.k8s.io [] [] [get list watch];"
+                        + " nodes [] [] [get list watch];"
+                        + " pods [] [] [get list watch];"
+                        + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
+                        + " tokenreviews.authentication.k8s.io [] [] [create];"
+                        + " validatingwebhookconfigurations.admissionregistration.k8s.io [] [nodekeeper-guard] [get update]",
+                "overlays/companion pages | nodekeeper:nodekeeper-companion | events [] [] [create patch];"
+                        + " nodes [] [] [list watch];"
+                        + " nodes/status [] [] [patch];"
+                        + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
+                        + " tokenreviews.authentication.k8s.io [] [] [create]"
+            })
+    void accountMayDoWhatItsRoleListsAndNoMore(String folders, String account, String rights) throws Exception {
+        for (String folder : folders.split(" ")) {
+            kubectl("apply", "-k", deploy(folder).toString());
+        }
+        String namespace = account.substring(0, account.indexOf(':'));
+
+        Set<String> listed = rights(account, namespace);
+        listed.removeAll(rights("default:default", namespace));
+
+        assertThat(String.join("; ", listed)).isEqualTo(rights);
+    }
+
+    private Set<String> rights(String account, String namespace) throws Exception {
+        Set<String> lines = new TreeSet<>();
+        kubectl("auth", "can-i", "--list", "-n", namespace, "--as=system:serviceaccount:" + account)
+                .lines()
+                .skip(1)
+                .forEach(line -> lines.add(line.strip().replaceAll(" +", " ")));
+        return lines;
+    }
+
+    /** The verbs of a user's requests about objects in the audit log; the questions about callers of pages do not count. */
+    private Set<String> verbs(String user) throws IOException {
+        Set<String> verbs = new TreeSet<>();
+        String written = Files.readString(audit);
+        // The last line may be half written.
+        written.substring(0, written.lastIndexOf('\n') + 1)
+                .lines()
+                .map(Json::parseObject)
+                .filter(entry -> entry.object("user").text("username").equals(user))
+                .filter(entry -> !entry.object("objectRef").text("resource").isEmpty())
+                .filter(entry -> !entry.object("objectRef").text("resource").endsWith("reviews"))
+                .forEach(entry -> verbs.add(entry.text("verb")));
+        return verbs;
     }
 
     @Test
     void companionIsInstalledWithTheFlagsOfAnAgent() throws Exception {
         Path rendered = render("companion");
 
-        assertThat(applyTwice(rendered))
+        assertThat(applyTwice("companion"))
                 .containsExactly(
-                        "ClusterRole",
-                        "ClusterRoleBinding",
-                        "DaemonSet",
-                        "Namespace",
-                        "PriorityClass",
-                        "ServiceAccount");
+                        "clusterrole.rbac.authorization.k8s.io/nodekeeper-companion",
+                        "clusterrolebinding.rbac.authorization.k8s.io/nodekeeper-companion",
+                        "daemonset.apps/nodekeeper-companion",
+                        "namespace/nodekeeper",
+                        "priorityclass.scheduling.k8s.io/nodekeeper-companion",
+                        "serviceaccount/nodekeeper-companion");
         String daemonSet = Files.readString(only(rendered, "DaemonSet"));
         assertThat(daemonSet).contains("- --mode=companion").contains("- '@/usr/lib/nodekeeper/args/agent'");
     }
@@ -216,24 +307,15 @@ class ManifestsIT {
         return target;
     }
 
-    /** Applies the kinds that the server has, twice: the second time changes nothing. Returns their kinds. */
-    private Set<String> applyTwice(Path rendered) throws Exception {
-        Path known = Files.createTempDirectory(directory, "known");
-        Set<String> applied = new TreeSet<>();
-        for (Path manifest : files(rendered)) {
-            String kind = line(manifest, "kind: ");
-            if (!UNKNOWN_KINDS.contains(kind)) {
-                // kubectl applies files in the order of their names; what is in a namespace comes after it.
-                String first = kind.equals("Namespace") ? "0-" : "";
-                Files.copy(manifest, known.resolve(first + manifest.getFileName()));
-                applied.add(kind);
-            }
-        }
-        kubectl("apply", "--server-side", "-f", known.toString());
-        String versions = resourceVersions(known);
-        kubectl("apply", "--server-side", "-f", known.toString());
-        assertThat(resourceVersions(known)).isEqualTo(versions);
-        return applied;
+    /** Applies an overlay by one command, and again: the second time changes nothing. Returns the names of its objects. */
+    private Set<String> applyTwice(String overlay) throws Exception {
+        String folder = deploy("overlays").resolve(overlay).toString();
+        kubectl("apply", "-k", folder);
+        String versions = resourceVersions(folder);
+        kubectl("apply", "-k", folder);
+        assertThat(resourceVersions(folder)).isEqualTo(versions);
+        return new TreeSet<>(
+                kubectl("get", "-k", folder, "-o", "name").lines().toList());
     }
 
     private static List<Path> files(Path folder) throws IOException {
@@ -272,8 +354,8 @@ class ManifestsIT {
         return arguments;
     }
 
-    private String resourceVersions(Path manifests) throws Exception {
-        return kubectl("get", "-f", manifests.toString(), "-o", "jsonpath={.items[*].metadata.resourceVersion}");
+    private String resourceVersions(String folder) throws Exception {
+        return kubectl("get", "-k", folder, "-o", "jsonpath={.items[*].metadata.resourceVersion}");
     }
 
     /** The administrator's kubeconfig, with a token of a service account in place of the certificate. */

@@ -3,11 +3,11 @@ package io.nodekeeper.apiserver.pods.validation;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 
 /** Validates label selectors. */
-final class SelectorRules {
+public final class SelectorRules {
     private SelectorRules() {}
 
-    /** Checks the label selector in {@code field} of {@code holder}. */
-    static void check(FieldCheck holder, String field) {
+    /** Checks the label selector in {@code field} of {@code holder}, which may be absent. */
+    public static void check(FieldCheck holder, String field) {
         if (!holder.has(field)) {
             return;
         }
