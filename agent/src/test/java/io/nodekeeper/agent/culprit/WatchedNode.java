@@ -128,7 +128,7 @@ final class WatchedNode {
                                         .toList()
                                 : List.of(),
                 info.limits(),
-                runtime ? info.work() : Optional.empty(),
+                Optional.empty(),
                 looked);
     }
 }

@@ -324,11 +324,9 @@ final class ProcessScan {
         };
     }
 
-    /** What a process got from the processors: of the runtime at each scan, of its programs once something is late. */
+    /** What a process got from the processors, once something is late: a runtime with 100 pods has some 160 threads. */
     private Optional<Work> work(int pid, ProcessRole role, boolean late) {
-        boolean wanted = role == ProcessRole.RUNTIME
-                || late
-                || deep && role != ProcessRole.CONTAINER && role != ProcessRole.OUTSIDER;
+        boolean wanted = late || deep && role != ProcessRole.CONTAINER && role != ProcessRole.OUTSIDER;
         if (!wanted || threadsLeft <= 0) {
             return Optional.empty();
         }

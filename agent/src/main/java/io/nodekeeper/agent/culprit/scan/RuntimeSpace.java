@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 
 /**
  * How full the file systems are on which the runtime has files open. The question can hang like the file system; so it
@@ -26,12 +27,21 @@ final class RuntimeSpace {
     private static final long FEW_BYTES = 1 << 20;
 
     private static final long FEW_INODES = 8;
+    /**
+     * The questions that one search of the runtime's open files serves: it reads more than a thousand links on a node with 100
+     * pods, and the file systems stay the same. While nothing is late, that is 2 min.
+     */
+    private static final int SEARCH_EVERY = 8;
 
     private final ProcFiles files;
     private final Workers workers;
     private final Space space;
     private final AtomicBoolean asking = new AtomicBoolean();
     private volatile List<Limit> newest = List.of();
+    // Used by one question at a time: the newest search, and how many questions it has served.
+    private Set<String> points = Set.of();
+    private int searched;
+    private int served;
 
     /** Asks for the space of a file system; may block as long as the file system hangs. */
     @FunctionalInterface
@@ -67,23 +77,16 @@ final class RuntimeSpace {
     }
 
     private List<Limit> full(int runtime) throws IOException {
-        List<Mounts.Line> mounts = new Mounts(files).of(runtime);
-        Set<String> directories = new LinkedHashSet<>();
-        for (Path link : files.openFiles(runtime)) {
-            files.link(link)
-                    .filter(path -> path.startsWith("/") && !path.endsWith("(deleted)"))
-                    // A runtime with many pods has many files in few directories.
-                    .ifPresent(path -> directories.add(path.substring(0, Math.max(1, path.lastIndexOf('/')))));
+        if (searched != runtime || served >= SEARCH_EVERY) {
+            points = points(runtime);
+            searched = runtime;
+            served = 0;
         }
-        Set<String> points = new LinkedHashSet<>();
-        for (String directory : directories) {
-            Mounts.of(directory, mounts)
-                    .filter(line -> StallFiles.onDevice(line.mount())
-                            || line.mount().type().equals("tmpfs"))
-                    .ifPresent(line -> points.add(line.mount().point()));
-        }
+        int now = served + 1;
+        // After a question that fails the search is repeated: a file system may be gone.
+        served = SEARCH_EVERY;
         List<Limit> limits = new ArrayList<>();
-        for (String point : points.stream().limit(FILESYSTEMS).toList()) {
+        for (String point : points) {
             Filesystem found = space.of(Path.of(point));
             if (found.bytes().capacity() > 0 && found.bytes().available() < FEW_BYTES) {
                 limits.add(limit(Limit.Kind.DISK_SPACE, point, found.bytes()));
@@ -92,7 +95,28 @@ final class RuntimeSpace {
                 limits.add(limit(Limit.Kind.INODES, point, found.inodes()));
             }
         }
+        served = now;
         return List.copyOf(limits);
+    }
+
+    /** Where the file systems are mounted on which the runtime has files open. */
+    private Set<String> points(int runtime) {
+        List<Mounts.Line> mounts = new Mounts(files).of(runtime);
+        Set<String> directories = new LinkedHashSet<>();
+        for (Path link : files.openFiles(runtime)) {
+            files.link(link)
+                    .filter(path -> path.startsWith("/") && !path.endsWith("(deleted)"))
+                    // A runtime with many pods has many files in few directories.
+                    .ifPresent(path -> directories.add(path.substring(0, Math.max(1, path.lastIndexOf('/')))));
+        }
+        Set<String> found = new LinkedHashSet<>();
+        for (String directory : directories) {
+            Mounts.of(directory, mounts)
+                    .filter(line -> StallFiles.onDevice(line.mount())
+                            || line.mount().type().equals("tmpfs"))
+                    .ifPresent(line -> found.add(line.mount().point()));
+        }
+        return found.stream().limit(FILESYSTEMS).collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     private static Limit limit(Limit.Kind kind, String point, Level level) {

@@ -106,6 +106,29 @@ class RuntimeSpaceTest {
     }
 
     @Test
+    void openFilesAreSearchedForEachEighthQuestionAndForANewRuntime() throws Exception {
+        opens("/data/meta.db");
+        RuntimeSpace space = space();
+        ask(space);
+        opens("/data/meta.db", "/run/containerd.sock");
+        asked.clear();
+
+        for (int question = 2; question <= 8; question++) {
+            ask(space);
+        }
+        assertThat(asked).hasSize(7).containsOnly("/data");
+        asked.clear();
+        ask(space);
+        assertThat(asked).containsExactlyInAnyOrder("/data", "/run");
+
+        opens("/data/meta.db", "/run/containerd.sock", "/d3/x");
+        Files.move(root.resolve("proc/100"), root.resolve("proc/101"));
+        asked.clear();
+        space.ask(101).get(5, TimeUnit.SECONDS);
+        assertThat(asked).containsExactlyInAnyOrder("/data", "/run", "/d3");
+    }
+
+    @Test
     void questionThatHangsIsTheOnlyOneAndTheOldAnswerStays() throws Exception {
         opens("/data/meta.db");
         machine.put("/data", new Filesystem(new Level(0, 1 << 30), new Level(1_000, 1_000)));
@@ -154,7 +177,9 @@ class RuntimeSpaceTest {
 
     private void opens(String... files) throws IOException {
         for (int fd = 0; fd < files.length; fd++) {
-            Files.createSymbolicLink(root.resolve("proc/100/fd/" + fd), Path.of(files[fd]));
+            Path link = root.resolve("proc/100/fd/" + fd);
+            Files.deleteIfExists(link);
+            Files.createSymbolicLink(link, Path.of(files[fd]));
         }
     }
 }
