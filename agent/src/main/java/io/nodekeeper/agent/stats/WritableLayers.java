@@ -34,8 +34,8 @@ final class WritableLayers {
     }
 
     /**
-     * Asks for all containers of {@code pods}; one round at a time. After {@value #PARALLEL} calls have failed it asks for
-     * no more. The result has the last value of the containers that did not answer; it fails if none answered.
+     * Asks for all containers of {@code pods}; one round at a time. After {@value #PARALLEL} calls have failed, or
+     * one before any was answered, it asks for no more. The result has the last value of the containers that did not answer; it fails if none answered.
      */
     CompletableFuture<Map<String, Timed<DiskUse>>> read(List<RunningPod> pods) {
         Round round = new Round(pods);
@@ -65,7 +65,8 @@ final class WritableLayers {
         }
 
         private void next() {
-            String id = failed < PARALLEL ? left.poll() : null;
+            boolean goesOn = failed == 0 || answered > 0 && failed < PARALLEL;
+            String id = goesOn ? left.poll() : null;
             if (id == null) {
                 if (open == 0) {
                     end();

@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.stats.cgroups;
 
 import io.nodekeeper.agent.kernel.KernelFile;
-import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -26,7 +26,8 @@ public final class BoundedFile {
         try {
             text = KernelFile.beginning(file, LIMIT + 1);
         } catch (IOException e) {
-            if (e instanceof FileNotFoundException || e.getCause() instanceof FileNotFoundException) {
+            // A cgroup can also end between open and read.
+            if (Files.notExists(file)) {
                 return Optional.empty();
             }
             throw e;

@@ -77,7 +77,6 @@ public final class CgroupIndex {
                 }
             } catch (NoSuchFileException e) {
                 // The cgroup ended since its parent was listed.
-                continue;
             } catch (DirectoryIteratorException e) {
                 throw e.getCause();
             }
