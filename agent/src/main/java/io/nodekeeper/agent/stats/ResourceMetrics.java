@@ -4,7 +4,7 @@ import io.nodekeeper.agent.stats.cgroups.CgroupUsage;
 import io.nodekeeper.agent.stats.cgroups.MemoryUsage;
 import java.math.BigDecimal;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,13 +48,9 @@ final class ResourceMetrics {
         }
     }
 
-    private final Map<Family, List<String>> samples = new LinkedHashMap<>();
+    private final Map<Family, List<String>> samples = new EnumMap<>(Family.class);
 
-    private ResourceMetrics() {
-        for (Family family : Family.values()) {
-            samples.put(family, new ArrayList<>());
-        }
-    }
+    private ResourceMetrics() {}
 
     /**
      * The text.
@@ -64,7 +60,7 @@ final class ResourceMetrics {
     static String text(Snapshot values, boolean failed) {
         ResourceMetrics metrics = new ResourceMetrics();
         values.kernel().ifPresent(kernel -> metrics.kernel(values.pods(), kernel));
-        metrics.samples.get(Family.ERROR).add(Family.ERROR.name + (failed ? " 1" : " 0"));
+        metrics.lines(Family.ERROR).add(Family.ERROR.name + (failed ? " 1" : " 0"));
         return metrics.write();
     }
 
@@ -91,7 +87,7 @@ final class ResourceMetrics {
         container.startedAt().ifPresent(time -> {
             BigDecimal seconds =
                     BigDecimal.valueOf(time.getEpochSecond()).add(BigDecimal.valueOf(time.getNano(), 9));
-            samples.get(Family.CONTAINER_START)
+            lines(Family.CONTAINER_START)
                     .add(Family.CONTAINER_START.name + "{" + labels + "} "
                             + seconds.stripTrailingZeros().toPlainString());
         });
@@ -103,7 +99,7 @@ final class ResourceMetrics {
     }
 
     private void add(Family family, String labels, Timed<?> measured, Optional<String> value) {
-        value.ifPresent(number -> samples.get(family)
+        value.ifPresent(number -> lines(family)
                 .add(family.name + (labels.isEmpty() ? "" : "{" + labels + "}") + " " + number + " "
                         + measured.time().toEpochMilli()));
     }
@@ -111,14 +107,16 @@ final class ResourceMetrics {
     private String write() {
         StringBuilder text = new StringBuilder();
         samples.forEach((family, lines) -> {
-            if (!lines.isEmpty()) {
-                text.append("# HELP ").append(family.name).append(' ').append(family.help);
-                text.append("\n# TYPE ").append(family.name).append(' ').append(family.type);
-                text.append('\n');
-                lines.forEach(line -> text.append(line).append('\n'));
-            }
+            text.append("# HELP ").append(family.name).append(' ').append(family.help);
+            text.append("\n# TYPE ").append(family.name).append(' ').append(family.type);
+            text.append('\n');
+            lines.forEach(line -> text.append(line).append('\n'));
         });
         return text.toString();
+    }
+
+    private List<String> lines(Family family) {
+        return samples.computeIfAbsent(family, missing -> new ArrayList<>());
     }
 
     private static Optional<String> seconds(OptionalLong nanos) {
