@@ -179,6 +179,11 @@ public final class Agent {
         return registered;
     }
 
+    /** The newest facts about the host; to be called on the loop. */
+    public HostFacts hostFacts() {
+        return snapshots.facts();
+    }
+
     private void begin() {
         if (stopped) {
             return;

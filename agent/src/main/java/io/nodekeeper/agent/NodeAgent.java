@@ -16,6 +16,7 @@ import io.nodekeeper.agent.problems.ProblemView;
 import io.nodekeeper.agent.runtime.NoRuntime;
 import io.nodekeeper.agent.runtime.RuntimeAssembly;
 import io.nodekeeper.agent.runtime.RuntimeView;
+import io.nodekeeper.agent.stats.NodeStatistics;
 import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.HttpTransport;
@@ -72,6 +73,7 @@ public final class NodeAgent {
     private final Optional<RuntimeAssembly> runtime;
     private final Optional<ProblemAssembly> problems;
     private final Agent agent;
+    private final NodeStatistics statistics;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
 
     /**
@@ -140,6 +142,22 @@ public final class NodeAgent {
                 problems.<ProblemView>map(ProblemAssembly::problems).orElse(ProblemView.NONE),
                 loops,
                 startup);
+        statistics = new NodeStatistics(
+                NodeStatistics.Sources.ofMachine(
+                        config.nodeName(),
+                        loop.clock().wallTime().minus(age),
+                        config.rootDir(),
+                        agent::hostFacts,
+                        runtime.map(RuntimeAssembly::statistics)),
+                loop,
+                workers,
+                random,
+                metrics,
+                event -> new NodeEvent(
+                                event.warning() ? EventRecorder.WARNING : EventRecorder.NORMAL,
+                                event.reason(),
+                                event.message())
+                        .record(events, config.nodeName()));
     }
 
     /** Starts to watch the Node and the container runtime, to register, and to send heartbeats. */
@@ -148,6 +166,7 @@ public final class NodeAgent {
         runtime.ifPresent(assembly -> assembly.watch().start());
         problems.ifPresent(assembly -> assembly.problems().start());
         agent.start();
+        statistics.start();
     }
 
     /** Completes once the Node is in the API. It never completes if the agent does not register. */
@@ -165,6 +184,8 @@ public final class NodeAgent {
         ThreadLoop timer = new ThreadLoop("agent-pages");
         pagesTimer = Optional.of(timer);
         AgentPages pages = new AgentPages(loops.checks(), readinessChecks(), metrics::scrape, loop, timer);
+        pages.withAnswer("/metrics/resource", query -> statistics.resourceMetrics())
+                .withAnswer("/stats/summary", statistics::summary);
         runtime.ifPresent(assembly -> pages.with("/debug/runtime", assembly::page));
         return pages;
     }
@@ -173,6 +194,7 @@ public final class NodeAgent {
     public void stop() {
         pagesTimer.ifPresent(ThreadLoop::close);
         agent.stop();
+        statistics.stop();
         problems.ifPresent(ProblemAssembly::stop);
         runtime.ifPresent(RuntimeAssembly::stop);
         nodes.stop();

@@ -7,6 +7,8 @@ import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.config.ConfigException;
 import io.nodekeeper.agent.pages.AgentPages;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.pages.Page;
 import java.net.URI;
@@ -47,11 +49,36 @@ class NodeAgentTest {
                 /healthz/syncloop
                 /readyz
                 /readyz/registered
-                /metrics""");
+                /metrics
+                /metrics/resource
+                /stats/summary""");
         assertThat(text(pages, "/healthz")).isEqualTo("ok");
         assertThat(text(pages, "/readyz"))
                 .isEqualTo("[-]registered failed: the node is not in the API yet\nreadyz check failed");
         assertThat(text(pages, "/metrics")).contains("kubelet_node_name{node=\"n1\"} 1.0\n");
+    }
+
+    @Test
+    void theStatisticsOfThisMachineNeedNoRuntimeAndNoApiServer() throws Exception {
+        NodeAgent started = start("none");
+        started.start();
+        AgentPages pages = started.pages();
+
+        // On a busy machine the first readings are late; then the page has no values yet, or is an error.
+        String page = text(pages, "/stats/summary");
+        for (int tries = 0; tries < 60 && !page.contains("usageCoreNanoSeconds"); tries++) {
+            Thread.sleep(1_000);
+            page = text(pages, "/stats/summary");
+        }
+        JsonObject summary = Json.parseObject(page);
+
+        assertThat(summary.object("node").text("nodeName")).isEqualTo("n1");
+        assertThat(summary.object("node").object("cpu").number("usageCoreNanoSeconds"))
+                .hasValueSatisfying(nanos -> assertThat(nanos).isPositive());
+        assertThat(summary.object("node").object("memory").number("workingSetBytes"))
+                .hasValueSatisfying(bytes -> assertThat(bytes).isPositive());
+        assertThat(summary.array("pods").isEmpty()).isTrue();
+        assertThat(text(pages, "/metrics/resource")).contains("\nnode_cpu_usage_seconds_total ");
     }
 
     @Test

@@ -131,7 +131,9 @@ final class RuntimeResponses {
         return new ContainerUsage(
                 stats.getAttributes().getId(),
                 stats.getCpu().getUsageCoreNanoSeconds().getValue(),
-                stats.getMemory().getWorkingSetBytes().getValue());
+                stats.getMemory().getWorkingSetBytes().getValue(),
+                stats.getWritableLayer().getUsedBytes().getValue(),
+                stats.getWritableLayer().getInodesUsed().getValue());
     }
 
     static List<Image> images(ListImagesResponse answer) {

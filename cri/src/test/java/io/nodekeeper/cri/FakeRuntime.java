@@ -200,7 +200,7 @@ public final class FakeRuntime implements ContainerRuntime {
                 yield new ContainerStatus(id, container.name(), container.state(), 1, 0, 0, "");
             }
             case RuntimeCall.GetContainerStats(String id) ->
-                new ContainerUsage(found(call, containers, id).id(), 1, 1);
+                new ContainerUsage(found(call, containers, id).id(), 1, 1, 1, 1);
             case RuntimeCall.SetPodCidr cidr -> RuntimeCall.Done.DONE;
             case RuntimeCall.ListImages list -> images;
             case RuntimeCall.GetImageFilesystems list -> filesystems;

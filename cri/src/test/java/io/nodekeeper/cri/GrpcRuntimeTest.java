@@ -294,7 +294,7 @@ class GrpcRuntimeTest {
     }
 
     @Test
-    void containerStatsTellProcessorAndMemory() throws Exception {
+    void containerStatsTellProcessorMemoryAndWritableLayer() throws Exception {
         cri.answer(
                 RuntimeServiceGrpc.getContainerStatsMethod(),
                 request -> ContainerStatsResponse.newBuilder()
@@ -305,10 +305,15 @@ class GrpcRuntimeTest {
                                                 UInt64Value.newBuilder().setValue(11)))
                                 .setMemory(MemoryUsage.newBuilder()
                                         .setWorkingSetBytes(
-                                                UInt64Value.newBuilder().setValue(22))))
+                                                UInt64Value.newBuilder().setValue(22)))
+                                .setWritableLayer(FilesystemUsage.newBuilder()
+                                        .setUsedBytes(
+                                                UInt64Value.newBuilder().setValue(33))
+                                        .setInodesUsed(
+                                                UInt64Value.newBuilder().setValue(44))))
                         .build());
 
-        assertThat(ask(new RuntimeCall.GetContainerStats("c1"))).isEqualTo(new ContainerUsage("c1", 11, 22));
+        assertThat(ask(new RuntimeCall.GetContainerStats("c1"))).isEqualTo(new ContainerUsage("c1", 11, 22, 33, 44));
     }
 
     @Test

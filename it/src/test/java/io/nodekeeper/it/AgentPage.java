@@ -56,14 +56,14 @@ public final class AgentPage {
     }
 
     /** The value of a metric, with its labels if it has any; empty if it is missing, or without an answer. */
-    OptionalDouble metric(String name) {
+    public OptionalDouble metric(String name) {
         Matcher line = Pattern.compile("^" + Pattern.quote(name) + " (\\S+)", Pattern.MULTILINE)
                 .matcher(get("/metrics").orElse(""));
         return line.find() ? OptionalDouble.of(Double.parseDouble(line.group(1))) : OptionalDouble.empty();
     }
 
     /** The text at {@code path}; empty without an answer, or if the answer is an error. */
-    Optional<String> get(String path) {
+    public Optional<String> get(String path) {
         try {
             HttpURLConnection connection = (HttpURLConnection)
                     URI.create("http://127.0.0.1:" + port + path).toURL().openConnection();

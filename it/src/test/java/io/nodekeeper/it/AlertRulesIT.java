@@ -27,7 +27,7 @@ class AlertRulesIT {
 
     @Test
     void rulesAreRulesToPrometheus() throws Exception {
-        assertThat(promtool("check", files(ALERTS))).contains("13 rules found");
+        assertThat(promtool("check", files(ALERTS))).contains("14 rules found");
     }
 
     @Test

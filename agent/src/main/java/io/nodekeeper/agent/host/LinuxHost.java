@@ -80,6 +80,11 @@ public final class LinuxHost implements Host {
         }
     }
 
+    /** The interface of the default route by the files below {@code root}; blocks. Empty if there is none. */
+    public static Optional<String> defaultInterface(Path root) {
+        return new LinuxFiles(root).defaultRouteInterface();
+    }
+
     /** Asks the file system of {@code path} for its size; blocks until it answers. */
     public static void ask(Path path) throws IOException {
         Statvfs.of(path);

@@ -19,6 +19,7 @@ public final class Statvfs {
     private static final long SIZE = 256;
     private static final long F_FRSIZE = 8;
     private static final long F_BLOCKS = 16;
+    private static final long F_BFREE = 24;
     private static final long F_BAVAIL = 32;
     private static final long F_FILES = 40;
     private static final long F_FFREE = 48;
@@ -42,7 +43,8 @@ public final class Statvfs {
             long block = field(result, F_FRSIZE);
             return new Filesystem(
                     new Level(field(result, F_BAVAIL) * block, field(result, F_BLOCKS) * block),
-                    new Level(field(result, F_FFREE), field(result, F_FILES)));
+                    new Level(field(result, F_FFREE), field(result, F_FILES)),
+                    field(result, F_BFREE) * block);
         }
     }
 

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.metrics;
 import io.nodekeeper.agent.calls.OperationListener;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.pleg.PlegMetrics;
+import io.nodekeeper.agent.stats.StatisticsListener;
 import io.nodekeeper.cri.ContainerState;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
@@ -24,7 +25,7 @@ import java.util.function.Function;
  * The agent's Prometheus metrics: under the kubelet's names where it has one, as {@code nodekeeper_agent_*}
  * otherwise. Times are in seconds. Thread-safe.
  */
-public final class AgentMetrics implements PlegMetrics, OperationListener {
+public final class AgentMetrics implements PlegMetrics, OperationListener, StatisticsListener {
     /**
      * Prometheus' default buckets, extended to ten minutes: the kubelet's end at 10 s and do not show a stuck relist.
      */
@@ -91,6 +92,8 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     private volatile OptionalDouble cgroupVersion = OptionalDouble.empty();
     private volatile StartupTimes startup = StartupTimes.NONE;
     private volatile Map<CulpritKey, Integer> culprits = Map.of();
+    private volatile Map<String, Map<String, Double>> stalls = Map.of();
+    private volatile Map<String, Double> lateSignals = Map.of();
 
     /** Metrics of one agent; {@code loops} are the agent's own loops. */
     public AgentMetrics(LoopMonitor loops) {
@@ -128,6 +131,18 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
                 "Time since the last iteration of this loop of the agent, or since its registration if it has not run yet.",
                 callback -> loops.silences().forEach((loop, silence) -> callback.call(seconds(silence), loop)),
                 "loop");
+        make.counter(
+                "nodekeeper_agent_pressure_stalled_seconds_total",
+                "Time since the boot in which some or all tasks of the machine waited for this resource.",
+                callback -> stalls.forEach((resource, kinds) ->
+                        kinds.forEach((kind, seconds) -> callback.call(seconds, resource, kind))),
+                "resource",
+                "kind");
+        make.gauge(
+                "nodekeeper_agent_statistics_late_seconds",
+                "Time since this signal was last measured, while its newest reading failed or has no answer.",
+                callback -> lateSignals.forEach((signal, seconds) -> callback.call(seconds, signal)),
+                "signal");
     }
 
     /** The registry of all metrics; the process registers its own metrics here, too. */
@@ -194,6 +209,16 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     /** Replaces the counts of culprits. */
     public void culprits(Map<CulpritKey, Integer> counts) {
         culprits = Map.copyOf(counts);
+    }
+
+    @Override
+    public void stalled(Map<String, Map<String, Double>> seconds) {
+        stalls = Map.copyOf(seconds);
+    }
+
+    @Override
+    public void late(Map<String, Double> seconds) {
+        lateSignals = Map.copyOf(seconds);
     }
 
     @Override

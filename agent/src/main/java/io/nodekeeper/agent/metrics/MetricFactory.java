@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.metrics;
 
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -36,6 +37,16 @@ record MetricFactory(PrometheusRegistry registry) {
     /** A gauge whose value is read at each scrape, on any thread. */
     void gauge(String name, String help, Consumer<GaugeWithCallback.Callback> scrape, String... labels) {
         GaugeWithCallback.builder()
+                .name(name)
+                .help(help)
+                .labelNames(labels)
+                .callback(scrape)
+                .register(registry);
+    }
+
+    /** A counter whose values are read at each scrape, on any thread. */
+    void counter(String name, String help, Consumer<CounterWithCallback.Callback> scrape, String... labels) {
+        CounterWithCallback.builder()
                 .name(name)
                 .help(help)
                 .labelNames(labels)

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -35,7 +36,7 @@ public final class AgentPages implements Pages {
     private final Loop timer;
     private final HealthChecks health;
     private final HealthChecks readiness;
-    private final Map<String, Supplier<JsonObject>> more = new LinkedHashMap<>();
+    private final Map<String, Function<String, CompletableFuture<Page>>> more = new LinkedHashMap<>();
 
     /**
      * Pages of one agent.
@@ -61,6 +62,15 @@ public final class AgentPages implements Pages {
 
     /** Adds a page at {@code path}, computed on the agent's loop; to be called before any page is served. */
     public AgentPages with(String path, Supplier<JsonObject> page) {
+        return withAnswer(path, query -> now(Page.json(page.get())));
+    }
+
+    /**
+     * The same for a page that depends on the query and may be ready later; it must be ready within 2 s.
+     *
+     * @param page query → page; called on the agent's loop
+     */
+    public AgentPages withAnswer(String path, Function<String, CompletableFuture<Page>> page) {
         more.put(path, page);
         return this;
     }
@@ -88,10 +98,10 @@ public final class AgentPages implements Pages {
                 return onLoop(() -> checks.one(path.substring(root.length() + 1)));
             }
         }
-        Supplier<JsonObject> page = more.get(path);
+        Function<String, CompletableFuture<Page>> page = more.get(path);
         return page == null
                 ? now(Page.text(404, "404 page not found; the pages are " + String.join(", ", paths())))
-                : onLoop(() -> Page.json(page.get()));
+                : answer(() -> page.apply(query));
     }
 
     private List<String> paths() {
@@ -106,7 +116,12 @@ public final class AgentPages implements Pages {
     }
 
     private CompletableFuture<Page> onLoop(Supplier<Page> page) {
-        return Deadlines.within(timer, ANSWER_LIMIT, "the agent", CompletableFuture.supplyAsync(page, loop));
+        return answer(() -> now(page.get()));
+    }
+
+    private CompletableFuture<Page> answer(Supplier<CompletableFuture<Page>> page) {
+        CompletableFuture<Page> answer = CompletableFuture.supplyAsync(page, loop).thenCompose(Function.identity());
+        return Deadlines.within(timer, ANSWER_LIMIT, "the agent", answer);
     }
 
     private static CompletableFuture<Page> now(Page page) {

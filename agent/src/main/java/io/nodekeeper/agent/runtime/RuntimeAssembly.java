@@ -11,6 +11,7 @@ import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.network.NetworkProbe;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PlegConfig;
+import io.nodekeeper.agent.stats.RuntimeSource;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.cri.GrpcRuntime;
@@ -35,6 +36,7 @@ public final class RuntimeAssembly {
     private final Workers workers;
     private final RuntimeWatch watch;
     private final RuntimePage page;
+    private final RuntimeSource statistics;
 
     /** Parts that are not started yet; {@code loop} runs all of them. */
     public RuntimeAssembly(
@@ -88,6 +90,7 @@ public final class RuntimeAssembly {
                 loops,
                 random);
         page = new RuntimePage(watch, calls, pleg, loop.clock());
+        statistics = new StatisticsSource(watch, calls, pleg);
     }
 
     /** What the status reads; to be started by the caller. */
@@ -98,6 +101,11 @@ public final class RuntimeAssembly {
     /** The content of {@code /debug/runtime}; to be called on the loop. */
     public JsonObject page() {
         return page.get();
+    }
+
+    /** What the node's statistics read; to be called on the loop. */
+    public RuntimeSource statistics() {
+        return statistics;
     }
 
     /** Stops all parts and closes the connection. */

@@ -213,6 +213,13 @@ public final class RuntimeWatch implements RuntimeView {
         return Optional.of(new Fact<>(first, fact.observedAt(), error));
     }
 
+    /** The file system of the images as the runtime last reported it; of several the first. */
+    Fact<ImageFilesystem> imageFilesystem() {
+        Fact<List<ImageFilesystem>> fact = filesystems.fact();
+        return new Fact<>(
+                fact.value().flatMap(list -> list.stream().findFirst()), fact.observedAt(), fact.error());
+    }
+
     @Override
     public ReadyErrors errors() {
         List<String> errors = state.runtimeErrors(loop.clock().nanoTime(), pleg.unhealthy());

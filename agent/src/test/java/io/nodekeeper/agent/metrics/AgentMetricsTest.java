@@ -150,6 +150,22 @@ class AgentMetricsTest {
     }
 
     @Test
+    void stallsAndLateSignalsAreShownAsTheStatisticsReportThem() {
+        metrics.stalled(Map.of("memory", Map.of("some", 4.5, "full", 1.25)));
+        metrics.late(Map.of("nodefs", 34.0));
+
+        assertThat(lines("nodekeeper_agent_pressure_stalled_seconds_total"))
+                .containsExactlyInAnyOrder(
+                        "nodekeeper_agent_pressure_stalled_seconds_total{kind=\"some\",resource=\"memory\"} 4.5",
+                        "nodekeeper_agent_pressure_stalled_seconds_total{kind=\"full\",resource=\"memory\"} 1.25");
+        assertThat(lines("nodekeeper_agent_statistics_late_seconds"))
+                .containsExactly("nodekeeper_agent_statistics_late_seconds{signal=\"nodefs\"} 34.0");
+
+        metrics.late(Map.of());
+        assertThat(lines("nodekeeper_agent_statistics_late_seconds")).isEmpty();
+    }
+
+    @Test
     void theRestHasItsNames() {
         metrics.relistInterval(Duration.ofMillis(1_100));
         metrics.podRelistEnded(Duration.ofMillis(3));

@@ -44,6 +44,23 @@ class AgentPagesTest {
     }
 
     @Test
+    void aPageThatDependsOnItsQueryMayBeReadyLater() {
+        CompletableFuture<Page> later = new CompletableFuture<>();
+        pages.withAnswer("/stats/summary", query -> later.thenApply(page -> Page.text(200, query)));
+
+        CompletableFuture<Page> answer = pages.get("/stats/summary", "only=true");
+        time.advance(Duration.ofSeconds(1));
+        assertThat(answer).isNotDone();
+        later.complete(Page.text(200, ""));
+        assertThat(new String(answer.join().body(), StandardCharsets.UTF_8)).isEqualTo("only=true\n");
+
+        pages.withAnswer("/never", query -> new CompletableFuture<>());
+        CompletableFuture<Page> never = pages.get("/never", "");
+        time.advance(Duration.ofSeconds(2));
+        assertThat(never.join().status()).isEqualTo(500);
+    }
+
+    @Test
     void failedCheckIsNamedWithItsReason() {
         statusLoop = Optional.of("did not go round for 1m0s");
 

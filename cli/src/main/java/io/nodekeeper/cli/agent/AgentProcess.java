@@ -5,6 +5,7 @@ import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.cli.metrics.ProcessFigures;
 import io.nodekeeper.cli.pages.DebugServer;
+import io.nodekeeper.client.access.PageRight;
 import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -32,10 +33,19 @@ public record AgentProcess(NodeAgent agent, Optional<DebugServer> pages) {
                     address.get(),
                     config.serving().orElseAny(),
                     agent.pages(),
-                    options.pages.exposure(address.get(), access)));
+                    options.pages.exposure(address.get(), access, path -> right(nodeName, path))));
         }
         agent.start();
         return new AgentProcess(agent, pages);
+    }
+
+    /** Statistics require the rights that a kubelet requires, so that its clients need no others. */
+    static PageRight right(String nodeName, String path) {
+        return switch (path) {
+            case "/stats/summary" -> new PageRight.NodePart(nodeName, "stats");
+            case "/metrics/resource" -> new PageRight.NodePart(nodeName, "metrics");
+            default -> new PageRight.Path(path);
+        };
     }
 
     /** Completes when the Node is registered. */

@@ -15,6 +15,7 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.access.Caller;
 import io.nodekeeper.client.access.Credentials;
 import io.nodekeeper.client.access.DelegatedAccess;
+import io.nodekeeper.client.access.PageRight;
 import io.nodekeeper.client.access.Refusal;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
@@ -32,6 +33,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLPeerUnverifiedException;
@@ -65,8 +67,13 @@ public final class Exposure implements AutoCloseable {
      * @param identity where the certificate is; empty to generate one
      * @param clientAuthorities signed the certificates of clients; if empty, clients need bearer tokens
      * @param open whether every client may read the page at a path
+     * @param rights path → what its readers must be allowed to get
      */
-    record Settings(Optional<IdentityFiles> identity, List<X509Certificate> clientAuthorities, Predicate<String> open) {
+    record Settings(
+            Optional<IdentityFiles> identity,
+            List<X509Certificate> clientAuthorities,
+            Predicate<String> open,
+            Function<String, PageRight> rights) {
         Settings {
             clientAuthorities = List.copyOf(clientAuthorities);
         }
@@ -153,7 +160,7 @@ public final class Exposure implements AutoCloseable {
                 certificate(connection).flatMap(Caller::of),
                 request.headers().get(HttpHeaderNames.AUTHORIZATION, ""),
                 source);
-        return access.check(credentials, path).thenApply(refusal -> refusal.map(Refusal::page));
+        return access.check(credentials, settings.rights().apply(path)).thenApply(refusal -> refusal.map(Refusal::page));
     }
 
     /** The client's certificate, which the handshake has verified; empty if it showed none. */

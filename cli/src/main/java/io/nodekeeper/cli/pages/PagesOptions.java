@@ -3,12 +3,14 @@ package io.nodekeeper.cli.pages;
 import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.client.access.PageRight;
 import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 
@@ -54,6 +56,16 @@ public final class PagesOptions implements Checked {
      * @throws IOException if a file cannot be read
      */
     public Optional<Exposure> exposure(InetSocketAddress address, ServerAccess access) throws IOException {
+        return exposure(address, access, PageRight.Path::new);
+    }
+
+    /**
+     * The same for pages that require other rights than those of their paths.
+     *
+     * @param rights path → what its readers must be allowed to get
+     */
+    public Optional<Exposure> exposure(
+            InetSocketAddress address, ServerAccess access, Function<String, PageRight> rights) throws IOException {
         if (address.getAddress().isLoopbackAddress() && certificate.isEmpty() && clientAuthorities.isEmpty()) {
             return Optional.empty();
         }
@@ -62,7 +74,8 @@ public final class PagesOptions implements Checked {
                 clientAuthorities.isPresent()
                         ? IdentityFiles.authorities("--client-ca-file", clientAuthorities.get())
                         : List.of(),
-                this::isOpen);
+                this::isOpen,
+                rights);
         return Optional.of(Exposure.start(settings, address.getAddress(), access));
     }
 

@@ -16,6 +16,7 @@ import io.nodekeeper.cli.status.StatusCommand;
 import io.nodekeeper.cli.status.StatusProcess;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.access.PageRight;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Kubeconfig;
@@ -117,7 +118,14 @@ class ExposureTest {
 
         Exposed(ServerAccess access, String... flags) throws IOException {
             PagesOptions options = CommandLine.populateCommand(new PagesOptions(), flags);
-            exposure = options.exposure(LOOPBACK, access).orElseThrow();
+            // As an agent's.
+            exposure = options.exposure(
+                            LOOPBACK,
+                            access,
+                            path -> path.equals("/stats/summary")
+                                    ? new PageRight.NodePart("n1", "stats")
+                                    : new PageRight.Path(path))
+                    .orElseThrow();
             server = PagesServer.start(
                     LOOPBACK,
                     new Pages() {
@@ -210,6 +218,18 @@ class ExposureTest {
             }
             assertThat(get(client, pages.url("/elsewhere"), "token-of-alice").statusCode())
                     .isEqualTo(403);
+        }
+    }
+
+    @Test
+    void statisticsNeedTheRightThatAKubeletRequires() throws Exception {
+        try (Exposed pages = new Exposed(controller.orElseThrow(), "--client-ca-file=" + pki("ca.crt"));
+                HttpClient client = client(Optional.empty())) {
+            URI summary = pages.url("/stats/summary?only_cpu_and_memory=true");
+            assertThat(get(client, summary, "").statusCode()).isEqualTo(401);
+            assertThat(status(get(client, summary, "token-of-bob")).text("message"))
+                    .isEqualTo("User \"bob\" cannot get resource \"nodes/stats\" of node \"n1\"");
+            assertThat(get(client, summary, "token-of-alice").statusCode()).isEqualTo(200);
         }
     }
 

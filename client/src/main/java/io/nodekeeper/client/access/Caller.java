@@ -60,19 +60,12 @@ public record Caller(String name, String uid, List<String> groups, JsonObject ex
                         name, user.text("uid"), user.array("groups").strings().toList(), user.object("extra")));
     }
 
-    /** The spec of a SubjectAccessReview about a GET of {@code path} by this user. */
-    JsonObject mayGet(String path) {
-        return JsonObject.builder()
+    /** The spec of a SubjectAccessReview about {@code right} of this user. */
+    JsonObject may(PageRight right) {
+        return right.attributes(JsonObject.builder()
                 .put("user", name)
                 .putUnlessEmpty("uid", uid)
                 .put("groups", JsonArray.ofStrings(groups))
-                .put("extra", extra)
-                .put(
-                        "nonResourceAttributes",
-                        JsonObject.builder()
-                                .put("path", path)
-                                .put("verb", "get")
-                                .build())
-                .build();
+                .put("extra", extra));
     }
 }

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets the cluster decide who may read the pages of this process, as Kubernetes' components do: a bearer token is
- * authenticated by a TokenReview, and every user is authorized by a SubjectAccessReview for the verb get of the path.
+ * authenticated by a TokenReview, and every user is authorized by a SubjectAccessReview for the verb get of what the page requires.
  * A caller without credentials is {@code system:anonymous}. Without an answer from the cluster nobody is let in.
  * Thread-safe.
  */
@@ -66,9 +66,9 @@ public final class DelegatedAccess {
         this.rights = new ReviewCache<>(loop.clock(), MOST_RESULTS, allowed -> allowed ? ALLOWED : DENIED);
     }
 
-    /** The reason to refuse a GET of {@code path}; empty if the caller may read it. The result never fails. */
-    public CompletableFuture<Optional<Refusal>> check(Credentials credentials, String path) {
-        return CompletableFuture.supplyAsync(() -> decide(credentials, path), loop)
+    /** The reason to refuse a page that requires {@code right}; empty if the caller has it. The result never fails. */
+    public CompletableFuture<Optional<Refusal>> check(Credentials credentials, PageRight right) {
+        return CompletableFuture.supplyAsync(() -> decide(credentials, right), loop)
                 .thenCompose(decision -> decision)
                 .exceptionally(error -> {
                     if (Failures.cause(error) instanceof Refused refused) {
@@ -79,8 +79,8 @@ public final class DelegatedAccess {
                 });
     }
 
-    private CompletableFuture<Optional<Refusal>> decide(Credentials credentials, String path) {
-        return authenticate(credentials).thenCompose(caller -> authorize(caller, path, credentials.source()));
+    private CompletableFuture<Optional<Refusal>> decide(Credentials credentials, PageRight right) {
+        return authenticate(credentials).thenCompose(caller -> authorize(caller, right, credentials.source()));
     }
 
     private CompletableFuture<Caller> authenticate(Credentials credentials) {
@@ -103,21 +103,21 @@ public final class DelegatedAccess {
                         .orElseGet(() -> refused(Refusal.unauthorized("the token is not valid for this cluster"))));
     }
 
-    private CompletableFuture<Optional<Refusal>> authorize(Caller caller, String path, String source) {
-        JsonObject spec = caller.mayGet(path);
+    private CompletableFuture<Optional<Refusal>> authorize(Caller caller, PageRight right, String source) {
+        JsonObject spec = caller.may(right);
         return rights.get(
                         digest(Json.write(spec)),
                         () -> review(source, ACCESS_REVIEWS, spec)
                                 .thenApply(review -> review.object("status").bool("allowed")))
                 .exceptionallyCompose(error -> failed(error, "the right to read it could not be reviewed", false))
-                .thenApply(allowed -> allowed ? Optional.empty() : Optional.of(denied(caller, path)));
+                .thenApply(allowed -> allowed ? Optional.empty() : Optional.of(denied(caller, right)));
     }
 
     /** Credentials may help a caller who has none, so that is what the answer asks for. */
-    private static Refusal denied(Caller caller, String path) {
+    private static Refusal denied(Caller caller, PageRight right) {
         return caller.equals(Caller.ANONYMOUS)
                 ? Refusal.unauthorized("expected a bearer token or a client certificate")
-                : Refusal.forbidden("User \"" + caller.name() + "\" cannot get path \"" + path + "\"");
+                : Refusal.forbidden("User \"" + caller.name() + "\" cannot get " + right);
     }
 
     private CompletableFuture<JsonObject> review(String source, ResourceType type, JsonObject spec) {

@@ -61,7 +61,7 @@ class DelegatedAccessTest {
 
     private CompletableFuture<Optional<Refusal>> ask(String authorization, String path, String source) {
         CompletableFuture<Optional<Refusal>> answer =
-                access.check(new Credentials(Optional.empty(), authorization, source), path);
+                access.check(new Credentials(Optional.empty(), authorization, source), new PageRight.Path(path));
         time.advance(Duration.ZERO);
         return answer;
     }
@@ -104,14 +104,29 @@ class DelegatedAccessTest {
     }
 
     @Test
+    void statisticsOfANodeNeedTheRightThatAKubeletRequires() {
+        CompletableFuture<Optional<Refusal>> refused = access.check(
+                new Credentials(Optional.empty(), ALICE, NODE), new PageRight.NodePart("n1", "stats"));
+        time.advance(Duration.ZERO);
+
+        assertThat(Json.parseObject(transport.calls().getLast().body()).object("spec"))
+                .isEqualTo(Json.parseObject("""
+                        {"user":"alice","groups":["g"],"extra":{},
+                         "resourceAttributes":{"verb":"get","version":"v1","resource":"nodes","subresource":"stats",
+                                               "name":"n1"}}"""));
+        assertThat(refused.join().orElseThrow().message())
+                .isEqualTo("User \"alice\" cannot get resource \"nodes/stats\" of node \"n1\"");
+    }
+
+    @Test
     void aClientCertificateNeedsNoTokenReviewButTheSameRight() {
         Caller alice = new Caller("alice", "", List.of("system:authenticated"), JsonObject.EMPTY);
         Caller carol = new Caller("carol", "", List.of("system:authenticated"), JsonObject.EMPTY);
 
         CompletableFuture<Optional<Refusal>> allowed =
-                access.check(new Credentials(Optional.of(alice), "", NODE), "/metrics");
+                access.check(new Credentials(Optional.of(alice), "", NODE), new PageRight.Path("/metrics"));
         CompletableFuture<Optional<Refusal>> denied =
-                access.check(new Credentials(Optional.of(carol), ALICE, NODE), "/metrics");
+                access.check(new Credentials(Optional.of(carol), ALICE, NODE), new PageRight.Path("/metrics"));
         time.advance(Duration.ZERO);
 
         assertThat(allowed.join()).isEmpty();

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 
-/** An empty FUSE file system whose server can fall silent. Its end ends the server and the mount. */
+/** An empty FUSE file system of 1,000 blocks whose server can fall silent. Its end ends the server and the mount. */
 final class Fuse {
     private final Path mountPoint;
     private final Path silent;
@@ -23,21 +23,26 @@ final class Fuse {
     }
 
     static Fuse mount(Scene scene) throws Exception {
-        return mount(scene, Optional.empty());
+        return mount(scene, scene.file("fuse"), Optional.empty());
+    }
+
+    /** Mounted at {@code mountPoint}, which is outside of the scene's directory. */
+    static Fuse mountAt(Scene scene, Path mountPoint) throws Exception {
+        return mount(scene, mountPoint, Optional.empty());
     }
 
     /** Its server has ended, but a child of it has the connection open, so that a process that reads it waits. */
     static Fuse orphaned(Scene scene) throws Exception {
         Path heir = scene.file("heir");
-        Fuse fuse = mount(scene, Optional.of(heir));
+        Fuse fuse = mount(scene, scene.file("fuse"), Optional.of(heir));
         long child = Commands.numbers(heir).iterator().next();
         scene.closes(() -> Scene.end(child));
         Scene.end(fuse.server);
         return new Fuse(fuse.mountPoint, fuse.silent, child);
     }
 
-    private static Fuse mount(Scene scene, Optional<Path> heir) throws Exception {
-        Path mountPoint = Files.createDirectories(scene.file("fuse"));
+    private static Fuse mount(Scene scene, Path mountPoint, Optional<Path> heir) throws Exception {
+        Files.createDirectories(mountPoint);
         Path silent = scene.file("silent");
         Path ready = scene.file("mounted");
         scene.closes(() -> Command.run(Duration.ofSeconds(10), "umount", "-l", mountPoint.toString()));

@@ -107,6 +107,8 @@ final class Programs {
                           } elsif ($op == 3) {
                             ($error, $out) = (0, pack 'Q L L Q6 L3 L7', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
                                 040755, 2, 0, 0, 0, 4096, 0);
+                          } elsif ($op == 17) {
+                            ($error, $out) = (0, pack 'Q5 L10', 1000, 500, 400, 100, 60, 4096, 255, 4096, 0, 0, 0, 0, 0, 0, 0);
                           } elsif ($op == 1) { $error = -2; }
                           elsif ($op == 2 || $op == 42 || $op == 36) { next; }
                           syswrite $dev, pack('L l Q', 16 + length $out, $error, $unique) . $out;

@@ -1,0 +1,83 @@
+package io.nodekeeper.agent.runtime;
+
+import io.nodekeeper.agent.facts.Fact;
+import io.nodekeeper.agent.pleg.Inventory;
+import io.nodekeeper.agent.pleg.Pleg;
+import io.nodekeeper.agent.stats.RunningPod;
+import io.nodekeeper.agent.stats.RuntimeSource;
+import io.nodekeeper.cri.Container;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.ContainerStatus;
+import io.nodekeeper.cri.ImageFilesystem;
+import io.nodekeeper.cri.PodSandbox;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Gives the statistics what the agent already knows about the runtime. Confined to the agent's loop. */
+final class StatisticsSource implements RuntimeSource {
+    private final RuntimeWatch watch;
+    private final ContainerRuntime calls;
+    private final Pleg pleg;
+
+    StatisticsSource(RuntimeWatch watch, ContainerRuntime calls, Pleg pleg) {
+        this.watch = watch;
+        this.calls = calls;
+        this.pleg = pleg;
+    }
+
+    /** A pod whose sandbox was replaced appears once, with the sandbox that is ready. */
+    @Override
+    public List<RunningPod> pods() {
+        Inventory inventory = pleg.inventory();
+        Map<String, List<Container>> running = new HashMap<>();
+        for (Container container : inventory.containers()) {
+            if (container.state() == ContainerState.RUNNING && !container.podUid().isEmpty()) {
+                running.computeIfAbsent(container.sandboxId(), sandbox -> new ArrayList<>())
+                        .add(container);
+            }
+        }
+        return inventory.sandboxes().stream()
+                .filter(sandbox -> sandbox.ready() && !sandbox.podUid().isEmpty())
+                .map(sandbox -> pod(sandbox, running.getOrDefault(sandbox.id(), List.of())))
+                .toList();
+    }
+
+    @Override
+    public Fact<ImageFilesystem> images() {
+        return watch.imageFilesystem();
+    }
+
+    @Override
+    public ContainerRuntime calls() {
+        return calls;
+    }
+
+    private RunningPod pod(PodSandbox sandbox, List<Container> containers) {
+        Map<String, Long> started = new HashMap<>();
+        for (ContainerStatus status :
+                pleg.cache().get(sandbox.podUid()).status().containers()) {
+            started.put(status.id(), status.startedAtNanos());
+        }
+        return new RunningPod(
+                sandbox.podUid(),
+                sandbox.podName(),
+                sandbox.podNamespace(),
+                sandbox.id(),
+                time(sandbox.createdAtNanos()),
+                containers.stream()
+                        .map(container -> new RunningPod.RunningContainer(
+                                container.id(),
+                                container.name(),
+                                time(started.getOrDefault(container.id(), container.createdAtNanos()))))
+                        .toList());
+    }
+
+    private static Optional<Instant> time(long nanos) {
+        return nanos > 0 ? Optional.of(Instant.ofEpochSecond(0, nanos)) : Optional.empty();
+    }
+}

@@ -1,0 +1,16 @@
+package io.nodekeeper.agent.stats;
+
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * A signal whose newest reading failed or has no answer; its last value stays, with its old time. Immutable.
+ *
+ * @param signal the name of the signal
+ * @param since when it was last measured, or when the first reading began
+ * @param sinceNanos the same by the monotonic clock in ns
+ * @param error what the reading waits for, or why it failed
+ * @param path the file system that is measured; empty for other signals
+ */
+record LateSignal(String signal, Instant since, long sinceNanos, String error, Optional<Path> path) {}

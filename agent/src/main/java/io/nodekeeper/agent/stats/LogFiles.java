@@ -1,0 +1,63 @@
+package io.nodekeeper.agent.stats;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Measures the logs of containers, which kubelets put into {@code NAMESPACE_POD_UID/CONTAINER} below one directory.
+ * Immutable.
+ *
+ * @param directory {@code /var/log/pods}
+ */
+record LogFiles(Path directory) {
+    /** Where kubelets put logs. Kubernetes' default. */
+    static final Path DEFAULT = Path.of("/var/log/pods");
+    /** The most files of a container: a kubelet keeps 5. */
+    private static final int MOST_FILES = 1_000;
+
+    /** By id of a container: what its logs use; without the containers that have no directory of logs. Blocks. */
+    Map<String, DiskUse> read(List<RunningPod> pods) throws IOException {
+        Map<String, DiskUse> used = new HashMap<>();
+        for (RunningPod pod : pods) {
+            Path logs = directory.resolve(pod.namespace() + "_" + pod.name() + "_" + pod.uid());
+            for (RunningPod.RunningContainer container : pod.containers()) {
+                Path own = logs.resolve(container.name()).normalize();
+                // Names come from the runtime, which takes them from the API.
+                if (own.startsWith(directory) && Files.isDirectory(own)) {
+                    used.put(container.id(), use(own));
+                }
+            }
+        }
+        return used;
+    }
+
+    /** Files that are removed meanwhile do not count. */
+    private static DiskUse use(Path logs) throws IOException {
+        DiskUse sum = DiskUse.NONE;
+        int count = 0;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(logs)) {
+            for (Path file : files) {
+                if (++count > MOST_FILES) {
+                    throw new IOException(logs + " has more than " + MOST_FILES + " files, which is the limit");
+                }
+                try {
+                    sum = sum.plus(new DiskUse(Files.size(file), 1));
+                } catch (NoSuchFileException e) {
+                    // Rotated since the directory was listed.
+                }
+            }
+        } catch (NoSuchFileException e) {
+            return DiskUse.NONE;
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return sum;
+    }
+}

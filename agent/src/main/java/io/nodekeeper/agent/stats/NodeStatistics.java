@@ -1,0 +1,254 @@
+package io.nodekeeper.agent.stats;
+
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.HostFacts;
+import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.kernel.KernelFile;
+import io.nodekeeper.agent.problems.kernel.MountTable;
+import io.nodekeeper.agent.stats.cgroups.StallTimes;
+import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.cri.ImageFilesystem;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.Periodic;
+import io.nodekeeper.time.Workers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
+
+/**
+ * The statistics of one node. Signals that cost something are read only when a page is requested, and at most every
+ * {@value #FRESH_SECONDS} s; each is read by itself, so that one that hangs keeps its last value and its old time while the
+ * others are current. Every 10 s it reads how long tasks were stalled, and names signals that are late. Confined to its
+ * loop, except {@link #start} and {@link #stop}.
+ */
+public final class NodeStatistics {
+    /** Bounds the cost for any number of clients; shorter than the 15 s of metrics-server and usual scrapes. */
+    private static final int FRESH_SECONDS = 5;
+
+    private static final Duration FRESH = Duration.ofSeconds(FRESH_SECONDS);
+    /** The kernel answers in milliseconds. Below the deadline of pages, 2 s. */
+    private static final Duration DEADLINE = Duration.ofSeconds(1);
+    /** A kubelet's period of housekeeping. */
+    private static final Duration PERIOD = Duration.ofSeconds(10);
+    /** One thread for each of the signals that may block: the kernel's and the logs'; a third for the table of mounts. */
+    private static final int WORKERS = 3;
+
+    private final Sources sources;
+    private final Loop loop;
+    private final Workers workers;
+    private final Executor periodic;
+    private final RandomGenerator random;
+    private final StatisticsListener listener;
+    private final KernelReader kernelReader;
+    private final LogFiles logFiles;
+    private final Optional<WritableLayers> layerCalls;
+    private final LateSignals lateSignals;
+    private final Collector<KernelReading> kernel;
+    private final Collector<Map<String, DiskUse>> logs;
+    private final Collector<Map<String, Timed<DiskUse>>> layers;
+    private final Collector<Map<String, StallTimes>> stalls;
+    private final FactSignal<Filesystem> nodeFs;
+    private final FactSignal<Filesystem> imageFs;
+    private final FactSignal<ImageFilesystem> images;
+    private final FactSignal<Level> pids;
+    private final List<Periodic> loops = new ArrayList<>();
+
+    /**
+     * What the statistics read.
+     *
+     * @param nodeName the node's name
+     * @param startedAt when the agent's process started
+     * @param root {@code /}, or a copy of the kernel's files for tests
+     * @param rootDir the agent's root directory
+     * @param logs where the logs of containers are
+     * @param host the newest facts about the host, which the agent reads each 10 s; called on the loop
+     * @param runtime empty without a container runtime
+     */
+    public record Sources(
+            String nodeName,
+            Instant startedAt,
+            Path root,
+            Path rootDir,
+            Path logs,
+            Supplier<HostFacts> host,
+            Optional<RuntimeSource> runtime) {
+        /** The sources of this machine. */
+        public static Sources ofMachine(
+                String nodeName,
+                Instant startedAt,
+                Path rootDir,
+                Supplier<HostFacts> host,
+                Optional<RuntimeSource> runtime) {
+            return new Sources(nodeName, startedAt, Path.of("/"), rootDir, LogFiles.DEFAULT, host, runtime);
+        }
+    }
+
+    /**
+     * Statistics that were not read yet.
+     *
+     * @param periodic runs one short reading of the kernel each 10 s
+     * @param events receives events about the node, on the loop
+     */
+    public NodeStatistics(
+            Sources sources,
+            Loop loop,
+            Executor periodic,
+            RandomGenerator random,
+            StatisticsListener listener,
+            Consumer<SignalEvent> events) {
+        this.sources = sources;
+        this.loop = loop;
+        this.periodic = periodic;
+        this.random = random;
+        this.listener = listener;
+        workers = new Workers("statistics", WORKERS, loop);
+        kernelReader = new KernelReader(sources.root());
+        logFiles = new LogFiles(sources.logs());
+        layerCalls = sources.runtime().map(runtime -> new WritableLayers(runtime.calls(), loop.clock()));
+        lateSignals = new LateSignals(events);
+        kernel = new Collector<>("kernel", DEADLINE, FRESH, loop);
+        logs = new Collector<>("logs", DEADLINE, FRESH, loop);
+        layers = new Collector<>("containers", DEADLINE, FRESH, loop);
+        stalls = new Collector<>("pressure", DEADLINE, Duration.ZERO, loop);
+        nodeFs = new FactSignal<>("nodefs", loop.clock());
+        imageFs = new FactSignal<>("imagefs", loop.clock());
+        images = new FactSignal<>("images", loop.clock());
+        pids = new FactSignal<>("pids", loop.clock());
+    }
+
+    /** Starts to measure how long tasks are stalled, and to look for signals that are late. */
+    public void start() {
+        loop.execute(
+                () -> loops.add(Periodic.start("statistics", loop, PERIOD, 0, random, this::housekeeping)));
+    }
+
+    /** Stops; readings in progress are abandoned. */
+    public void stop() {
+        loop.execute(() -> loops.forEach(Periodic::stop));
+        workers.close();
+    }
+
+    /** The page {@code /stats/summary}; {@code query} may have {@code only_cpu_and_memory=true}. */
+    public CompletableFuture<Page> summary(String query) {
+        boolean only = Arrays.asList(query.split("&")).contains("only_cpu_and_memory=true");
+        return refresh(only).thenApply(ready -> Page.json(new Summary(snapshot(), only).json()));
+    }
+
+    /** The page {@code /metrics/resource}. */
+    public CompletableFuture<Page> resourceMetrics() {
+        return refresh(true)
+                .thenApply(ready -> new Page(
+                        200,
+                        "text/plain; version=0.0.4; charset=utf-8",
+                        ResourceMetrics.text(snapshot(), kernel.late().isPresent())
+                                .getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private CompletableFuture<Void> refresh(boolean onlyCpuAndMemory) {
+        List<RunningPod> pods = pods();
+        CompletableFuture<Void> numbers =
+                kernel.refresh(() -> work(workers, () -> kernelReader.read(pods)));
+        if (onlyCpuAndMemory) {
+            return numbers;
+        }
+        CompletableFuture<Void> files = logs.refresh(() -> work(workers, () -> logFiles.read(pods)));
+        CompletableFuture<Void> written = layerCalls
+                .map(calls -> layers.refresh(() -> calls.read(pods)))
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
+        return CompletableFuture.allOf(numbers, files, written);
+    }
+
+    private Snapshot snapshot() {
+        updateFacts();
+        return new Snapshot(
+                sources.nodeName(),
+                sources.startedAt(),
+                kernel.newest(),
+                kernel.previous(),
+                nodeFs.newest(),
+                imageFs.newest(),
+                images.newest(),
+                pids.newest(),
+                pods(),
+                layers.newest().map(Timed::value).orElse(Map.of()),
+                logs.newest());
+    }
+
+    private List<RunningPod> pods() {
+        return sources.runtime().map(RuntimeSource::pods).orElse(List.of());
+    }
+
+    private void updateFacts() {
+        HostFacts facts = sources.host().get();
+        Optional<ImageFilesystem> place = images.newest().map(Timed::value);
+        nodeFs.update(facts.rootFilesystem(), Optional.of(sources.rootDir()));
+        imageFs.update(facts.imageFilesystem(), place.map(found -> Path.of(found.mountPoint())));
+        pids.update(facts.pids(), Optional.empty());
+        sources.runtime().ifPresent(runtime -> images.update(runtime.images(), Optional.empty()));
+    }
+
+    private CompletableFuture<Void> housekeeping() {
+        updateFacts();
+        List<LateSignal> late = Stream.of(
+                        nodeFs.late(), imageFs.late(), images.late(), pids.late(), kernel.late(), logs.late(), layers.late())
+                .flatMap(Optional::stream)
+                .toList();
+        listener.late(LateSignals.ages(late, loop.clock().nanoTime()));
+        lateSignals.ended(late);
+        CompletableFuture<Void> told = lateSignals.hasNew(late) ? tell(late) : CompletableFuture.completedFuture(null);
+        CompletableFuture<Void> measured = stalls.refresh(() -> work(periodic, kernelReader::stalls));
+        return CompletableFuture.allOf(told, measured.thenRun(this::publishStalls));
+    }
+
+    private CompletableFuture<Void> tell(List<LateSignal> late) {
+        Path mountinfo = sources.root().resolve("proc/self/mountinfo");
+        return workers.call("mounts", DEADLINE, () -> MountTable.parse(KernelFile.lines(mountinfo)))
+                // Without the table the event does not name the mount.
+                .exceptionally(error -> new MountTable(List.of()))
+                .thenAcceptAsync(mounts -> lateSignals.name(late, mounts), loop);
+    }
+
+    private void publishStalls() {
+        stalls.newest().ifPresent(times -> {
+            Map<String, Map<String, Double>> seconds = new HashMap<>();
+            times.value().forEach((resource, stall) -> {
+                Map<String, Double> kinds = new HashMap<>();
+                kinds.put("some", seconds(stall.some()));
+                stall.full().ifPresent(full -> kinds.put("full", seconds(full)));
+                seconds.put(resource, kinds);
+            });
+            listener.stalled(seconds);
+        });
+    }
+
+    private static double seconds(StallTimes.Share share) {
+        return share.totalMicros() / 1e6;
+    }
+
+    /** A reading on a thread of {@code executor}; completes when the reading has returned, however late. */
+    private static <T> CompletableFuture<T> work(Executor executor, Callable<T> reading) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        executor.execute(() -> {
+            try {
+                result.complete(reading.call());
+            } catch (Exception e) {
+                result.completeExceptionally(e);
+            }
+        });
+        return result;
+    }
+}

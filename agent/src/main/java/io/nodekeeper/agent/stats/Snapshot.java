@@ -1,0 +1,43 @@
+package io.nodekeeper.agent.stats;
+
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.cri.ImageFilesystem;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The newest value of each signal, each with its own time; empty if it was never measured. Immutable.
+ *
+ * @param nodeName the node's name
+ * @param agentStartedAt when the agent's process started
+ * @param kernel what the kernel counts
+ * @param earlier the reading before it, for rates
+ * @param nodeFs the file system of the agent's root directory
+ * @param imageFs the file system of the images
+ * @param images what the images use of it
+ * @param pids process ids
+ * @param pods the pods that run
+ * @param layers by id of a container: what it wrote into its layer
+ * @param logs by id of a container: what its logs use
+ */
+record Snapshot(
+        String nodeName,
+        Instant agentStartedAt,
+        Optional<Timed<KernelReading>> kernel,
+        Optional<Timed<KernelReading>> earlier,
+        Optional<Timed<Filesystem>> nodeFs,
+        Optional<Timed<Filesystem>> imageFs,
+        Optional<Timed<ImageFilesystem>> images,
+        Optional<Timed<Level>> pids,
+        List<RunningPod> pods,
+        Map<String, Timed<DiskUse>> layers,
+        Optional<Timed<Map<String, DiskUse>>> logs) {
+    /** Copies list and map. */
+    Snapshot {
+        pods = List.copyOf(pods);
+        layers = Map.copyOf(layers);
+    }
+}
