@@ -230,7 +230,19 @@ public final class FakeRuntime implements ContainerRuntime {
                 sandboxes.remove(id);
                 yield RuntimeCall.Done.DONE;
             }
+            case RuntimeCall.GetImage get -> Optional.empty();
+            case RuntimeCall.PullImage pull -> throw unimplemented(call);
+            case RuntimeCall.CreateContainer create -> throw unimplemented(call);
+            case RuntimeCall.StartContainer start -> throw unimplemented(call);
+            case RuntimeCall.StopContainer stop -> throw unimplemented(call);
+            case RuntimeCall.RemoveContainer remove -> throw unimplemented(call);
         };
+    }
+
+    /** Tests that run pods have a runtime of their own, which obeys CRI's rules. */
+    private static RuntimeCallException unimplemented(RuntimeCall<?> call) {
+        return new RuntimeCallException(
+                call.method(), RuntimeCallException.Code.UNIMPLEMENTED, "this simulated runtime runs no containers");
     }
 
     private static <V> V found(RuntimeCall<?> call, Map<String, V> all, String id) {
