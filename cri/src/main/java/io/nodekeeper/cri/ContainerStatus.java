@@ -1,5 +1,7 @@
 package io.nodekeeper.cri;
 
+import java.util.Map;
+
 /**
  * The status of one container.
  *
@@ -18,7 +20,7 @@ public record ContainerStatus(
         int exitCode,
         String reason,
         String message,
-        ContainerOrigin origin) {
+        Origin origin) {
 
     /** A status without message and origin. */
     public ContainerStatus(
@@ -29,6 +31,25 @@ public record ContainerStatus(
             long finishedAtNanos,
             int exitCode,
             String reason) {
-        this(id, name, state, startedAtNanos, finishedAtNanos, exitCode, reason, "", ContainerOrigin.UNKNOWN);
+        this(id, name, state, startedAtNanos, finishedAtNanos, exitCode, reason, "", Origin.UNKNOWN);
+    }
+
+    /**
+     * What a container was created from. Immutable.
+     *
+     * @param attempt how many containers of that name the pod had before
+     * @param createdAtNanos since 1970
+     * @param image the name of its image
+     * @param imageRef the reference of its image, with a digest if there is one
+     */
+    public record Origin(
+            int attempt, long createdAtNanos, String image, String imageRef, Map<String, String> annotations) {
+        /** The origin of a container of which the runtime tells none. */
+        public static final Origin UNKNOWN = new Origin(0, 0, "", "", Map.of());
+
+        /** Keeps a copy. */
+        public Origin {
+            annotations = Map.copyOf(annotations);
+        }
     }
 }

@@ -1,5 +1,7 @@
 package io.nodekeeper.cri;
 
+import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,8 @@
 package io.nodekeeper.cri;
 
+import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.v1.Capability;
 import io.nodekeeper.cri.v1.ContainerMetadata;
 import io.nodekeeper.cri.v1.DNSConfig;

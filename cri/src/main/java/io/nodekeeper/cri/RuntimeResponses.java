@@ -117,7 +117,7 @@ final class RuntimeResponses {
                 status.getExitCode(),
                 status.getReason(),
                 status.getMessage(),
-                new ContainerOrigin(
+                new ContainerStatus.Origin(
                         status.getMetadata().getAttempt(),
                         status.getCreatedAt(),
                         status.getImage().getImage(),

@@ -2,6 +2,7 @@ package io.nodekeeper.cri;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.cri.config.SandboxConfig;
 import com.google.protobuf.ByteString;
 import io.grpc.Context;
 import io.grpc.Status;

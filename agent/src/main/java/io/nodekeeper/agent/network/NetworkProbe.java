@@ -5,7 +5,7 @@ import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.PodSandbox;
 import io.nodekeeper.cri.RuntimeCall;
-import io.nodekeeper.cri.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;

@@ -13,10 +13,10 @@ import io.nodekeeper.agent.pods.sync.Reasons;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.ContainerConfig;
+import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.RuntimeCall;
-import io.nodekeeper.cri.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -156,7 +156,7 @@ final class ContainerStarter {
             Map<String, JsonObject> found,
             List<CompletableFuture<?>> reads) {
         for (String name : names) {
-            reads.add(ports.client().get(type, pod.namespace(), name).handle((object, error) -> {
+            reads.add(ports.client().get(type, pod.namespace(), name).<Void>handle((object, error) -> {
                 if (error == null) {
                     found.put(name, object);
                 } else if (!Failures.isCode(error, 404)) {

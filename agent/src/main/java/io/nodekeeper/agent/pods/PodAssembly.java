@@ -18,6 +18,8 @@ import io.nodekeeper.time.Periodic;
 import io.nodekeeper.time.Workers;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
@@ -67,7 +69,12 @@ public final class PodAssembly {
                 events,
                 loop,
                 new PodFiles(config.rootDir(), pods.logsDirectory()),
-                disk,
+                new PodPorts.Disk() {
+                    @Override
+                    public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work) {
+                        return disk.call(what, deadline, work);
+                    }
+                },
                 pods.resolvConf(),
                 () -> NodeSettings.of(
                         name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain()));

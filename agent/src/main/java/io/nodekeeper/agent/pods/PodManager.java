@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -178,7 +179,7 @@ public final class PodManager {
         }
     }
 
-    private void orphanedDirectories(List<String> uids, Throwable error) {
+    private void orphanedDirectories(List<String> uids, @Nullable Throwable error) {
         if (error != null) {
             log.warn("Directories of pods that ended cannot be listed: {}", Failures.text(error));
             directoriesSeen = false;

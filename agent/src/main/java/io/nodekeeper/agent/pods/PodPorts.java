@@ -6,7 +6,6 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.time.Loop;
-import io.nodekeeper.time.Workers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -30,9 +29,15 @@ record PodPorts(
         EventRecorder events,
         Loop loop,
         PodFiles files,
-        Workers disk,
+        Disk disk,
         Path resolvConf,
         Supplier<NodeSettings> node) {
+
+    /** Runs what may block on files, such as a pool of threads. */
+    interface Disk {
+        /** Runs {@code work}; the result completes on any thread, at the latest after {@code deadline}. */
+        <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work);
+    }
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {

@@ -3,7 +3,7 @@ package io.nodekeeper.agent.pods.containers;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.ContainerConfig;
+import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.Image;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package io.nodekeeper.agent.pods.containers;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.SandboxOptions.Dns;
+import io.nodekeeper.cri.config.SandboxOptions.Dns;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

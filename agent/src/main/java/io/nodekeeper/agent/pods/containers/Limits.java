@@ -4,7 +4,7 @@ import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.Qos;
 import io.nodekeeper.api.Quantity;
-import io.nodekeeper.cri.ContainerConfig;
+import io.nodekeeper.cri.config.ContainerConfig;
 
 /** Converts requests and limits to the kernel's numbers, with Kubernetes' formulas. */
 final class Limits {

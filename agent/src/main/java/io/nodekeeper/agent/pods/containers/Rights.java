@@ -5,7 +5,7 @@ import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.ContainerConfig;
+import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.Image;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,8 @@ package io.nodekeeper.agent.pods.containers;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.SandboxConfig;
-import io.nodekeeper.cri.SandboxOptions;
+import io.nodekeeper.cri.config.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

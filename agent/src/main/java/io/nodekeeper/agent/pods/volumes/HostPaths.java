@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 
 /** Checks a {@code hostPath} volume against its {@code type}, and makes what the type lets it make. Blocks on the disk. */
 final class HostPaths {
@@ -15,7 +16,7 @@ final class HostPaths {
         switch (source.text("type")) {
             case "" -> {}
             case "DirectoryOrCreate" -> {
-                PodFiles.makeHostDirectory(path);
+                makeDirectory(path);
                 require(Files.isDirectory(path), volume, path, "a directory");
             }
             case "FileOrCreate" -> {
@@ -30,6 +31,14 @@ final class HostPaths {
             default ->
                 throw new IOException(
                         "volume \"" + volume + "\": hostPath type " + source.text("type") + " is not known");
+        }
+    }
+
+    private static void makeDirectory(Path path) throws IOException {
+        if (!Files.exists(path)) {
+            Files.createDirectories(path);
+            // Afterwards, because the process has a umask.
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxr-xr-x"));
         }
     }
 

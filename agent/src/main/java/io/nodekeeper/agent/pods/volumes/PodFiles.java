@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PodFiles {
     private static final String OPEN_DIRECTORY = "rwxrwxrwx";
-    private static final String DIRECTORY = "rwxr-xr-x";
     private static final String PRIVATE_DIRECTORY = "rwxr-x---";
     /** Directory and set-group-id: files in it get its group. */
     private static final int SET_GROUP = 0_2777;
@@ -134,11 +133,6 @@ public final class PodFiles {
             // Afterwards, because the process has a umask.
             Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString(rights));
         }
-    }
-
-    /** Makes a directory of the host as Kubernetes does. */
-    static void makeHostDirectory(Path directory) throws IOException {
-        make(directory, DIRECTORY);
     }
 
     private static List<Path> children(Path parent) throws IOException {

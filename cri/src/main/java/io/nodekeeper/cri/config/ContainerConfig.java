@@ -1,4 +1,4 @@
-package io.nodekeeper.cri;
+package io.nodekeeper.cri.config;
 
 import java.util.Collections;
 import java.util.LinkedHashMap;

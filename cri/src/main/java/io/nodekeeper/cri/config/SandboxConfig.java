@@ -1,4 +1,4 @@
-package io.nodekeeper.cri;
+package io.nodekeeper.cri.config;
 
 /**
  * The configuration of a new sandbox. Immutable.
