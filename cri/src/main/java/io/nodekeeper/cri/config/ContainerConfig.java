@@ -43,6 +43,12 @@ public record ContainerConfig(
         annotations = Map.copyOf(annotations);
     }
 
+    /** Without the environment and the command, which may contain secrets. */
+    @Override
+    public String toString() {
+        return "ContainerConfig[" + name + ", attempt " + attempt + ", image " + image + "]";
+    }
+
     /** A file or directory of the host that the container sees. Both paths are absolute. */
     public record Mount(String containerPath, String hostPath, boolean readonly, Propagation propagation) {}
 

@@ -1,5 +1,7 @@
 package io.nodekeeper.agent.pods.sync;
 
+import io.nodekeeper.agent.pods.containers.PodLabels;
+import io.nodekeeper.agent.pods.model.ContainerSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -15,7 +17,7 @@ import java.util.Set;
  * @param prepared whether the pod's directories and volumes are there
  * @param nextAttempt the number of the next sandbox, if higher than what the runtime shows
  * @param stopped the sandboxes whose stop succeeded
- * @param restarts by container: its newest start after an end
+ * @param restarts by container and its hash: its newest start after an end
  * @param pulls by image: the pause between its pulls
  * @param pulledAt by image: when its pull last failed
  * @param problems by container, or {@link #POD}: why it does not start, and when to try again
@@ -129,16 +131,21 @@ public record PodMemory(
         return Optional.ofNullable(problems.get(key));
     }
 
-    /** The newest restart of {@code container}. */
-    Restart restart(String container) {
-        return restarts.getOrDefault(container, Restart.NONE);
+    /** The newest restart of {@code container}; none if its image has changed since. */
+    Restart restart(ContainerSpec container) {
+        return restarts.getOrDefault(key(container), Restart.NONE);
     }
 
     /** The memory after the decision to start {@code container} again, of which {@code endedId} has ended. */
-    PodMemory restarted(String container, String endedId, Instant now) {
+    PodMemory restarted(ContainerSpec container, String endedId, Instant now) {
         Change change = new Change(this);
-        change.restarts.put(container, new Restart(restart(container).pause().next(now), endedId));
+        change.restarts.keySet().removeIf(key -> key.startsWith(container.name() + "/"));
+        change.restarts.put(key(container), new Restart(restart(container).pause().next(now), endedId));
         return change.done();
+    }
+
+    private static String key(ContainerSpec container) {
+        return container.name() + "/" + PodLabels.hash(container);
     }
 
     /** The memory after a back-off event about the container {@code id} was sent. */

@@ -169,7 +169,7 @@ public final class PodSync {
         }
         if (before.isPresent()) {
             Instant ended = Observed.time(before.get().finishedAtNanos());
-            PodMemory.Restart last = memory.restart(name);
+            PodMemory.Restart last = memory.restart(container);
             Instant until = last.pause().until(ended, now);
             // A start that was decided and failed before there was a new container does not wait twice.
             boolean decided = last.after().equals(before.get().id());
@@ -179,7 +179,7 @@ public final class PodSync {
                 return;
             }
             if (!decided) {
-                memory = memory.restarted(name, before.get().id(), now);
+                memory = memory.restarted(container, before.get().id(), now);
             }
         }
         int attempt = before.map(PodLabels::restartCount).orElse(-1) + 1;
