@@ -9,7 +9,9 @@ import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.metrics.StartupTracker;
+import io.nodekeeper.agent.network.NetworkProbe;
 import io.nodekeeper.agent.pages.AgentPages;
+import io.nodekeeper.agent.pods.PodAssembly;
 import io.nodekeeper.agent.problems.OpenFilesCheck;
 import io.nodekeeper.agent.problems.ProblemAssembly;
 import io.nodekeeper.agent.problems.ProblemView;
@@ -72,6 +74,7 @@ public final class NodeAgent {
     private final NodeCache nodes;
     private final Optional<RuntimeAssembly> runtime;
     private final Optional<ProblemAssembly> problems;
+    private final Optional<PodAssembly> pods;
     private final Agent agent;
     private final NodeStatistics statistics;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
@@ -85,6 +88,10 @@ public final class NodeAgent {
         Optional<Path> socket = config.runtime().socket(Optional.of(CONTAINERD).filter(Files::exists));
         List<String> faults =
                 Thresholds.unmeasurable(config.thresholds(), socket.isPresent(), LinuxHost::podMemoryFault);
+        boolean runsPods = config.gates().has(AgentFeature.POD_LIFECYCLE);
+        if (runsPods && socket.isEmpty()) {
+            faults.add("feature gate PodLifecycle needs a container runtime; --container-runtime-endpoint names none");
+        }
         OpenFilesCheck.limitFault().ifPresent(faults::add);
         try {
             OpenFilesCheck.openJars();
@@ -122,6 +129,19 @@ public final class NodeAgent {
                 new StartupTracker(LinuxHost.uptime().minus(age), loop.clock().nanoTime() - age.toNanos()),
                 loop.clock());
         runtime = socket.map(path -> new RuntimeAssembly(path, config, loop, events, metrics, loops, random));
+        pods = runtime.filter(parts -> runsPods)
+                .map(parts -> new PodAssembly(
+                        config,
+                        client,
+                        nodes,
+                        parts.calls(),
+                        parts.pleg(),
+                        parts.watch(),
+                        pod -> NetworkProbe.owns(pod.namespace(), pod.name()),
+                        events,
+                        loop,
+                        loops,
+                        random));
         problems = config.gates().has(AgentFeature.NODE_PROBLEMS)
                 ? Optional.of(new ProblemAssembly(
                         ProblemAssembly.MOUNTINFO,
@@ -164,6 +184,7 @@ public final class NodeAgent {
     public void start() {
         nodes.start();
         runtime.ifPresent(assembly -> assembly.watch().start());
+        pods.ifPresent(PodAssembly::start);
         problems.ifPresent(assembly -> assembly.problems().start());
         agent.start();
         statistics.start();
@@ -196,6 +217,7 @@ public final class NodeAgent {
         agent.stop();
         statistics.stop();
         problems.ifPresent(ProblemAssembly::stop);
+        pods.ifPresent(PodAssembly::stop);
         runtime.ifPresent(RuntimeAssembly::stop);
         nodes.stop();
         transport.close();

@@ -1,32 +1,38 @@
 package io.nodekeeper.cri;
 
+import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
 import io.grpc.MethodDescriptor;
 import io.nodekeeper.cri.v1.ContainerFilter;
 import io.nodekeeper.cri.v1.ContainerStatsRequest;
 import io.nodekeeper.cri.v1.ContainerStatusRequest;
+import io.nodekeeper.cri.v1.CreateContainerRequest;
+import io.nodekeeper.cri.v1.CreateContainerResponse;
 import io.nodekeeper.cri.v1.ImageFsInfoRequest;
 import io.nodekeeper.cri.v1.ImageServiceGrpc;
-import io.nodekeeper.cri.v1.LinuxPodSandboxConfig;
-import io.nodekeeper.cri.v1.LinuxSandboxSecurityContext;
+import io.nodekeeper.cri.v1.ImageSpec;
+import io.nodekeeper.cri.v1.ImageStatusRequest;
 import io.nodekeeper.cri.v1.ListContainersRequest;
 import io.nodekeeper.cri.v1.ListImagesRequest;
 import io.nodekeeper.cri.v1.ListPodSandboxRequest;
-import io.nodekeeper.cri.v1.NamespaceMode;
-import io.nodekeeper.cri.v1.NamespaceOption;
 import io.nodekeeper.cri.v1.NetworkConfig;
-import io.nodekeeper.cri.v1.PodSandboxConfig;
 import io.nodekeeper.cri.v1.PodSandboxFilter;
-import io.nodekeeper.cri.v1.PodSandboxMetadata;
 import io.nodekeeper.cri.v1.PodSandboxStatusRequest;
+import io.nodekeeper.cri.v1.PullImageRequest;
+import io.nodekeeper.cri.v1.PullImageResponse;
+import io.nodekeeper.cri.v1.RemoveContainerRequest;
 import io.nodekeeper.cri.v1.RemovePodSandboxRequest;
 import io.nodekeeper.cri.v1.RunPodSandboxRequest;
 import io.nodekeeper.cri.v1.RunPodSandboxResponse;
 import io.nodekeeper.cri.v1.RuntimeConfig;
 import io.nodekeeper.cri.v1.RuntimeServiceGrpc;
+import io.nodekeeper.cri.v1.StartContainerRequest;
 import io.nodekeeper.cri.v1.StatusRequest;
+import io.nodekeeper.cri.v1.StopContainerRequest;
 import io.nodekeeper.cri.v1.StopPodSandboxRequest;
 import io.nodekeeper.cri.v1.UpdateRuntimeConfigRequest;
 import io.nodekeeper.cri.v1.VersionRequest;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -42,11 +48,6 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
     static final String API_VERSION = "0.1.0";
     /** Kubernetes' label for the pod of a sandbox or container. */
     static final String POD_UID = "io.kubernetes.pod.uid";
-
-    private static final String POD_NAME = "io.kubernetes.pod.name";
-    private static final String POD_NAMESPACE = "io.kubernetes.pod.namespace";
-    /** The longest hostname that Linux accepts. */
-    private static final int MAX_HOSTNAME = 63;
 
     /** The exchange for {@code call}. */
     @SuppressWarnings("unchecked") // Each case reads what its call asks for.
@@ -103,6 +104,21 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                         ImageServiceGrpc.getListImagesMethod(),
                         ListImagesRequest.getDefaultInstance(),
                         RuntimeResponses::images);
+            case RuntimeCall.GetImage(String image) ->
+                new GrpcCall<>(
+                        ImageServiceGrpc.getImageStatusMethod(),
+                        ImageStatusRequest.newBuilder()
+                                .setImage(ImageSpec.newBuilder().setImage(image))
+                                .build(),
+                        RuntimeResponses::image);
+            case RuntimeCall.PullImage(String image, SandboxConfig pod) ->
+                new GrpcCall<>(
+                        ImageServiceGrpc.getPullImageMethod(),
+                        PullImageRequest.newBuilder()
+                                .setImage(ImageSpec.newBuilder().setImage(image))
+                                .setSandboxConfig(RuntimeRequests.sandbox(pod))
+                                .build(),
+                        PullImageResponse::getImageRef);
             case RuntimeCall.GetImageFilesystems filesystems ->
                 new GrpcCall<>(
                         ImageServiceGrpc.getImageFsInfoMethod(),
@@ -112,7 +128,7 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                 new GrpcCall<>(
                         RuntimeServiceGrpc.getRunPodSandboxMethod(),
                         RunPodSandboxRequest.newBuilder()
-                                .setConfig(sandbox(config))
+                                .setConfig(RuntimeRequests.sandbox(config))
                                 .build(),
                         RunPodSandboxResponse::getPodSandboxId);
             case RuntimeCall.StopSandbox(String id) ->
@@ -124,6 +140,33 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                 new GrpcCall<>(
                         RuntimeServiceGrpc.getRemovePodSandboxMethod(),
                         RemovePodSandboxRequest.newBuilder().setPodSandboxId(id).build(),
+                        answer -> RuntimeCall.Done.DONE);
+            case RuntimeCall.CreateContainer(String sandbox, ContainerConfig config, SandboxConfig pod) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getCreateContainerMethod(),
+                        CreateContainerRequest.newBuilder()
+                                .setPodSandboxId(sandbox)
+                                .setConfig(RuntimeRequests.container(config))
+                                .setSandboxConfig(RuntimeRequests.sandbox(pod))
+                                .build(),
+                        CreateContainerResponse::getContainerId);
+            case RuntimeCall.StartContainer(String id) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getStartContainerMethod(),
+                        StartContainerRequest.newBuilder().setContainerId(id).build(),
+                        answer -> RuntimeCall.Done.DONE);
+            case RuntimeCall.StopContainer(String id, Duration grace) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getStopContainerMethod(),
+                        StopContainerRequest.newBuilder()
+                                .setContainerId(id)
+                                .setTimeout(grace.toSeconds())
+                                .build(),
+                        answer -> RuntimeCall.Done.DONE);
+            case RuntimeCall.RemoveContainer(String id) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getRemoveContainerMethod(),
+                        RemoveContainerRequest.newBuilder().setContainerId(id).build(),
                         answer -> RuntimeCall.Done.DONE);
         };
     }
@@ -138,27 +181,5 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
         ListContainersRequest.Builder request = ListContainersRequest.newBuilder();
         podUid.ifPresent(uid -> request.setFilter(ContainerFilter.newBuilder().putLabelSelector(POD_UID, uid)));
         return request.build();
-    }
-
-    private static PodSandboxConfig.Builder sandbox(SandboxConfig config) {
-        // Lists find the sandbox by its labels. Like Kubernetes' pods, each container has its own process namespace.
-        String name = config.podName();
-        return PodSandboxConfig.newBuilder()
-                .setMetadata(PodSandboxMetadata.newBuilder()
-                        .setName(name)
-                        .setUid(config.podUid())
-                        .setNamespace(config.podNamespace())
-                        .setAttempt(config.attempt()))
-                .setHostname(name.substring(0, Math.min(name.length(), MAX_HOSTNAME)))
-                .setLogDirectory(config.logDirectory())
-                .putLabels(POD_UID, config.podUid())
-                .putLabels(POD_NAME, name)
-                .putLabels(POD_NAMESPACE, config.podNamespace())
-                .setLinux(LinuxPodSandboxConfig.newBuilder()
-                        .setSecurityContext(LinuxSandboxSecurityContext.newBuilder()
-                                .setNamespaceOptions(NamespaceOption.newBuilder()
-                                        .setNetwork(NamespaceMode.POD)
-                                        .setPid(NamespaceMode.CONTAINER)
-                                        .setIpc(NamespaceMode.POD))));
     }
 }

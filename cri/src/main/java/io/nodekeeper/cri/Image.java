@@ -1,6 +1,22 @@
 package io.nodekeeper.cri;
 
 import java.util.List;
+import java.util.OptionalLong;
 
-/** An image on the node; {@code digests} and {@code tags} are full names, {@code size} is in bytes. */
-public record Image(String id, List<String> digests, List<String> tags, long size) {}
+/**
+ * An image on the node.
+ *
+ * @param digests full names with a digest
+ * @param tags full names with a tag
+ * @param size in bytes
+ * @param user the number of the user that its processes run as; empty if it names none or names one by text
+ * @param userName the name of that user; empty if it names none or a number
+ */
+public record Image(
+        String id, List<String> digests, List<String> tags, long size, OptionalLong user, String userName) {
+
+    /** An image whose user is not known. */
+    public Image(String id, List<String> digests, List<String> tags, long size) {
+        this(id, digests, tags, size, OptionalLong.empty(), "");
+    }
+}

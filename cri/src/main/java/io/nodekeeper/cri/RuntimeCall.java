@@ -1,5 +1,8 @@
 package io.nodekeeper.cri;
 
+import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -26,6 +29,22 @@ public sealed interface RuntimeCall<T> {
     /** The UID of the pod that the call is about, if the call contains it. */
     default Optional<String> podUid() {
         return Optional.empty();
+    }
+
+    /**
+     * How long a healthy runtime may take because of what the call asks for, such as a container's grace period. Zero
+     * for most calls.
+     */
+    default Duration expected() {
+        return Duration.ZERO;
+    }
+
+    /**
+     * Whether the outcome depends on what a pod's owner wrote, such as an image or a command: then a refusal says
+     * nothing about the runtime.
+     */
+    default boolean dependsOnPod() {
+        return false;
     }
 
     /** Reads the runtime's name and version. */
@@ -115,6 +134,49 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
+    /** An image on the node by its name or id; empty if the node does not have it. */
+    record GetImage(String image) implements RuntimeCall<Optional<Image>> {
+        @Override
+        public String method() {
+            return "ImageStatus";
+        }
+
+        @Override
+        public boolean dependsOnPod() {
+            return true;
+        }
+    }
+
+    /**
+     * Pulls an image without credentials; returns its reference.
+     *
+     * @param sandbox of the pod that needs the image
+     */
+    record PullImage(String image, SandboxConfig sandbox) implements RuntimeCall<String> {
+        /** A large image on a slow network takes minutes; the runtime continues where a cancelled pull stopped. */
+        public static final Duration LONGEST = Duration.ofMinutes(15);
+
+        @Override
+        public String method() {
+            return "PullImage";
+        }
+
+        @Override
+        public Optional<String> podUid() {
+            return Optional.of(sandbox.podUid());
+        }
+
+        @Override
+        public Duration expected() {
+            return LONGEST;
+        }
+
+        @Override
+        public boolean dependsOnPod() {
+            return true;
+        }
+    }
+
     /** The file systems that contain images; the first one is used. */
     record GetImageFilesystems() implements RuntimeCall<List<ImageFilesystem>> {
         @Override
@@ -158,6 +220,79 @@ public sealed interface RuntimeCall<T> {
 
         @Override
         public Optional<String> sandboxId() {
+            return Optional.of(id);
+        }
+    }
+
+    /** Creates a container in a sandbox, without starting it; returns its id. */
+    record CreateContainer(String sandbox, ContainerConfig config, SandboxConfig sandboxConfig)
+            implements RuntimeCall<String> {
+        @Override
+        public String method() {
+            return "CreateContainer";
+        }
+
+        @Override
+        public Optional<String> sandboxId() {
+            return Optional.of(sandbox);
+        }
+
+        @Override
+        public Optional<String> podUid() {
+            return Optional.of(sandboxConfig.podUid());
+        }
+
+        @Override
+        public boolean dependsOnPod() {
+            return true;
+        }
+    }
+
+    /** Starts a created container. */
+    record StartContainer(String id) implements RuntimeCall<Done> {
+        @Override
+        public String method() {
+            return "StartContainer";
+        }
+
+        @Override
+        public Optional<String> containerId() {
+            return Optional.of(id);
+        }
+
+        @Override
+        public boolean dependsOnPod() {
+            return true;
+        }
+    }
+
+    /** Asks a container to end, and kills it after {@code grace}, which is counted in whole seconds. */
+    record StopContainer(String id, Duration grace) implements RuntimeCall<Done> {
+        @Override
+        public String method() {
+            return "StopContainer";
+        }
+
+        @Override
+        public Optional<String> containerId() {
+            return Optional.of(id);
+        }
+
+        @Override
+        public Duration expected() {
+            return grace;
+        }
+    }
+
+    /** Removes a container, by force if it runs. */
+    record RemoveContainer(String id) implements RuntimeCall<Done> {
+        @Override
+        public String method() {
+            return "RemoveContainer";
+        }
+
+        @Override
+        public Optional<String> containerId() {
             return Optional.of(id);
         }
     }

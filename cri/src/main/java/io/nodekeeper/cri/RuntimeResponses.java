@@ -3,6 +3,7 @@ package io.nodekeeper.cri;
 import io.nodekeeper.cri.v1.ContainerStatsResponse;
 import io.nodekeeper.cri.v1.ContainerStatusResponse;
 import io.nodekeeper.cri.v1.ImageFsInfoResponse;
+import io.nodekeeper.cri.v1.ImageStatusResponse;
 import io.nodekeeper.cri.v1.ListContainersResponse;
 import io.nodekeeper.cri.v1.ListImagesResponse;
 import io.nodekeeper.cri.v1.ListPodSandboxResponse;
@@ -15,6 +16,7 @@ import io.nodekeeper.cri.v1.VersionResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * Converts the runtime's protobuf answers to values. An answer that lacks required fields causes an
@@ -113,7 +115,14 @@ final class RuntimeResponses {
                 status.getStartedAt(),
                 status.getFinishedAt(),
                 status.getExitCode(),
-                status.getReason());
+                status.getReason(),
+                status.getMessage(),
+                new ContainerStatus.Origin(
+                        status.getMetadata().getAttempt(),
+                        status.getCreatedAt(),
+                        status.getImage().getImage(),
+                        status.getImageRef(),
+                        status.getAnnotationsMap()));
     }
 
     private static ContainerState state(io.nodekeeper.cri.v1.ContainerState state) {
@@ -138,12 +147,24 @@ final class RuntimeResponses {
 
     static List<Image> images(ListImagesResponse answer) {
         return answer.getImagesList().stream()
-                .map(image -> new Image(
-                        image.getId(),
-                        List.copyOf(image.getRepoDigestsList()),
-                        List.copyOf(image.getRepoTagsList()),
-                        image.getSize()))
+                .map(RuntimeResponses::image)
                 .toList();
+    }
+
+    static Optional<Image> image(ImageStatusResponse answer) {
+        return answer.hasImage() ? Optional.of(image(answer.getImage())) : Optional.empty();
+    }
+
+    private static Image image(io.nodekeeper.cri.v1.Image image) {
+        return new Image(
+                image.getId(),
+                List.copyOf(image.getRepoDigestsList()),
+                List.copyOf(image.getRepoTagsList()),
+                image.getSize(),
+                image.hasUid()
+                        ? OptionalLong.of(image.getUid().getValue())
+                        : OptionalLong.empty(),
+                image.getUsername());
     }
 
     static List<ImageFilesystem> filesystems(ImageFsInfoResponse answer) {

@@ -1,5 +1,7 @@
 package io.nodekeeper.cri;
 
+import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -20,6 +22,7 @@ public final class FakeRuntime implements ContainerRuntime {
     private final Loop loop;
     private final Map<String, PodSandbox> sandboxes = new LinkedHashMap<>();
     private final Map<String, Container> containers = new LinkedHashMap<>();
+    private final Map<String, ContainerStatus.Origin> origins = new HashMap<>();
     private final Map<String, List<String>> ips = new HashMap<>();
     private final Map<String, Fault> faults = new HashMap<>();
     private final List<RuntimeCall<?>> calls = new ArrayList<>();
@@ -197,7 +200,16 @@ public final class FakeRuntime implements ContainerRuntime {
             }
             case RuntimeCall.GetContainer(String id) -> {
                 Container container = found(call, containers, id);
-                yield new ContainerStatus(id, container.name(), container.state(), 1, 0, 0, "");
+                yield new ContainerStatus(
+                        id,
+                        container.name(),
+                        container.state(),
+                        1,
+                        0,
+                        0,
+                        "",
+                        "",
+                        origins.getOrDefault(id, ContainerStatus.Origin.UNKNOWN));
             }
             case RuntimeCall.GetContainerStats(String id) ->
                 new ContainerUsage(found(call, containers, id).id(), 1, 1, 1, 1);
@@ -230,7 +242,35 @@ public final class FakeRuntime implements ContainerRuntime {
                 sandboxes.remove(id);
                 yield RuntimeCall.Done.DONE;
             }
+            case RuntimeCall.GetImage(String name) ->
+                images.stream()
+                        .filter(image -> image.id().equals(name) || image.tags().contains(name))
+                        .findFirst();
+            case RuntimeCall.PullImage(String name, SandboxConfig pod) -> {
+                images = List.of(new Image("sha256:" + name, List.of(), List.of(name), 1));
+                yield "sha256:" + name;
+            }
+            case RuntimeCall.CreateContainer(String sandbox, ContainerConfig config, SandboxConfig pod) -> {
+                String id = "made-" + ++made;
+                containers.put(
+                        id, new Container(id, sandbox, config.name(), pod.podUid(), ContainerState.CREATED, made));
+                origins.put(id, new ContainerStatus.Origin(config.attempt(), made, "", config.image(), config.annotations()));
+                yield id;
+            }
+            case RuntimeCall.StartContainer(String id) -> become(call, id, ContainerState.RUNNING);
+            case RuntimeCall.StopContainer(String id, Duration grace) -> become(call, id, ContainerState.EXITED);
+            case RuntimeCall.RemoveContainer(String id) -> {
+                containers.remove(id);
+                yield RuntimeCall.Done.DONE;
+            }
         };
+    }
+
+    private RuntimeCall.Done become(RuntimeCall<?> call, String id, ContainerState state) {
+        Container old = found(call, containers, id);
+        containers.put(
+                id, new Container(id, old.sandboxId(), old.name(), old.podUid(), state, old.createdAtNanos()));
+        return RuntimeCall.Done.DONE;
     }
 
     private static <V> V found(RuntimeCall<?> call, Map<String, V> all, String id) {

@@ -2,6 +2,13 @@ package io.nodekeeper.cri;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.OptionalLong;
+import io.nodekeeper.cri.v1.ImageStatusResponse;
+import io.nodekeeper.cri.v1.CreateContainerResponse;
+import io.nodekeeper.cri.v1.CreateContainerRequest;
+import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
 import com.google.protobuf.ByteString;
 import io.grpc.Context;
 import io.grpc.Status;
@@ -395,6 +402,74 @@ class GrpcRuntimeTest {
                         name,
                         "io.kubernetes.pod.namespace",
                         "ns"));
+    }
+
+    @Test
+    void aContainerIsCreatedWithItsWholeConfiguration() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getCreateContainerMethod(), request -> CreateContainerResponse.newBuilder()
+                .setContainerId("c9")
+                .build());
+        ContainerConfig config = new ContainerConfig(
+                "app",
+                3,
+                "sha256:1",
+                List.of("run"),
+                List.of("-v"),
+                "/work",
+                Map.of("A", "1"),
+                List.of(new ContainerConfig.Mount(
+                        "/data", "/host", true, ContainerConfig.Propagation.HOST_TO_CONTAINER)),
+                Map.of("l", "1"),
+                Map.of("a", "2"),
+                "app/3.log",
+                ContainerConfig.Terminal.NONE,
+                new ContainerConfig.Resources(512, 50_000, 100_000, 1_024, -997),
+                new ContainerConfig.Security(
+                        false,
+                        SandboxOptions.Namespaces.OWN,
+                        OptionalLong.of(7),
+                        OptionalLong.of(8),
+                        List.of(9L),
+                        true,
+                        true,
+                        List.of("NET_ADMIN"),
+                        List.of("ALL"),
+                        false,
+                        true));
+        SandboxConfig sandbox = new SandboxConfig("u9", "web", "shop", 0, "/logs");
+
+        assertThat(ask(new RuntimeCall.CreateContainer("s9", config, sandbox))).isEqualTo("c9");
+
+        CreateContainerRequest request = (CreateContainerRequest) cri.requests().getFirst();
+        assertThat(request.getPodSandboxId()).isEqualTo("s9");
+        assertThat(request.getSandboxConfig().getMetadata().getUid()).isEqualTo("u9");
+        var sent = request.getConfig();
+        assertThat(sent.getMetadata().getName()).isEqualTo("app");
+        assertThat(sent.getMetadata().getAttempt()).isEqualTo(3);
+        assertThat(sent.getImage().getImage()).isEqualTo("sha256:1");
+        assertThat(sent.getCommandList()).containsExactly("run");
+        assertThat(sent.getArgsList()).containsExactly("-v");
+        assertThat(sent.getWorkingDir()).isEqualTo("/work");
+        assertThat(sent.getEnvs(0).getKey() + "=" + sent.getEnvs(0).getValue()).isEqualTo("A=1");
+        assertThat(sent.getMounts(0).getHostPath()).isEqualTo("/host");
+        assertThat(sent.getMounts(0).getReadonly()).isTrue();
+        assertThat(sent.getMounts(0).getPropagationValue()).isEqualTo(1);
+        assertThat(sent.getLogPath()).isEqualTo("app/3.log");
+        assertThat(sent.getLinux().getResources().getOomScoreAdj()).isEqualTo(-997);
+        assertThat(sent.getLinux().getResources().getCpuQuota()).isEqualTo(50_000);
+        var rights = sent.getLinux().getSecurityContext();
+        assertThat(rights.getRunAsUser().getValue()).isEqualTo(7);
+        assertThat(rights.getRunAsGroup().getValue()).isEqualTo(8);
+        assertThat(rights.getCapabilities().getDropCapabilitiesList()).containsExactly("ALL");
+        assertThat(rights.getNoNewPrivs()).isTrue();
+        assertThat(rights.getMaskedPathsList()).contains("/proc/kcore");
+    }
+
+    @Test
+    void anImageThatTheNodeDoesNotHaveIsNoError() throws Exception {
+        cri.answer(ImageServiceGrpc.getImageStatusMethod(), request -> ImageStatusResponse.getDefaultInstance());
+
+        assertThat(ask(new RuntimeCall.GetImage("app:1"))).isEmpty();
     }
 
     @Test

@@ -88,8 +88,10 @@ public final class CallTracker implements ContainerRuntime {
         Map<RuntimeCall<?>, OverdueCall> all = new LinkedHashMap<>();
         timedOut.forEach((call, late) -> all.put(call, late.trouble));
         for (OpenCall late : open.values()) {
-            if (!all.containsKey(late.call())) {
-                all.put(late.call(), new OverdueCall(late.call(), late.startedAt(), 0, late.startedAt(), now));
+            // A call that takes long by its nature is late only after that time.
+            long due = late.startedAt() + late.call().expected().toNanos();
+            if (!all.containsKey(late.call()) && now - due >= 0) {
+                all.put(late.call(), new OverdueCall(late.call(), due, 0, late.startedAt(), now));
             }
         }
         List<OverdueCall> troubles = new ArrayList<>(all.values());
@@ -140,7 +142,7 @@ public final class CallTracker implements ContainerRuntime {
         }
         if (cause == null || RuntimeCallException.isTimeout(cause)) {
             refused.remove(call);
-        } else if (!isUnreachable(cause)) {
+        } else if (!isUnreachable(cause) && !call.dependsOnPod()) {
             refused(call, start, cause);
         }
         if (cause != null && RuntimeCallException.isTimeout(cause)) {

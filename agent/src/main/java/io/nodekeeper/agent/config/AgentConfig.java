@@ -36,6 +36,7 @@ import java.util.Map;
  * @param evictionPressureTransitionPeriod how long a pressure lasts after it was last seen (5 min)
  * @param problemRules rules for the kernel's log besides the built-in ones
  * @param runtime options for the container runtime
+ * @param pods options for the pods that the agent runs
  * @param serving the address of the pages
  * @param gates which feature gates are on
  */
@@ -61,6 +62,7 @@ public record AgentConfig(
         Duration evictionPressureTransitionPeriod,
         List<RuleFile> problemRules,
         RuntimeConfig runtime,
+        PodConfig pods,
         ServingConfig serving,
         AgentFeatures gates) {
 

@@ -67,6 +67,7 @@ public final class AgentConfigBuilder {
     private Duration runtimeRequestTimeout = Duration.ofMinutes(2);
     private long nodeStatusMaxImages = 50;
     private Duration networkProbeInterval = Duration.ZERO;
+    private PodConfig pods = PodConfig.DEFAULT;
     private String healthzBindAddress = "127.0.0.1";
     private OptionalLong healthzPort = OptionalLong.empty();
     private long kubeletPort = 10_250;
@@ -233,6 +234,12 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** The options for pods. */
+    public AgentConfigBuilder pods(PodConfig value) {
+        pods = value;
+        return this;
+    }
+
     /** {@code healthzBindAddress}. */
     public AgentConfigBuilder healthzBindAddress(String value) {
         healthzBindAddress = value;
@@ -322,6 +329,7 @@ public final class AgentConfigBuilder {
                 evictionPressureTransitionPeriod,
                 problemRules,
                 runtime(faults),
+                pods,
                 serving(faults),
                 AgentFeatures.of(featureGates));
     }

@@ -19,6 +19,8 @@ public enum AgentFeature {
             "EventedPLEG", "an event of the runtime triggers an inspection of its pod before the next relist", true),
     /** Checks the node as node-problem-detector does. Off: no conditions and events about the node itself. */
     NODE_PROBLEMS("NodeProblems", "problems of kernel, disks, clock and limits are conditions and events", true),
+    /** Runs the pods that are bound to the node. Off: the agent only watches them. Alpha: see docs/pods.md. */
+    POD_LIFECYCLE("PodLifecycle", "the agent runs the pods that are bound to its node, as far as docs/pods.md", false),
     /**
      * Kubernetes' gate of the same name: registration fails if creating Nodes is forbidden. Off: looks for an
      * existing Node.

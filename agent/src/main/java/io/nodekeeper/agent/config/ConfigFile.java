@@ -7,6 +7,7 @@ import io.nodekeeper.time.GoDuration;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -120,6 +121,7 @@ public final class ConfigFile {
         whole("healthzPort", builder::healthzPort);
         whole("port", builder::kubeletPort);
         take("healthzBindAddress", "a string", ConfigFile::text).ifPresent(builder::healthzBindAddress);
+        pods(builder);
         take("featureGates", "a map of true and false", ConfigFile::gates).ifPresent(builder::featureGates);
         take("providerID", "a string", ConfigFile::text).ifPresent(builder::providerId);
         List<String> idle = fields.keySet().stream()
@@ -132,6 +134,22 @@ public final class ConfigFile {
         fields.keySet().stream()
                 .filter(field -> !WITHOUT_EFFECT.contains(field))
                 .forEach(field -> faults.add("unknown field \"" + field + "\""));
+    }
+
+    private void pods(AgentConfigBuilder builder) {
+        PodConfig usual = PodConfig.DEFAULT;
+        builder.pods(new PodConfig(
+                path("podLogsDir").orElse(usual.logsDirectory()),
+                take("clusterDNS", "a list of IP addresses", ConfigFile::addresses).orElse(usual.clusterDns()),
+                take("clusterDomain", "a string", ConfigFile::text).orElse(usual.clusterDomain()),
+                path("resolvConf").orElse(usual.resolvConf())));
+    }
+
+    private Optional<Path> path(String field) {
+        return take(
+                field,
+                "an absolute path",
+                value -> text(value).filter(path -> path.startsWith("/")).map(Path::of));
     }
 
     private void fixed(String field, String expected) {
@@ -182,6 +200,21 @@ public final class ConfigFile {
 
     private static Optional<String> text(Object value) {
         return value instanceof String text ? Optional.of(text) : Optional.empty();
+    }
+
+    private static Optional<List<String>> addresses(Object value) {
+        if (!(value instanceof List<?> list)) {
+            return Optional.empty();
+        }
+        List<String> addresses = new ArrayList<>();
+        for (Object item : list) {
+            try {
+                addresses.add(InetAddress.ofLiteral(String.valueOf(item)).getHostAddress());
+            } catch (IllegalArgumentException e) {
+                return Optional.empty();
+            }
+        }
+        return Optional.of(addresses);
     }
 
     private static Optional<Map<String, String>> textMap(Object value) {

@@ -5,7 +5,7 @@ import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.PodSandbox;
 import io.nodekeeper.cri.RuntimeCall;
-import io.nodekeeper.cri.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;
@@ -77,7 +77,12 @@ public final class NetworkProbe {
 
     /** Whether {@code sandbox} belongs to a probe, of this or an earlier process, and to no pod. */
     public static boolean isProbe(PodSandbox sandbox) {
-        return sandbox.podNamespace().equals(NAMESPACE) && sandbox.podName().startsWith(PREFIX);
+        return owns(sandbox.podNamespace(), sandbox.podName());
+    }
+
+    /** Whether a pod of that name is one that a probe makes; it exists in the runtime only. */
+    public static boolean owns(String namespace, String name) {
+        return namespace.equals(NAMESPACE) && name.startsWith(PREFIX);
     }
 
     /** Starts to probe, immediately. */

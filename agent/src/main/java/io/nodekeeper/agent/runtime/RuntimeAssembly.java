@@ -14,6 +14,7 @@ import io.nodekeeper.agent.pleg.PlegConfig;
 import io.nodekeeper.agent.stats.RuntimeSource;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.events.EventRecorder;
+import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.GrpcRuntime;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Workers;
@@ -37,6 +38,8 @@ public final class RuntimeAssembly {
     private final RuntimeWatch watch;
     private final RuntimePage page;
     private final RuntimeSource statistics;
+    private final CallTracker calls;
+    private final Pleg pleg;
 
     /** Parts that are not started yet; {@code loop} runs all of them. */
     public RuntimeAssembly(
@@ -49,11 +52,11 @@ public final class RuntimeAssembly {
             RandomGenerator random) {
         connection = new GrpcRuntime(socket, loop);
         workers = new Workers("processes", WORKERS, loop);
-        CallTracker calls = new CallTracker(connection, loop.clock(), metrics);
+        calls = new CallTracker(connection, loop.clock(), metrics);
         PlegConfig algorithm = config.gates().has(AgentFeature.PARALLEL_PLEG)
                 ? PlegConfig.PARALLEL
                 : PlegConfig.reference(config.runtime().requestTimeout());
-        Pleg pleg = new Pleg(calls, loop, algorithm, metrics);
+        pleg = new Pleg(calls, loop, algorithm, metrics);
         Optional<CulpritWatch> culprits = config.gates().has(AgentFeature.RUNTIME_CULPRITS)
                 ? Optional.of(new CulpritWatch(
                         calls,
@@ -96,6 +99,16 @@ public final class RuntimeAssembly {
     /** What the status reads; to be started by the caller. */
     public RuntimeWatch watch() {
         return watch;
+    }
+
+    /** The runtime itself; its calls are counted and tracked. */
+    public ContainerRuntime calls() {
+        return calls;
+    }
+
+    /** What it knows about the runtime's pods. */
+    public Pleg pleg() {
+        return pleg;
     }
 
     /** The content of {@code /debug/runtime}; to be called on the loop. */

@@ -118,6 +118,27 @@ class CallTrackerTest {
         assertThat(tracker.newestAnswer().orElseThrow().call()).isEqualTo(IMAGES);
     }
 
+    @Test
+    void callThatTakesLongByItsNatureIsOverdueOnlyAfterThat() {
+        RuntimeCall<?> stop = new RuntimeCall.StopContainer("c1", Duration.ofSeconds(30));
+        runtime.hang("StopContainer");
+        tracker.call(stop, Duration.ofMinutes(2));
+
+        time.advance(Duration.ofSeconds(30).minusNanos(1));
+        assertThat(tracker.overdue(Duration.ZERO)).isEmpty();
+
+        time.advance(Duration.ofNanos(1));
+        assertThat(tracker.overdue(Duration.ZERO)).extracting(OverdueCall::call).containsExactly(stop);
+    }
+
+    @Test
+    void refusalOfWhatAPodsOwnerWroteSaysNothingAboutTheRuntime() {
+        refuse("StartContainer", "no such file");
+        call(new RuntimeCall.StartContainer("c1"));
+
+        assertThat(tracker.refused()).isEmpty();
+    }
+
     private void refuse(String method, String error) {
         runtime.fail(method, new RuntimeCallException(method, RuntimeCallException.Code.OTHER, error));
     }

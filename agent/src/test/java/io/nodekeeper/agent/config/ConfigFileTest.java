@@ -69,6 +69,27 @@ class ConfigFileTest {
     }
 
     @Test
+    void readsTheFieldsAboutPods() {
+        PodConfig pods = parse("""
+                podLogsDir: /data/logs
+                clusterDNS: [10.96.0.10, "fd00::a"]
+                clusterDomain: cluster.local
+                resolvConf: /run/resolv.conf
+                """).pods();
+
+        assertThat(pods)
+                .isEqualTo(new PodConfig(
+                        Path.of("/data/logs"),
+                        List.of("10.96.0.10", "fd00:0:0:0:0:0:0:a"),
+                        "cluster.local",
+                        Path.of("/run/resolv.conf")));
+        assertThat(parse("maxPods: 1").pods()).isEqualTo(PodConfig.DEFAULT);
+        assertThatThrownBy(() -> parse("podLogsDir: logs\nclusterDNS: [kube-dns]"))
+                .hasMessageContaining("podLogsDir must be an absolute path, got logs")
+                .hasMessageContaining("clusterDNS must be a list of IP addresses, got [kube-dns]");
+    }
+
+    @Test
     void listsAllFaultsAtOnce() {
         assertThatThrownBy(() -> parse("""
                         maxPods: many
@@ -160,7 +181,7 @@ class ConfigFileTest {
                     .lines()
                     .toList();
         }
-        assertThat(fields).hasSize(96).doesNotHaveDuplicates().contains("clusterDNS", "volumePluginDir");
+        assertThat(fields).hasSize(92).doesNotHaveDuplicates().contains("staticPodPath", "volumePluginDir");
         String yaml = fields.stream().map(field -> field + ": 1\n").collect(Collectors.joining());
         AgentConfigBuilder builder = new AgentConfigBuilder("n1");
 

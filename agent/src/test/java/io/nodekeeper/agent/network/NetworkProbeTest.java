@@ -10,7 +10,7 @@ import io.nodekeeper.cri.PodSandbox;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.RuntimeCallException.Code;
-import io.nodekeeper.cri.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

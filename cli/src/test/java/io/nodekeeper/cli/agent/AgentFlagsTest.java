@@ -198,7 +198,8 @@ class AgentFlagsTest {
                 .contains("--network-probe-interval is 9.999s; expected 0s for none, or 10s or more\n")
                 .contains(
                         "--feature-gates: \"Magic\" is no feature gate; expected one of ParallelPLEG, RuntimeSnapshots,"
-                                + " RuntimeCulprits, EventedPLEG, NodeProblems, KubeletRegistrationGetOnExistsOnly\n")
+                                + " RuntimeCulprits, EventedPLEG, NodeProblems, PodLifecycle,"
+                                + " KubeletRegistrationGetOnExistsOnly\n")
                 .contains(
                         "--feature-gates: \"ParallelPLEG=maybe\"; expected ParallelPLEG=true or ParallelPLEG=false\n");
     }

@@ -12,7 +12,7 @@ import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.Stall;
 import io.nodekeeper.cri.RuntimeCall;
-import io.nodekeeper.cri.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

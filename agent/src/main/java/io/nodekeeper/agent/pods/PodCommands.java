@@ -1,0 +1,136 @@
+package io.nodekeeper.agent.pods;
+
+import io.nodekeeper.agent.pods.containers.PodLabels;
+import io.nodekeeper.agent.pods.containers.Sandboxes;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.sync.Outcome;
+import io.nodekeeper.agent.pods.sync.PodCommand;
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeCallException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** Carries out commands of pods: calls to the runtime, files, the API. Confined to the loop of its ports. */
+final class PodCommands {
+    private static final String FAILED = "Failed";
+
+    private final PodPorts ports;
+    private final PodEvents events;
+    private final ContainerStarter starter;
+
+    PodCommands(PodPorts ports) {
+        this.ports = ports;
+        this.events = new PodEvents(ports.events());
+        this.starter = new ContainerStarter(ports);
+    }
+
+    /** Carries {@code command} out. The result never fails; it completes on the loop. */
+    CompletableFuture<Outcome> run(Pod pod, PodCommand command, List<String> podIps) {
+        CompletableFuture<?> work = switch (command) {
+            case PodCommand.Prepare prepare -> ports.onDisk("volumes of " + pod.fullName(), () -> {
+                ports.files().prepare(pod);
+                return "";
+            });
+            case PodCommand.CreateSandbox(int attempt) ->
+                resolvConf()
+                        .thenCompose(text -> ports.runtime()
+                                .call(
+                                        new RuntimeCall.RunSandbox(Sandboxes.config(
+                                                pod, attempt, ports.node().get(), text)),
+                                        ports.callDeadline()));
+            case PodCommand.StopSandbox(String id) -> absent(new RuntimeCall.StopSandbox(id));
+            case PodCommand.RemoveSandbox(String id) -> absent(new RuntimeCall.RemoveSandbox(id));
+            case PodCommand.StartContainer start ->
+                resolvConf().thenCompose(text -> starter.start(pod, start, podIps, text));
+            case PodCommand.KillContainers kill -> kill(pod, kill);
+            case PodCommand.RemoveContainer remove ->
+                absent(new RuntimeCall.RemoveContainer(remove.id()))
+                        .thenCompose(done -> ports.onDisk("log of " + pod.fullName(), () -> {
+                            ports.files().removeLog(log(pod, remove));
+                            return "";
+                        }));
+            case PodCommand.CleanUp clean -> ports.onDisk("directories of " + pod.fullName(), () -> {
+                ports.files().remove(pod.uid());
+                return "";
+            });
+            case PodCommand.DeleteFromApi delete -> delete(pod);
+        };
+        return work.<Outcome>thenApply(done -> new Outcome.Done())
+                .exceptionally(error -> failed(pod, command, Failures.cause(error)));
+    }
+
+    private Outcome failed(Pod pod, PodCommand command, Throwable cause) {
+        String message = Failures.text(cause);
+        String reason = cause instanceof CommandFailure failure ? failure.reason() : FAILED;
+        switch (command) {
+            case PodCommand.Prepare prepare -> events.warning(pod, "FailedMount", message);
+            case PodCommand.CreateSandbox create ->
+                events.warning(pod, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + message);
+            case PodCommand.StartContainer start -> events.warning(pod, FAILED, "Error: " + reason + ": " + message);
+            case PodCommand.KillContainers kill ->
+                events.warning(pod, "FailedKillPod", "error killing pod: " + message);
+            case PodCommand.StopSandbox stop -> events.warning(pod, "FailedKillPod", "error killing pod: " + message);
+            case PodCommand.RemoveSandbox remove -> events.warning(pod, FAILED, message);
+            case PodCommand.RemoveContainer remove -> events.warning(pod, FAILED, message);
+            case PodCommand.CleanUp clean -> events.warning(pod, "FailedUnMount", message);
+            case PodCommand.DeleteFromApi delete -> {}
+        }
+        return new Outcome.Failed(reason, message);
+    }
+
+    private CompletableFuture<?> kill(Pod pod, PodCommand.KillContainers kill) {
+        Duration deadline = kill.grace().plus(ports.callDeadline());
+        return CompletableFuture.allOf(kill.containers().stream()
+                .map(container -> {
+                    events.normal(pod, "Killing", "Stopping container " + container.name());
+                    return ignoringAbsence(ports.runtime()
+                            .call(new RuntimeCall.StopContainer(container.id(), kill.grace()), deadline));
+                })
+                .toArray(CompletableFuture[]::new));
+    }
+
+    private CompletableFuture<?> delete(Pod pod) {
+        JsonObject options = JsonObject.builder()
+                .put("kind", "DeleteOptions")
+                .put("apiVersion", "v1")
+                .put("gracePeriodSeconds", 0)
+                .put(
+                        "preconditions",
+                        JsonObject.builder().put("uid", pod.uid()).build())
+                .build();
+        return ports.client()
+                .delete(ResourceType.PODS, pod.namespace(), pod.name(), options)
+                .exceptionallyCompose(error -> Failures.isCode(error, 404) || Failures.isCode(error, 409)
+                        ? CompletableFuture.completedFuture(JsonObject.EMPTY)
+                        : CompletableFuture.failedFuture(error));
+    }
+
+    /** A call about something that may be gone already, which is as good. */
+    private CompletableFuture<?> absent(RuntimeCall<RuntimeCall.Done> call) {
+        return ignoringAbsence(ports.runtime().call(call, ports.callDeadline()));
+    }
+
+    private static CompletableFuture<RuntimeCall.Done> ignoringAbsence(CompletableFuture<RuntimeCall.Done> answer) {
+        return answer.exceptionallyCompose(error -> Failures.cause(error) instanceof RuntimeCallException refused
+                        && refused.code() == RuntimeCallException.Code.NOT_FOUND
+                ? CompletableFuture.completedFuture(RuntimeCall.Done.DONE)
+                : CompletableFuture.failedFuture(error));
+    }
+
+    private CompletableFuture<String> resolvConf() {
+        return ports.onDisk(
+                ports.resolvConf().toString(),
+                () -> Files.exists(ports.resolvConf()) ? Files.readString(ports.resolvConf()) : "");
+    }
+
+    private Path log(Pod pod, PodCommand.RemoveContainer remove) {
+        return PodLabels.logDirectory(ports.node().get().logsDirectory(), pod)
+                .resolve(PodLabels.logPath(remove.name(), remove.attempt()));
+    }
+}

@@ -1,0 +1,211 @@
+package io.nodekeeper.agent.pods;
+
+import io.nodekeeper.agent.pleg.Pleg;
+import io.nodekeeper.agent.pleg.PodStatus;
+import io.nodekeeper.agent.pleg.PodStatusCache;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.status.PodReport;
+import io.nodekeeper.agent.pods.sync.Decision;
+import io.nodekeeper.agent.pods.sync.Outcome;
+import io.nodekeeper.agent.pods.sync.PodCommand;
+import io.nodekeeper.agent.pods.sync.PodMemory;
+import io.nodekeeper.agent.pods.sync.PodSync;
+import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Brings one pod to what is wanted: observes it, decides, carries the commands out one after another, and observes it again.
+ * It has no thread; while a call hangs, only this pod waits. Confined to its loop.
+ */
+final class PodWorker {
+    /** The pause after an observation that failed. */
+    private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
+
+    private final PodPorts ports;
+    private final PodCommands commands;
+    private final PodEvents events;
+    private final Pleg pleg;
+    private final Readiness readiness;
+    private final StatusWriter writer;
+    private final Clock clock;
+    private Wanted wanted;
+    private PodMemory memory = PodMemory.EMPTY;
+    private Optional<Instant> wakeAt = Optional.empty();
+    /** What the runtime shows counts only if it is newer than the last command. Monotonic ns. */
+    private long freshAfter;
+
+    private boolean busy;
+    private boolean again;
+    private boolean finished;
+    private boolean stopped;
+
+    /** What of the node decides whether pods are worked on now; read from memory. */
+    interface Readiness {
+        /** Whether the runtime works; without it no pod is touched. */
+        boolean runtime();
+
+        /** Whether pods can get a network. */
+        boolean network();
+
+        /** The runtime's name, for ids of containers. */
+        String runtimeName();
+    }
+
+    /** A worker for {@code wanted} that has not looked yet; {@code since} is a time before the first list, monotonic ns. */
+    PodWorker(PodPorts ports, Pleg pleg, Readiness readiness, Wanted wanted, long since) {
+        this.ports = ports;
+        this.pleg = pleg;
+        this.readiness = readiness;
+        this.wanted = wanted;
+        this.freshAfter = since;
+        commands = new PodCommands(ports);
+        events = new PodEvents(ports.events());
+        writer = new StatusWriter(ports.client());
+        clock = ports.loop().clock();
+    }
+
+    /** The newest version of the pod. */
+    Pod pod() {
+        return wanted.pod();
+    }
+
+    /** Whether the pod shall run and has not ended. */
+    boolean isActive() {
+        return wanted.run() && !wanted.pod().isTerminal();
+    }
+
+    /** Whether nothing is left of a pod that had to end. */
+    boolean isFinished() {
+        return finished;
+    }
+
+    /** Something else is wanted. A pod that once had to end does not run again. */
+    void want(Wanted next) {
+        wanted = wanted.run() ? next : new Wanted(next.pod(), false, next.grace(), next.inApi());
+        finished = false;
+        wake();
+    }
+
+    /** The time has advanced. */
+    void tick() {
+        if (wakeAt.filter(at -> !at.isAfter(clock.wallTime())).isPresent()) {
+            wake();
+        }
+    }
+
+    /** Something may have changed. */
+    void wake() {
+        if (busy || stopped) {
+            again = true;
+            return;
+        }
+        again = false;
+        if (!readiness.runtime()) {
+            wakeAt = Optional.of(clock.wallTime().plus(LOOK_AGAIN));
+            return;
+        }
+        busy = true;
+        observe().thenAccept(this::decide);
+    }
+
+    /** Begins nothing any more. */
+    void stop() {
+        stopped = true;
+        writer.stop();
+    }
+
+    private CompletableFuture<PodStatusCache.Entry> observe() {
+        PodStatusCache cache = pleg.cache();
+        String uid = wanted.pod().uid();
+        boolean fresh = cache.freshAt(uid).isPresent() && cache.freshAt(uid).getAsLong() - freshAfter > 0;
+        if (!fresh) {
+            pleg.relistPod(uid);
+        }
+        return cache.getNewerThan(uid, freshAfter);
+    }
+
+    private void decide(PodStatusCache.Entry entry) {
+        if (stopped) {
+            return;
+        }
+        if (entry.error().isPresent()) {
+            rest(Optional.of(clock.wallTime().plus(LOOK_AGAIN)));
+            return;
+        }
+        Decision decision = PodSync.step(wanted, entry.status(), memory, readiness.network(), clock.wallTime());
+        memory = decision.memory();
+        decision.events().forEach(event -> events.record(pod(), event.type(), event.reason(), event.message()));
+        report(entry.status(), decision);
+        if (decision.commands().isEmpty()) {
+            finished = decision.finished();
+            rest(decision.wakeAt());
+            return;
+        }
+        run(decision.commands(), 0, entry.status().ips());
+    }
+
+    private void rest(Optional<Instant> until) {
+        wakeAt = until;
+        busy = false;
+        if (again) {
+            wake();
+        }
+    }
+
+    /** Of a pod whose containers are removed, the last status stays. */
+    private void report(PodStatus observed, Decision decision) {
+        boolean ended = !wanted.run() || wanted.pod().isTerminal();
+        if (ended && observed.containers().isEmpty() || !wanted.run() && !wanted.inApi()) {
+            return;
+        }
+        PodReport.Inputs inputs = new PodReport.Inputs(
+                decision.waiting(), ports.node().get().addresses(), readiness.runtimeName(), clock.wallTime());
+        writer.report(pod(), PodReport.status(wanted, observed, writer.last(pod()), inputs));
+    }
+
+    private void run(List<PodCommand> list, int index, List<String> ips) {
+        if (stopped) {
+            return;
+        }
+        if (index == list.size()) {
+            next();
+            return;
+        }
+        PodCommand command = list.get(index);
+        Pod pod = pod();
+        CompletionStage<Void> before = command instanceof PodCommand.DeleteFromApi
+                ? writer.idle()
+                : CompletableFuture.completedFuture(null);
+        before.thenCompose(ready -> commands.run(pod, command, ips)).thenAccept(outcome -> {
+            memory = memory.after(command, outcome, clock.wallTime());
+            if (touchesRuntime(command)) {
+                freshAfter = clock.nanoTime();
+            }
+            if (outcome instanceof Outcome.Done) {
+                run(list, index + 1, ips);
+            } else {
+                next();
+            }
+        });
+    }
+
+    private void next() {
+        busy = false;
+        wake();
+    }
+
+    private static boolean touchesRuntime(PodCommand command) {
+        return switch (command) {
+            case PodCommand.Prepare prepare -> false;
+            case PodCommand.CleanUp clean -> false;
+            case PodCommand.DeleteFromApi delete -> false;
+            default -> true;
+        };
+    }
+}

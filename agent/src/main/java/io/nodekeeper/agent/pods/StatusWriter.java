@@ -1,0 +1,110 @@
+package io.nodekeeper.agent.pods;
+
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.PatchType;
+import io.nodekeeper.time.Backoff;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the status of one pod to the API: the newest one, one write at a time, until it succeeds. Keeps one status, however
+ * many are reported. Confined to its client's loop.
+ */
+final class StatusWriter {
+    private static final Logger log = LoggerFactory.getLogger(StatusWriter.class);
+    private static final Backoff RETRY = new Backoff(Duration.ofMillis(500), Duration.ofSeconds(10));
+
+    private final KubeClient client;
+    private final Loop loop;
+    private Optional<JsonObject> written = Optional.empty();
+    private Optional<JsonObject> pending = Optional.empty();
+    private CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
+    private int failures;
+    private boolean stopped;
+
+    StatusWriter(KubeClient client) {
+        this.client = client;
+        this.loop = client.loop();
+    }
+
+    /** The last status that was reported; that of {@code pod} before the first report. */
+    JsonObject last(Pod pod) {
+        return pending.or(() -> written).orElse(pod.status());
+    }
+
+    /** Writes {@code status} unless the API has it. */
+    void report(Pod pod, JsonObject status) {
+        if (stopped || has(pod, status)) {
+            return;
+        }
+        pending = Optional.of(status);
+        if (idle.isDone()) {
+            idle = new CompletableFuture<>();
+            write(pod);
+        }
+    }
+
+    /** Completes once nothing waits to be written. */
+    CompletableFuture<Void> idle() {
+        return idle;
+    }
+
+    /** Gives up what waits. */
+    void stop() {
+        stopped = true;
+        end();
+    }
+
+    private boolean has(Pod pod, JsonObject status) {
+        JsonObject known = last(pod);
+        return status.fields().entrySet().stream()
+                .allMatch(field -> known.get(field.getKey())
+                        .filter(field.getValue()::equals)
+                        .isPresent());
+    }
+
+    private void write(Pod pod) {
+        if (stopped || pending.isEmpty()) {
+            end();
+            return;
+        }
+        JsonObject status = pending.get();
+        // With the UID, so that a new pod of the same name is not changed.
+        JsonObject patch = JsonObject.builder()
+                .put("metadata", JsonObject.builder().put("uid", pod.uid()).build())
+                .put("status", status)
+                .build();
+        client.patch(ResourceType.PODS, pod.namespace(), pod.name(), "status", PatchType.MERGE, patch)
+                .whenComplete((answer, error) -> {
+                    if (error == null) {
+                        written = Optional.of(status);
+                        pending = pending.filter(newer -> newer != status);
+                        failures = 0;
+                        write(pod);
+                    } else if (!Failures.mayPass(error)) {
+                        // The pod is gone, or the server will never accept this: a later status may differ.
+                        if (!Failures.isCode(error, 404) && !Failures.isCode(error, 409)) {
+                            log.warn("Status of pod {} was refused: {}", pod.fullName(), Failures.text(error));
+                        }
+                        pending = Optional.empty();
+                        end();
+                    } else {
+                        Duration pause = RETRY.delay(failures++);
+                        log.debug("Status of pod {}: {}", pod.fullName(), Failures.text(error));
+                        loop.schedule(pause, () -> write(pod));
+                    }
+                });
+    }
+
+    private void end() {
+        idle.complete(null);
+    }
+}

@@ -1,0 +1,52 @@
+package io.nodekeeper.agent.pods.containers;
+
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonObject;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the configuration of a pod's containers needs to know about its node. Immutable.
+ *
+ * @param name the node's name
+ * @param addresses its InternalIPs, the primary one first
+ * @param capacity its {@code status.capacity}
+ * @param allocatable its {@code status.allocatable}
+ * @param logsDirectory below which the logs of all pods are, usually {@code /var/log/pods}
+ * @param clusterDns addresses of the cluster's DNS servers; empty if there are none
+ * @param clusterDomain the domain of the cluster's services; may be empty
+ */
+public record NodeSettings(
+        String name,
+        List<String> addresses,
+        JsonObject capacity,
+        JsonObject allocatable,
+        Path logsDirectory,
+        List<String> clusterDns,
+        String clusterDomain) {
+
+    /** The settings of a node as the API shows it; without the node, what depends on it is empty. */
+    public static NodeSettings of(
+            String name, Optional<Node> node, Path logsDirectory, List<String> clusterDns, String clusterDomain) {
+        JsonObject status = node.map(Node::status).orElse(JsonObject.EMPTY);
+        List<String> addresses = status.array("addresses").objects()
+                .filter(address -> address.text("type").equals("InternalIP"))
+                .map(address -> address.text("address"))
+                .toList();
+        return new NodeSettings(
+                name,
+                addresses,
+                status.object("capacity"),
+                status.object("allocatable"),
+                logsDirectory,
+                clusterDns,
+                clusterDomain);
+    }
+
+    /** The bytes of memory of the node; 0 if not known. */
+    long memory() {
+        return capacity.get("memory").flatMap(Quantity::from).map(Quantity::toLong).orElse(0L);
+    }
+}

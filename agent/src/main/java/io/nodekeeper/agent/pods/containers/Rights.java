@@ -1,0 +1,83 @@
+package io.nodekeeper.agent.pods.containers;
+
+import io.nodekeeper.agent.pods.model.ContainerSpec;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.Image;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** Combines the security contexts of a pod and of a container; the container's fields have precedence. */
+final class Rights {
+    private Rights() {}
+
+    /**
+     * The rights of a container of {@code image}.
+     *
+     * @throws ContainerConfigException if it must not run as root and would
+     */
+    static ContainerConfig.Security of(Pod pod, ContainerSpec container, Image image) {
+        JsonObject shared = pod.spec().object("securityContext");
+        JsonObject own = container.json().object("securityContext");
+        boolean privileged = own.bool("privileged");
+        OptionalLong user = number(own, shared, "runAsUser");
+        checkNotRoot(own, shared, user, image, container.name());
+        List<Long> groups = new ArrayList<>(numbers(shared.array("supplementalGroups")));
+        shared.number("fsGroup").ifPresent(groups::add);
+        JsonObject capabilities = own.object("capabilities");
+        String seccomp = own.has("seccompProfile")
+                ? own.object("seccompProfile").text("type")
+                : shared.object("seccompProfile").text("type");
+        return new ContainerConfig.Security(
+                privileged,
+                Sandboxes.namespaces(pod),
+                user.isPresent() ? user : image.user(),
+                user.isPresent() ? number(own, shared, "runAsGroup") : OptionalLong.empty(),
+                groups,
+                own.bool("readOnlyRootFilesystem"),
+                own.has("allowPrivilegeEscalation") && !own.bool("allowPrivilegeEscalation"),
+                capabilities.array("add").strings().toList(),
+                capabilities.array("drop").strings().toList(),
+                // Kubernetes' default is no filter.
+                !seccomp.equals("RuntimeDefault"),
+                !privileged);
+    }
+
+    private static void checkNotRoot(
+            JsonObject own, JsonObject shared, OptionalLong user, Image image, String container) {
+        boolean notRoot = own.has("runAsNonRoot") ? own.bool("runAsNonRoot") : shared.bool("runAsNonRoot");
+        if (!notRoot) {
+            return;
+        }
+        if (user.isPresent() && user.getAsLong() == 0) {
+            throw new ContainerConfigException(
+                    "container's runAsUser breaks non-root policy (container: " + container + ")");
+        }
+        if (user.isEmpty() && !image.userName().isEmpty()) {
+            throw new ContainerConfigException("container has runAsNonRoot and image has non-numeric user ("
+                    + image.userName() + "), cannot verify user is non-root (container: " + container + ")");
+        }
+        if (user.isEmpty() && image.user().orElse(0) == 0) {
+            throw new ContainerConfigException(
+                    "container has runAsNonRoot and image will run as root (container: " + container + ")");
+        }
+    }
+
+    private static OptionalLong number(JsonObject own, JsonObject shared, String field) {
+        return own.number(field)
+                .or(() -> shared.number(field))
+                .map(OptionalLong::of)
+                .orElse(OptionalLong.empty());
+    }
+
+    private static List<Long> numbers(JsonArray array) {
+        return array.items().stream()
+                .filter(item -> item instanceof JsonNumber number && number.isLong())
+                .map(item -> ((JsonNumber) item).longValue())
+                .toList();
+    }
+}

@@ -1,0 +1,78 @@
+package io.nodekeeper.agent.pods.containers;
+
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.config.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Translates a pod to the configuration of its sandbox, as a kubelet 1.32 does. */
+public final class Sandboxes {
+    private Sandboxes() {}
+
+    /**
+     * The configuration of attempt number {@code attempt}.
+     *
+     * @param resolvConf the content of the node's {@code resolv.conf}
+     */
+    public static SandboxConfig config(Pod pod, int attempt, NodeSettings node, String resolvConf) {
+        SandboxOptions options = new SandboxOptions(
+                pod.hostNetwork() ? "" : hostname(pod),
+                pod.labels(),
+                pod.annotations(),
+                Optional.of(DnsSettings.of(pod, node, resolvConf)),
+                ports(pod),
+                "",
+                namespaces(pod),
+                pod.containers().stream()
+                        .anyMatch(container ->
+                                container.json().object("securityContext").bool("privileged")));
+        return new SandboxConfig(
+                pod.uid(),
+                pod.name(),
+                pod.namespace(),
+                attempt,
+                PodLabels.logDirectory(node.logsDirectory(), pod).toString(),
+                options);
+    }
+
+    /** The hostname of the pod: that of its spec, else its name, cut to what Linux accepts. */
+    static String hostname(Pod pod) {
+        String wanted = pod.spec().text("hostname").isEmpty()
+                ? pod.name()
+                : pod.spec().text("hostname");
+        String cut = wanted.substring(0, Math.min(wanted.length(), SandboxOptions.MAX_HOSTNAME));
+        // A hostname does not end with a dot or a dash.
+        return cut.replaceFirst("[-.]+$", "");
+    }
+
+    static SandboxOptions.Namespaces namespaces(Pod pod) {
+        return new SandboxOptions.Namespaces(
+                pod.hostNetwork(),
+                pod.spec().bool("hostPID"),
+                pod.spec().bool("hostIPC"),
+                pod.spec().bool("shareProcessNamespace"));
+    }
+
+    private static List<SandboxOptions.Port> ports(Pod pod) {
+        List<SandboxOptions.Port> ports = new ArrayList<>();
+        if (pod.hostNetwork()) {
+            return ports;
+        }
+        pod.containers().forEach(container -> container.json().array("ports").objects()
+                .filter(port -> port.number("hostPort").orElse(0L) > 0)
+                .forEach(port -> ports.add(port(port))));
+        return ports;
+    }
+
+    private static SandboxOptions.Port port(JsonObject port) {
+        String protocol = port.text("protocol");
+        return new SandboxOptions.Port(
+                protocol.isEmpty() ? "TCP" : protocol,
+                port.number("containerPort").orElse(0L).intValue(),
+                port.number("hostPort").orElse(0L).intValue(),
+                port.text("hostIP"));
+    }
+}

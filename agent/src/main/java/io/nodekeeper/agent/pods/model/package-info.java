@@ -1,0 +1,5 @@
+/** Typed views of pods, as the node reads them. */
+@NullMarked
+package io.nodekeeper.agent.pods.model;
+
+import org.jspecify.annotations.NullMarked;

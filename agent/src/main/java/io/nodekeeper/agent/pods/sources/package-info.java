@@ -1,0 +1,5 @@
+/** Where the node's pods come from. */
+@NullMarked
+package io.nodekeeper.agent.pods.sources;
+
+import org.jspecify.annotations.NullMarked;

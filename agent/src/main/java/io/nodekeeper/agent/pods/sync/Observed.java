@@ -1,0 +1,77 @@
+package io.nodekeeper.agent.pods.sync;
+
+import io.nodekeeper.agent.pleg.PodStatus;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.ContainerStatus;
+import io.nodekeeper.cri.PodSandbox;
+import io.nodekeeper.cri.PodSandboxStatus;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** What the runtime shows of a pod, newest first. Immutable. */
+public final class Observed {
+    private static final Comparator<ContainerStatus> NEWEST_FIRST = Comparator.<ContainerStatus>comparingInt(
+                    status -> status.origin().attempt())
+            .thenComparingLong(status -> status.origin().createdAtNanos())
+            .reversed();
+
+    private final List<PodSandboxStatus> sandboxes;
+    private final List<ContainerStatus> containers;
+
+    /** A view of {@code status}. */
+    public Observed(PodStatus status) {
+        sandboxes = status.sandboxes();
+        containers = status.containers().stream().sorted(NEWEST_FIRST).toList();
+    }
+
+    /** The sandboxes, newest first. */
+    List<PodSandboxStatus> sandboxes() {
+        return sandboxes;
+    }
+
+    /** The containers, newest first. */
+    public List<ContainerStatus> containers() {
+        return containers;
+    }
+
+    /** The newest sandbox. */
+    public Optional<PodSandbox> sandbox() {
+        return sandboxes.stream().findFirst().map(PodSandboxStatus::sandbox);
+    }
+
+    /** The highest attempt of a sandbox; -1 if there is none. */
+    int highestAttempt() {
+        return sandboxes.stream()
+                .mapToInt(status -> status.sandbox().attempt())
+                .max()
+                .orElse(-1);
+    }
+
+    /** The newest container of that name. */
+    public Optional<ContainerStatus> newest(String name) {
+        return containers.stream()
+                .filter(container -> container.name().equals(name))
+                .findFirst();
+    }
+
+    /** The newest container of that name that has ended, other than {@code except}. */
+    public Optional<ContainerStatus> ended(String name, String except) {
+        return containers.stream()
+                .filter(container -> container.name().equals(name)
+                        && !container.id().equals(except)
+                        && container.state() == ContainerState.EXITED)
+                .findFirst();
+    }
+
+    /** Whether processes of the container may exist. */
+    static boolean mayRun(ContainerStatus container) {
+        return container.state() == ContainerState.RUNNING || container.state() == ContainerState.UNKNOWN;
+    }
+
+    /** A time of the runtime, ns since 1970. */
+    public static Instant time(long nanos) {
+        return Instant.EPOCH.plusNanos(nanos);
+    }
+}

@@ -1,0 +1,43 @@
+package io.nodekeeper.agent.pods.sync;
+
+import io.nodekeeper.agent.pods.model.ContainerSpec;
+import java.time.Duration;
+import java.util.List;
+
+/** One thing to do for a pod. Immutable. */
+public sealed interface PodCommand {
+
+    /** Makes the pod's directories and volumes. Can be repeated; keeps what is there. */
+    record Prepare() implements PodCommand {}
+
+    /** Creates the pod's sandbox. */
+    record CreateSandbox(int attempt) implements PodCommand {}
+
+    /** Stops a sandbox and all that runs in it. Can be repeated. */
+    record StopSandbox(String id) implements PodCommand {}
+
+    /** Removes a stopped sandbox and its containers. */
+    record RemoveSandbox(String id) implements PodCommand {}
+
+    /** Gets the image of a container if necessary, creates the container in a sandbox, and starts it. */
+    record StartContainer(ContainerSpec container, String sandbox, int attempt) implements PodCommand {}
+
+    /**
+     * Ends containers, all at the same time.
+     *
+     * @param grace the time that they have to end by themselves
+     */
+    record KillContainers(List<Kill> containers, Duration grace) implements PodCommand {}
+
+    /** A container that must end. */
+    record Kill(String id, String name) {}
+
+    /** Removes a container that does not run, and its log. */
+    record RemoveContainer(String id, String name, int attempt) implements PodCommand {}
+
+    /** Removes the pod's directories, volumes and logs. Can be repeated. */
+    record CleanUp() implements PodCommand {}
+
+    /** Ends the deletion of the pod in the API. */
+    record DeleteFromApi() implements PodCommand {}
+}

@@ -1,0 +1,198 @@
+package io.nodekeeper.agent.pods.sync;
+
+import io.nodekeeper.agent.pods.containers.PodLabels;
+import io.nodekeeper.agent.pods.model.ContainerSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What the node knows about a pod besides what the runtime shows. A restarted agent begins with {@link #EMPTY}: nothing here is
+ * needed to avoid a second container. Immutable; its size is bounded by the number of containers and sandboxes of the pod.
+ *
+ * @param prepared whether the pod's directories and volumes are there
+ * @param nextAttempt the number of the next sandbox, if higher than what the runtime shows
+ * @param stopped the sandboxes whose stop succeeded
+ * @param restarts by container and its hash: its newest start after an end
+ * @param pulls by image: the pause between its pulls
+ * @param pulledAt by image: when its pull last failed
+ * @param problems by container, or {@link #POD}: why it does not start, and when to try again
+ * @param waited by container: the restart that a back-off event was sent about
+ * @param cleaned whether directories and logs were removed
+ * @param deleted whether the API no longer has the pod
+ */
+public record PodMemory(
+        boolean prepared,
+        int nextAttempt,
+        Set<String> stopped,
+        Map<String, Restart> restarts,
+        Map<String, Pause> pulls,
+        Map<String, Instant> pulledAt,
+        Map<String, Problem> problems,
+        Map<String, String> waited,
+        boolean cleaned,
+        boolean deleted) {
+    /** A pod of which nothing is known. */
+    public static final PodMemory EMPTY = new PodMemory(
+            false, 0, Set.of(), Map.of(), Map.of(), Map.of(), Map.of(), Map.of(), false, false);
+
+    /** The key of problems that concern the pod as a whole: its volumes or its sandbox. */
+    public static final String POD = "";
+
+    /** The pause after a failure of other kinds than an image's or a container's: the kubelet's. */
+    private static final Duration RETRY = Duration.ofSeconds(10);
+    /** The pause after the first failures of the pod as a whole: a short fault must not cost 10 s. */
+    private static final Duration SOON = Duration.ofSeconds(1);
+
+    /**
+     * Why something does not start or end. Immutable.
+     *
+     * @param reason of a container: for its status; of the pod: the kind of the command that failed
+     * @param retryAt when it is tried again
+     * @param failures how often it failed in a row
+     */
+    public record Problem(String reason, String message, Instant retryAt, int failures) {}
+
+    /**
+     * A decision to start a container that has ended. Immutable.
+     *
+     * @param pause the pause before the next one
+     * @param after the id of the ended container; empty before the first one
+     */
+    public record Restart(Pause pause, String after) {
+        private static final Restart NONE = new Restart(Pause.NONE, "");
+    }
+
+    /** The memory after {@code command} had {@code outcome}. */
+    public PodMemory after(PodCommand command, Outcome outcome, Instant now) {
+        return switch (outcome) {
+            case Outcome.Done done -> succeeded(command);
+            case Outcome.Failed failed -> failed(command, failed, now);
+        };
+    }
+
+    private PodMemory succeeded(PodCommand command) {
+        Change change = new Change(this);
+        if (problem(POD).filter(last -> last.reason().equals(kind(command))).isPresent()) {
+            change.problems.remove(POD);
+        }
+        switch (command) {
+            case PodCommand.Prepare prepare -> change.prepared = true;
+            case PodCommand.CreateSandbox(int attempt) -> change.nextAttempt = attempt + 1;
+            case PodCommand.StopSandbox(String id) -> change.stopped.add(id);
+            case PodCommand.RemoveSandbox(String id) -> change.stopped.remove(id);
+            case PodCommand.StartContainer start -> {
+                change.problems.remove(start.container().name());
+                change.pulls.remove(start.container().image());
+                change.pulledAt.remove(start.container().image());
+            }
+            case PodCommand.KillContainers kill -> {}
+            case PodCommand.RemoveContainer remove -> {}
+            case PodCommand.CleanUp clean -> change.cleaned = true;
+            case PodCommand.DeleteFromApi delete -> change.deleted = true;
+        }
+        return change.done();
+    }
+
+    private PodMemory failed(PodCommand command, Outcome.Failed failed, Instant now) {
+        Change change = new Change(this);
+        String key = POD;
+        Duration pause = problem(POD).map(Problem::failures).orElse(0) < 3 ? SOON : RETRY;
+        if (command instanceof PodCommand.CreateSandbox(int attempt)) {
+            // The runtime may still reserve the name of the failed attempt.
+            change.nextAttempt = attempt + 1;
+        } else if (command instanceof PodCommand.StartContainer start) {
+            key = start.container().name();
+            pause = RETRY;
+            if (failed.reason().equals(Reasons.ERR_IMAGE_PULL)) {
+                String image = start.container().image();
+                Pause next = pulls.getOrDefault(image, Pause.NONE).next(now);
+                change.pulls.put(image, next);
+                change.pulledAt.put(image, now);
+                pause = next.length();
+            }
+        }
+        int failures = problem(key).map(Problem::failures).orElse(0) + 1;
+        String reason = key.equals(POD) ? kind(command) : failed.reason();
+        change.problems.put(key, new Problem(reason, failed.message(), now.plus(pause), failures));
+        return change.done();
+    }
+
+    private static String kind(PodCommand command) {
+        return command.getClass().getSimpleName();
+    }
+
+    /** The problem of a container, or of the {@link #POD}. */
+    public Optional<Problem> problem(String key) {
+        return Optional.ofNullable(problems.get(key));
+    }
+
+    /** The newest restart of {@code container}; none if its image has changed since. */
+    Restart restart(ContainerSpec container) {
+        return restarts.getOrDefault(key(container), Restart.NONE);
+    }
+
+    /** The memory after the decision to start {@code container} again, of which {@code endedId} has ended. */
+    PodMemory restarted(ContainerSpec container, String endedId, Instant now) {
+        Change change = new Change(this);
+        change.restarts.keySet().removeIf(key -> key.startsWith(container.name() + "/"));
+        change.restarts.put(key(container), new Restart(restart(container).pause().next(now), endedId));
+        return change.done();
+    }
+
+    private static String key(ContainerSpec container) {
+        return container.name() + "/" + PodLabels.hash(container);
+    }
+
+    /** The memory after a back-off event about the container {@code id} was sent. */
+    PodMemory waiting(String container, String id) {
+        Change change = new Change(this);
+        change.waited.put(container, id);
+        return change.done();
+    }
+
+    /** A mutable copy. */
+    private static final class Change {
+        private boolean prepared;
+        private int nextAttempt;
+        private final Set<String> stopped;
+        private final Map<String, Restart> restarts;
+        private final Map<String, Pause> pulls;
+        private final Map<String, Instant> pulledAt;
+        private final Map<String, Problem> problems;
+        private final Map<String, String> waited;
+        private boolean cleaned;
+        private boolean deleted;
+
+        private Change(PodMemory before) {
+            prepared = before.prepared;
+            nextAttempt = before.nextAttempt;
+            stopped = new HashSet<>(before.stopped);
+            restarts = new HashMap<>(before.restarts);
+            pulls = new HashMap<>(before.pulls);
+            pulledAt = new HashMap<>(before.pulledAt);
+            problems = new HashMap<>(before.problems);
+            waited = new HashMap<>(before.waited);
+            cleaned = before.cleaned;
+            deleted = before.deleted;
+        }
+
+        private PodMemory done() {
+            return new PodMemory(
+                    prepared,
+                    nextAttempt,
+                    Set.copyOf(stopped),
+                    Map.copyOf(restarts),
+                    Map.copyOf(pulls),
+                    Map.copyOf(pulledAt),
+                    Map.copyOf(problems),
+                    Map.copyOf(waited),
+                    cleaned,
+                    deleted);
+        }
+    }
+}

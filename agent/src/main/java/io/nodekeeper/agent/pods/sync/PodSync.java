@@ -1,0 +1,335 @@
+package io.nodekeeper.agent.pods.sync;
+
+import io.nodekeeper.agent.pleg.PodStatus;
+import io.nodekeeper.agent.pods.containers.PodLabels;
+import io.nodekeeper.agent.pods.model.ContainerSpec;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.UnsupportedFields;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.ContainerStatus;
+import io.nodekeeper.cri.PodSandbox;
+import io.nodekeeper.cri.PodSandboxStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Decides what must be done for one pod. The rules are the kubelet's: a pod has one ready sandbox; a container is started
+ * if none of its name runs and the restart policy allows it; a sandbox that is no longer ready is replaced, and with it all
+ * containers; a pod that must end is stopped first, then removed, then deleted from the API. Pure: the same inputs give the
+ * same decision, and a decision that was carried out gives another one.
+ */
+public final class PodSync {
+    /** How long the status shows why a pull failed, before it shows that the next one waits. */
+    private static final Duration PULL_ERROR_SHOWN = Duration.ofSeconds(2);
+    /** The pause before the network is looked at again. */
+    private static final Duration NETWORK_PAUSE = Duration.ofSeconds(1);
+    /** The key under which the memory keeps that an event about the network was sent. */
+    private static final String NETWORK = "/network";
+
+    private final Wanted wanted;
+    private final Pod pod;
+    private final Observed observed;
+    private final boolean networkReady;
+    private final Instant now;
+    private final List<PodCommand> commands = new ArrayList<>();
+    private final Map<String, Decision.Waiting> waiting = new HashMap<>();
+    private final List<Decision.Event> events = new ArrayList<>();
+    private Optional<Instant> wakeAt = Optional.empty();
+    private PodMemory memory;
+
+    private PodSync(Wanted wanted, PodStatus status, PodMemory memory, boolean networkReady, Instant now) {
+        this.wanted = wanted;
+        this.pod = wanted.pod();
+        this.observed = new Observed(status);
+        this.memory = memory;
+        this.networkReady = networkReady;
+        this.now = now;
+    }
+
+    /**
+     * The decision.
+     *
+     * @param status what the runtime showed after the last command ended
+     * @param networkReady whether the runtime can give a pod a network
+     * @param now by the wall clock, as the runtime's times are
+     */
+    public static Decision step(
+            Wanted wanted, PodStatus status, PodMemory memory, boolean networkReady, Instant now) {
+        PodSync sync = new PodSync(wanted, status, memory, networkReady, now);
+        if (!wanted.run()) {
+            sync.end();
+        } else if (wanted.pod().isTerminal()) {
+            sync.stopAll();
+        } else {
+            sync.run();
+        }
+        boolean finished = !wanted.run() && sync.commands.isEmpty() && sync.wakeAt.isEmpty();
+        return new Decision(sync.commands, sync.waiting, sync.events, sync.memory, sync.wakeAt, finished);
+    }
+
+    private void run() {
+        List<ContainerSpec> due = new ArrayList<>();
+        List<PodCommand.Kill> replaced = new ArrayList<>();
+        boolean ready = observed.sandbox().map(PodSandbox::ready).orElse(false);
+        boolean lives = false;
+        for (ContainerSpec container : pod.containers()) {
+            Optional<ContainerStatus> newest = observed.newest(container.name());
+            boolean runs = newest.filter(Observed::mayRun).isPresent();
+            boolean changed = newest.filter(status -> isChanged(container, status)).isPresent();
+            if (runs && ready && !changed) {
+                lives = true;
+            } else if (runs && ready) {
+                replaced.add(kill(newest.orElseThrow()));
+            } else if (runs || newest.isEmpty() || restarts(newest.get())) {
+                due.add(container);
+            }
+        }
+        if (due.isEmpty() && replaced.isEmpty()) {
+            if (lives) {
+                tidy();
+            } else {
+                // All have ended; containers and logs stay until the pod is deleted.
+                stopAll();
+            }
+            return;
+        }
+        due.forEach(container ->
+                waiting.put(container.name(), new Decision.Waiting(Reasons.CONTAINER_CREATING, "")));
+        Optional<String> unsupported = UnsupportedFields.first(pod);
+        if (unsupported.isPresent() && !due.isEmpty()) {
+            refuse(due, unsupported.get());
+        } else if (!replaced.isEmpty()) {
+            if (!isBlocked()) {
+                commands.add(new PodCommand.KillContainers(replaced, pod.grace()));
+            }
+        } else if (ready && memory.prepared()) {
+            due.forEach(this::start);
+            tidy();
+        } else {
+            sandbox();
+        }
+    }
+
+    private void refuse(List<ContainerSpec> due, String field) {
+        String message = field + " is not supported by this node's agent";
+        due.forEach(container ->
+                waiting.put(container.name(), new Decision.Waiting(Reasons.UNSUPPORTED_FIELD, message)));
+        if (!memory.waited().containsKey(PodMemory.POD)) {
+            events.add(new Decision.Event("Warning", Reasons.UNSUPPORTED_FIELD, message));
+            memory = memory.waiting(PodMemory.POD, field);
+        }
+    }
+
+    /** Makes a sandbox, once all that is left of earlier ones has stopped. */
+    private void sandbox() {
+        boolean ready = observed.sandbox().map(PodSandbox::ready).orElse(false);
+        if (isBlocked() || !ready && stopAll()) {
+            return;
+        }
+        if (!networkReady && !pod.hostNetwork() && !ready) {
+            if (!memory.waited().containsKey(NETWORK)) {
+                events.add(new Decision.Event("Warning", "NetworkNotReady", "network is not ready"));
+                memory = memory.waiting(NETWORK, "");
+            }
+            wake(now.plus(NETWORK_PAUSE));
+            return;
+        }
+        if (!memory.prepared()) {
+            commands.add(new PodCommand.Prepare());
+        }
+        if (!ready) {
+            commands.add(new PodCommand.CreateSandbox(
+                    Math.max(memory.nextAttempt(), observed.highestAttempt() + 1)));
+        }
+    }
+
+    /** Starts a container unless it must wait. */
+    private void start(ContainerSpec container) {
+        String name = container.name();
+        Optional<ContainerStatus> before = observed.newest(name);
+        if (before.filter(status -> status.state() != ContainerState.EXITED).isPresent()) {
+            // It was created but not started, by an agent that ended in between; its name is in use.
+            if (!isBlocked()) {
+                commands.add(remove(before.get()));
+            }
+            return;
+        }
+        Optional<PodMemory.Problem> problem = memory.problem(name);
+        if (problem.filter(last -> last.retryAt().isAfter(now)).isPresent()) {
+            waiting.put(name, waiting(container, problem.get()));
+            wake(problem.get().retryAt());
+            return;
+        }
+        if (before.isPresent()) {
+            Instant ended = Observed.time(before.get().finishedAtNanos());
+            PodMemory.Restart last = memory.restart(container);
+            Instant until = last.pause().until(ended, now);
+            // A start that was decided and failed before there was a new container does not wait twice.
+            boolean decided = last.after().equals(before.get().id());
+            if (!decided && until.isAfter(now)) {
+                backOff(container, before.get(), last.pause());
+                wake(until);
+                return;
+            }
+            if (!decided) {
+                memory = memory.restarted(container, before.get().id(), now);
+            }
+        }
+        int attempt = before.map(PodLabels::restartCount).orElse(-1) + 1;
+        commands.add(new PodCommand.StartContainer(
+                container, observed.sandbox().orElseThrow().id(), attempt));
+    }
+
+    private Decision.Waiting waiting(ContainerSpec container, PodMemory.Problem problem) {
+        boolean pull = problem.reason().equals(Reasons.ERR_IMAGE_PULL);
+        // The status shows the error itself for a moment, then that the pull waits.
+        boolean fresh = memory.pulledAt()
+                .getOrDefault(container.image(), Instant.EPOCH)
+                .plus(PULL_ERROR_SHOWN)
+                .isAfter(now);
+        if (!pull || fresh) {
+            if (pull) {
+                wake(memory.pulledAt().getOrDefault(container.image(), now).plus(PULL_ERROR_SHOWN));
+            }
+            return new Decision.Waiting(problem.reason(), problem.message());
+        }
+        String text = "Back-off pulling image \"" + container.image() + "\"";
+        tellOnce(container.name(), "pull " + problem.failures(), "Normal", text);
+        return new Decision.Waiting(
+                Reasons.IMAGE_PULL_BACK_OFF, text + ": " + problem.reason() + ": " + problem.message());
+    }
+
+    private void backOff(ContainerSpec container, ContainerStatus before, Pause pause) {
+        String who = container.name() + " in pod " + pod.name() + "_" + pod.namespace() + "(" + pod.uid() + ")";
+        tellOnce(container.name(), before.id(), "Warning", "Back-off restarting failed container " + who);
+        waiting.put(
+                container.name(),
+                new Decision.Waiting(
+                        Reasons.CRASH_LOOP_BACK_OFF,
+                        "back-off " + pause.text() + " restarting failed container=" + container.name() + " pod="
+                                + pod.name() + "_" + pod.namespace() + "(" + pod.uid() + ")"));
+    }
+
+    private void tellOnce(String container, String occasion, String type, String text) {
+        if (!occasion.equals(memory.waited().get(container))) {
+            events.add(new Decision.Event(type, "BackOff", text));
+            memory = memory.waiting(container, occasion);
+        }
+    }
+
+    /** Removes ended containers except the newest one of each name, and sandboxes that were replaced. */
+    private void tidy() {
+        Set<String> kept = new HashSet<>();
+        List<ContainerStatus> old = observed.containers().stream()
+                .filter(container -> !Observed.mayRun(container) && !kept.add(container.name()))
+                .toList();
+        List<PodSandbox> replaced = observed.sandboxes().stream()
+                .skip(1)
+                .map(PodSandboxStatus::sandbox)
+                .toList();
+        // While an ended container is kept, its sandbox is, too.
+        boolean free = observed.containers().stream().allMatch(Observed::mayRun);
+        if (old.isEmpty() && (replaced.isEmpty() || !free) || isBlocked()) {
+            return;
+        }
+        old.forEach(container -> commands.add(remove(container)));
+        if (free) {
+            replaced.forEach(sandbox -> {
+                commands.add(new PodCommand.StopSandbox(sandbox.id()));
+                commands.add(new PodCommand.RemoveSandbox(sandbox.id()));
+            });
+        }
+    }
+
+    /** Commands that stop whatever runs; false if nothing does. */
+    private boolean stopAll() {
+        List<PodSandbox> sandboxes = observed.sandboxes().stream()
+                .map(PodSandboxStatus::sandbox)
+                .filter(sandbox -> !memory.stopped().contains(sandbox.id()))
+                .toList();
+        // Once its sandbox has stopped, a container of unknown state has ended, too.
+        List<PodCommand.Kill> kills = observed.containers().stream()
+                .filter(container -> container.state() == ContainerState.RUNNING
+                        || Observed.mayRun(container) && !sandboxes.isEmpty())
+                .map(PodSync::kill)
+                .toList();
+        if (kills.isEmpty() && sandboxes.isEmpty()) {
+            return false;
+        }
+        if (!isBlocked()) {
+            if (!kills.isEmpty()) {
+                commands.add(new PodCommand.KillContainers(kills, wanted.grace()));
+            }
+            sandboxes.forEach(sandbox -> commands.add(new PodCommand.StopSandbox(sandbox.id())));
+        }
+        return true;
+    }
+
+    /** Ends everything of the pod. */
+    private void end() {
+        if (isBlocked() || stopAll()) {
+            return;
+        }
+        observed.containers().forEach(container -> commands.add(remove(container)));
+        observed.sandboxes()
+                .forEach(status -> commands.add(
+                        new PodCommand.RemoveSandbox(status.sandbox().id())));
+        if (!commands.isEmpty()) {
+            return;
+        }
+        if (!memory.cleaned()) {
+            commands.add(new PodCommand.CleanUp());
+        } else if (wanted.inApi() && !memory.deleted()) {
+            commands.add(new PodCommand.DeleteFromApi());
+        }
+    }
+
+    /** Whether the last command for the pod as a whole failed a moment ago. */
+    private boolean isBlocked() {
+        Optional<Instant> retry = memory.problem(PodMemory.POD)
+                .map(PodMemory.Problem::retryAt)
+                .filter(at -> at.isAfter(now));
+        retry.ifPresent(this::wake);
+        return retry.isPresent();
+    }
+
+    private boolean restarts(ContainerStatus ended) {
+        if (ended.state() == ContainerState.CREATED) {
+            return true;
+        }
+        return switch (pod.restartPolicy()) {
+            case ALWAYS -> true;
+            case ON_FAILURE -> ended.exitCode() != 0;
+            case NEVER -> false;
+        };
+    }
+
+    private static boolean isChanged(ContainerSpec container, ContainerStatus status) {
+        if (status.state() == ContainerState.UNKNOWN) {
+            // The runtime lost it: only a new one is certain to run.
+            return true;
+        }
+        String hash = status.origin().annotations().getOrDefault(PodLabels.HASH, "");
+        return !hash.isEmpty() && !hash.equals(PodLabels.hash(container));
+    }
+
+    private static PodCommand.Kill kill(ContainerStatus container) {
+        return new PodCommand.Kill(container.id(), container.name());
+    }
+
+    private static PodCommand.RemoveContainer remove(ContainerStatus container) {
+        return new PodCommand.RemoveContainer(
+                container.id(), container.name(), container.origin().attempt());
+    }
+
+    private void wake(Instant at) {
+        wakeAt = wakeAt.filter(earlier -> earlier.isBefore(at)).or(() -> Optional.of(at));
+    }
+}

@@ -1,0 +1,64 @@
+package io.nodekeeper.agent.pods.volumes;
+
+import io.nodekeeper.api.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/** Checks a {@code hostPath} volume against its {@code type}, and makes what the type lets it make. Blocks on the disk. */
+final class HostPaths {
+    private HostPaths() {}
+
+    static void check(String volume, JsonObject source) throws IOException {
+        Path path = Path.of(source.text("path"));
+        switch (source.text("type")) {
+            case "" -> {}
+            case "DirectoryOrCreate" -> {
+                makeDirectory(path);
+                require(Files.isDirectory(path), volume, path, "a directory");
+            }
+            case "FileOrCreate" -> {
+                makeFile(path);
+                require(Files.isRegularFile(path), volume, path, "a file");
+            }
+            case "Directory" -> require(Files.isDirectory(path), volume, path, "a directory");
+            case "File" -> require(Files.isRegularFile(path), volume, path, "a file");
+            case "Socket" -> require(is(path, 0140000), volume, path, "a socket file");
+            case "CharDevice" -> require(is(path, 0020000), volume, path, "a character device");
+            case "BlockDevice" -> require(is(path, 0060000), volume, path, "a block device");
+            default ->
+                throw new IOException(
+                        "volume \"" + volume + "\": hostPath type " + source.text("type") + " is not known");
+        }
+    }
+
+    private static void makeDirectory(Path path) throws IOException {
+        if (!Files.exists(path)) {
+            Files.createDirectories(path);
+            // Afterwards, because the process has a umask.
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+    }
+
+    private static void makeFile(Path path) throws IOException {
+        try {
+            Files.createFile(path);
+        } catch (FileAlreadyExistsException e) {
+            // As wanted.
+        }
+    }
+
+    /** Whether the file has that type, one of the {@code S_IF} constants of stat(2). */
+    private static boolean is(Path path, int type) throws IOException {
+        return Files.exists(path) && ((int) Files.getAttribute(path, "unix:mode") & 0170000) == type;
+    }
+
+    private static void require(boolean holds, String volume, Path path, String expected) throws IOException {
+        if (!holds) {
+            throw new IOException(
+                    "volume \"" + volume + "\": hostPath type check failed: " + path + " is not " + expected);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** The directories and volumes of pods on this node's disk. */
+@NullMarked
+package io.nodekeeper.agent.pods.volumes;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,181 @@
+package io.nodekeeper.agent.pods.containers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.Image;
+import io.nodekeeper.cri.config.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxOptions;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** What the runtime is told about a pod. */
+class ContainersTest {
+    private static final NodeSettings NODE = new NodeSettings(
+            "n1",
+            List.of("192.168.0.5"),
+            Json.parseObject("{\"memory\": \"4Gi\"}"),
+            Json.parseObject("{\"cpu\": \"4\", \"memory\": \"3Gi\"}"),
+            Path.of("/logs"),
+            List.of("10.96.0.10"),
+            "cluster.local");
+    private static final Image IMAGE = new Image("sha256:1", List.of(), List.of("app:1"), 1, OptionalLong.of(0), "");
+
+    @Test
+    void shouldNameAndLabelAsAKubeletDoes() {
+        ContainerConfig config = config("{\"name\": \"app\", \"image\": \"app:1\"}", References.NONE, 2);
+
+        assertThat(config.labels())
+                .isEqualTo(Map.of(
+                        "io.kubernetes.pod.name",
+                        "web",
+                        "io.kubernetes.pod.namespace",
+                        "shop",
+                        "io.kubernetes.pod.uid",
+                        "u1",
+                        "io.kubernetes.container.name",
+                        "app"));
+        assertThat(config.annotations())
+                .containsEntry("io.kubernetes.container.restartCount", "2")
+                .containsEntry("io.kubernetes.pod.terminationGracePeriod", "30");
+        assertThat(config.logPath()).isEqualTo("app/2.log");
+        assertThat(config.image()).isEqualTo("sha256:1");
+        assertThat(config.mounts())
+                .containsExactly(new ContainerConfig.Mount(
+                        "/etc/hosts", "/pods/u1/etc-hosts", false, ContainerConfig.Propagation.PRIVATE));
+    }
+
+    @Test
+    void shouldTakeTheEnvironmentFromEverySourceAndExpandItInCommands() {
+        References references = new References(
+                Map.of("settings", Json.parseObject("{\"data\": {\"a\": \"1\", \"b\": \"2\"}}")),
+                Map.of("keys", Json.parseObject("{\"data\": {\"token\": \"c2VjcmV0\"}}")));
+
+        ContainerConfig config = config("""
+                {"name": "app", "image": "app:1", "command": ["run", "$(NAME)", "$(NONE)", "$$(NAME)"],
+                 "resources": {"limits": {"cpu": "1500m"}},
+                 "envFrom": [{"prefix": "S_", "configMapRef": {"name": "settings"}},
+                             {"secretRef": {"name": "none", "optional": true}}],
+                 "env": [{"name": "NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+                         {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+                         {"name": "APP", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['app']"}}},
+                         {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "token"}}},
+                         {"name": "CPU", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}},
+                         {"name": "MEMORY",
+                          "valueFrom": {"resourceFieldRef": {"resource": "limits.memory", "divisor": "1Mi"}}},
+                         {"name": "URL", "value": "http://$(IP)/$(S_a)"}]}
+                """, references, 0);
+
+        assertThat(config.environment())
+                .isEqualTo(Map.of(
+                        "S_a", "1",
+                        "S_b", "2",
+                        "NAME", "web",
+                        "IP", "10.1.0.7",
+                        "APP", "front",
+                        "KEY", "secret",
+                        "CPU", "2",
+                        "MEMORY", "3072",
+                        "URL", "http://10.1.0.7/1"));
+        assertThat(config.command()).containsExactly("run", "web", "$(NONE)", "$(NAME)");
+    }
+
+    @Test
+    void shouldNameTheConfigMapOrKeyThatIsMissing() {
+        String reference = """
+                {"name": "app", "image": "app:1",
+                 "env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "z"}}}]}
+                """;
+        References other = new References(Map.of("settings", Json.parseObject("{\"data\": {}}")), Map.of());
+
+        assertThatThrownBy(() -> config(reference, References.NONE, 0))
+                .isInstanceOf(ContainerConfigException.class)
+                .hasMessage("configmap \"settings\" not found");
+        assertThatThrownBy(() -> config(reference, other, 0))
+                .hasMessage("couldn't find key z in ConfigMap shop/settings");
+    }
+
+    @Test
+    void shouldConvertRequestsAndLimitsToTheKernelsNumbers() {
+        ContainerConfig burstable = config("""
+                {"name": "app", "image": "app:1",
+                 "resources": {"requests": {"cpu": "250m", "memory": "1Gi"}, "limits": {"cpu": "500m", "memory": "2Gi"}}}
+                """, References.NONE, 0);
+        ContainerConfig free = config("{\"name\": \"app\", \"image\": \"app:1\"}", References.NONE, 0);
+
+        assertThat(burstable.resources())
+                .isEqualTo(new ContainerConfig.Resources(256, 50_000, 100_000, 2_147_483_648L, 750));
+        assertThat(free.resources()).isEqualTo(new ContainerConfig.Resources(2, 0, 0, 0, 1_000));
+    }
+
+    @Test
+    void shouldRefuseRootWhereThePodForbidsIt() {
+        assertThatThrownBy(() -> config(
+                        "{\"name\": \"app\", \"image\": \"app:1\", \"securityContext\": {\"runAsNonRoot\": true}}",
+                        References.NONE,
+                        0))
+                .hasMessage("container has runAsNonRoot and image will run as root (container: app)");
+        assertThat(config(
+                                "{\"name\": \"app\", \"image\": \"app:1\","
+                                        + " \"securityContext\": {\"runAsNonRoot\": true, \"runAsUser\": 7}}",
+                                References.NONE,
+                                0)
+                        .security()
+                        .user())
+                .hasValue(7);
+    }
+
+    @Test
+    void shouldUseTheClustersDnsForPodsWithANetworkOfTheirOwn() {
+        SandboxConfig own = Sandboxes.config(pod("", "{}"), 1, NODE, "nameserver 9.9.9.9\nsearch lan\noptions rotate\n");
+        SandboxConfig hosts = Sandboxes.config(
+                pod("\"hostNetwork\": true,", "{}"), 1, NODE, "nameserver 9.9.9.9\nsearch lan\noptions rotate\n");
+
+        assertThat(own.options().dns())
+                .contains(new SandboxOptions.Dns(
+                        List.of("10.96.0.10"),
+                        List.of("shop.svc.cluster.local", "svc.cluster.local", "cluster.local", "lan"),
+                        List.of("ndots:5")));
+        assertThat(own.options().hostname()).isEqualTo("web");
+        assertThat(hosts.options().dns())
+                .contains(new SandboxOptions.Dns(List.of("9.9.9.9"), List.of("lan"), List.of("rotate")));
+        assertThat(hosts.options().hostname()).isEmpty();
+        assertThat(hosts.options().namespaces().hostNetwork()).isTrue();
+        assertThat(own.logDirectory()).isEqualTo("/logs/shop_web_u1");
+    }
+
+    @Test
+    void shouldWriteTheHostsFileWithAliases() {
+        Pod pod = pod("\"hostAliases\": [{\"ip\": \"10.0.0.1\", \"hostnames\": [\"db\", \"db.lan\"]}],", "{}");
+
+        assertThat(HostsFile.of(pod, List.of("10.1.0.7")))
+                .startsWith("# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n")
+                .contains("\n10.1.0.7\tweb\n")
+                .endsWith("\n# Entries added by HostAliases.\n10.0.0.1\tdb\tdb.lan\n");
+    }
+
+    private static ContainerConfig config(String container, References references, int attempt) {
+        Pod pod = pod("", container);
+        return Containers.config(
+                pod,
+                pod.containers().getFirst(),
+                attempt,
+                new Containers.Inputs(
+                        NODE, IMAGE, references, List.of("10.1.0.7"), Map.of(), Path.of("/pods/u1/etc-hosts")));
+    }
+
+    private static Pod pod(String spec, String container) {
+        JsonObject json = Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "u1", "labels": {"app": "front"}},
+                 "spec": {%s "containers": [%s]}}
+                """.formatted(spec, container));
+        return new Pod(json);
+    }
+}

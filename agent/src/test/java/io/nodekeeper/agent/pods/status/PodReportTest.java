@@ -1,0 +1,161 @@
+package io.nodekeeper.agent.pods.status;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.pleg.PodRef;
+import io.nodekeeper.agent.pleg.PodStatus;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.sync.Decision;
+import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.ContainerStatus;
+import io.nodekeeper.cri.PodSandbox;
+import io.nodekeeper.cri.PodSandboxStatus;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The status that is reported for what the runtime shows. */
+class PodReportTest {
+    private static final Instant NOW = Instant.parse("2026-01-01T00:01:00Z");
+    private static final long START = 1_767_225_600_000_000_000L;
+
+    @Test
+    void shouldReportANewPodAsPendingAndCreating() {
+        JsonObject status = report(pod("Always"), shown(), Map.of());
+
+        assertThat(status.text("phase")).isEqualTo("Pending");
+        assertThat(status.text("startTime")).isEqualTo("2026-01-01T00:01:00Z");
+        assertThat(condition(status, "PodReadyToStartContainers").text("status"))
+                .isEqualTo("False");
+        assertThat(condition(status, "Initialized").text("status")).isEqualTo("True");
+        assertThat(condition(status, "PodScheduled").text("status")).isEqualTo("True");
+        assertThat(condition(status, "Ready").text("message"))
+                .isEqualTo("containers with unready status: [app]");
+        assertThat(container(status)).isEqualTo(Json.parseObject("""
+                {"name": "app", "state": {"waiting": {"reason": "ContainerCreating"}}, "lastState": {}, "ready": false,
+                 "restartCount": 0, "image": "app:1", "imageID": "", "started": false}
+                """));
+    }
+
+    @Test
+    void shouldReportARunningContainerAsReady() {
+        JsonObject status = report(pod("Always"), shown(running("c1", 0)), Map.of());
+
+        assertThat(status.text("phase")).isEqualTo("Running");
+        assertThat(status.text("podIP")).isEqualTo("10.1.0.7");
+        assertThat(status.text("hostIP")).isEqualTo("192.168.0.5");
+        assertThat(status.text("qosClass")).isEqualTo("BestEffort");
+        assertThat(condition(status, "Ready").text("status")).isEqualTo("True");
+        assertThat(container(status)).isEqualTo(Json.parseObject("""
+                {"name": "app", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}, "lastState": {}, "ready": true,
+                 "restartCount": 0, "image": "app:1", "imageID": "sha256:1", "containerID": "containerd://c1",
+                 "started": true}
+                """));
+    }
+
+    @Test
+    void shouldReportABackedOffContainerWithItsLastEndAsRunningPod() {
+        Decision.Waiting waiting = new Decision.Waiting("CrashLoopBackOff", "back-off 10s");
+
+        JsonObject status = report(pod("Always"), shown(ended("c2", 1, 3)), Map.of("app", waiting));
+
+        assertThat(status.text("phase")).isEqualTo("Running");
+        JsonObject container = container(status);
+        assertThat(container.object("state").object("waiting").text("reason")).isEqualTo("CrashLoopBackOff");
+        assertThat(container.object("lastState").object("terminated").number("exitCode"))
+                .contains(3L);
+        assertThat(container.object("lastState").object("terminated").text("reason"))
+                .isEqualTo("Error");
+        assertThat(container.number("restartCount")).contains(1L);
+    }
+
+    @Test
+    void shouldReportTheEndOfPodsThatDoNotRestart() {
+        assertThat(report(pod("Never"), shown(ended("c1", 0, 0)), Map.of()).text("phase"))
+                .isEqualTo("Succeeded");
+        assertThat(report(pod("Never"), shown(ended("c1", 0, 1)), Map.of()).text("phase"))
+                .isEqualTo("Failed");
+        assertThat(report(pod("OnFailure"), shown(ended("c1", 0, 1)), Map.of()).text("phase"))
+                .isEqualTo("Running");
+        JsonObject succeeded = report(pod("Never"), shown(ended("c1", 0, 0)), Map.of());
+        assertThat(condition(succeeded, "Ready").text("reason")).isEqualTo("PodCompleted");
+    }
+
+    @Test
+    void shouldKeepTheTimesOfWhatDidNotChange() {
+        JsonObject before = report(pod("Always"), shown(running("c1", 0)), Map.of());
+        PodReport.Inputs later =
+                new PodReport.Inputs(Map.of(), List.of("192.168.0.5"), "containerd", NOW.plusSeconds(60));
+
+        JsonObject after =
+                PodReport.status(Wanted.ofApi(pod("Always")), shown(running("c1", 0)), before, later);
+
+        assertThat(after).isEqualTo(before);
+    }
+
+    @Test
+    void shouldReportADeletedPodThatEndedAsFailedWhateverItsRestartPolicy() {
+        Pod pod = new Pod(Json.parseObject("""
+                {"metadata": {"name": "web", "deletionTimestamp": "2026-01-01T00:00:30Z"},
+                 "spec": {"restartPolicy": "Always", "containers": [{"name": "app", "image": "app:1"}]}}
+                """));
+
+        assertThat(report(pod, shown(ended("c1", 0, 137)), Map.of()).text("phase"))
+                .isEqualTo("Failed");
+    }
+
+    private static JsonObject report(Pod pod, PodStatus observed, Map<String, Decision.Waiting> waiting) {
+        return PodReport.status(
+                Wanted.ofApi(pod),
+                observed,
+                JsonObject.EMPTY,
+                new PodReport.Inputs(waiting, List.of("192.168.0.5"), "containerd", NOW));
+    }
+
+    private static Pod pod(String restartPolicy) {
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "web"},
+                 "spec": {"restartPolicy": "%s", "containers": [{"name": "app", "image": "app:1"}]}}
+                """.formatted(restartPolicy)));
+    }
+
+    private static PodStatus shown(ContainerStatus... containers) {
+        List<PodSandboxStatus> sandboxes = containers.length == 0
+                ? List.of()
+                : List.of(new PodSandboxStatus(
+                        new PodSandbox("s1", "u1", "web", "shop", 0, true, START), List.of("10.1.0.7")));
+        return new PodStatus(
+                new PodRef("u1", "web", "shop"),
+                sandboxes.isEmpty() ? List.of() : List.of("10.1.0.7"),
+                sandboxes,
+                List.of(containers));
+    }
+
+    private static ContainerStatus running(String id, int attempt) {
+        return new ContainerStatus(id, "app", ContainerState.RUNNING, START, 0, 0, "", "", origin(attempt));
+    }
+
+    private static ContainerStatus ended(String id, int attempt, int code) {
+        return new ContainerStatus(
+                id, "app", ContainerState.EXITED, START, START + 1_000_000_000L, code, "", "", origin(attempt));
+    }
+
+    private static ContainerStatus.Origin origin(int attempt) {
+        return new ContainerStatus.Origin(attempt, START, "app:1", "sha256:1", Map.of());
+    }
+
+    private static JsonObject container(JsonObject status) {
+        return status.array("containerStatuses").objects().findFirst().orElseThrow();
+    }
+
+    private static JsonObject condition(JsonObject status, String type) {
+        return status.array("conditions").objects()
+                .filter(condition -> condition.text("type").equals(type))
+                .findFirst()
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,264 @@
+package io.nodekeeper.agent.pods.sync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.cri.ContainerState;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What is decided for a pod, step by step. */
+class PodSyncTest {
+    @Test
+    void shouldPrepareThenCreateTheSandboxThenStartTheContainersOfANewPod() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+
+        pod.settle();
+
+        assertThat(pod.done.stream().map(command -> command.getClass().getSimpleName()))
+                .containsExactly("Prepare", "CreateSandbox", "StartContainer", "StartContainer");
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.runtime.runs("log")).isTrue();
+    }
+
+    @Test
+    void shouldStartNothingAgainAfterARestartOfTheAgent() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+        pod.done.clear();
+
+        pod.memory = PodMemory.EMPTY;
+        pod.settle();
+
+        assertThat(pod.done).isEmpty();
+    }
+
+    @Test
+    void shouldRemoveAContainerThatAnEarlierAgentCreatedAndDidNotStart() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Never"));
+        PodCommand.StartContainer start = new PodCommand.StartContainer(
+                pod.wanted.pod().containers().getFirst(), "s1", 0);
+        pod.runtime.apply(new PodCommand.CreateSandbox(0), pod.now);
+        pod.runtime.createOnly(start);
+        assertThat(pod.runtime.status().containers().getFirst().state()).isEqualTo(ContainerState.CREATED);
+
+        pod.settle();
+
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.runtime.containers()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRestartAtOnceThenAfterTenSecondsThenAfterTwenty() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.settle();
+        assertThat(pod.runtime.runs("app")).isTrue();
+
+        pod.runtime.exitRunning("app", 1, pod.now);
+        Decision waits = pod.settle();
+        assertThat(waits.waiting().get("app"))
+                .isEqualTo(new Decision.Waiting(
+                        "CrashLoopBackOff",
+                        "back-off 10s restarting failed container=app pod=web_shop(u1)"));
+        pod.after(Duration.ofSeconds(9));
+        assertThat(pod.runtime.runs("app")).isFalse();
+        pod.after(Duration.ofSeconds(1));
+        assertThat(pod.runtime.runs("app")).isTrue();
+
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.after(Duration.ofSeconds(19));
+        assertThat(pod.runtime.runs("app")).isFalse();
+        pod.after(Duration.ofSeconds(1));
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.events.stream().map(Decision.Event::reason)).containsExactly("BackOff", "BackOff");
+    }
+
+    @Test
+    void shouldNeverWaitLongerThanFiveMinutesAndForgetAfterTenCalmOnes() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        for (int crash = 0; crash < 10; crash++) {
+            pod.after(Duration.ofMinutes(5));
+            assertThat(pod.runtime.runs("app")).isTrue();
+            pod.runtime.exitRunning("app", 1, pod.now);
+        }
+        pod.after(Duration.ofMinutes(16));
+
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.settle();
+
+        assertThat(pod.runtime.runs("app")).isTrue();
+    }
+
+    @Test
+    void shouldKeepOneEndedContainerOfEachName() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        for (int crash = 0; crash < 5; crash++) {
+            pod.after(Duration.ofMinutes(6));
+            pod.runtime.exitRunning("app", 1, pod.now);
+        }
+        pod.after(Duration.ofMinutes(6));
+
+        // Two that run, and the one that ended last.
+        assertThat(pod.runtime.containers()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldNotRestartWhatSucceededOnFailureOnly() {
+        PodFixture pod = new PodFixture(PodFixture.pod("OnFailure"));
+        pod.settle();
+
+        pod.runtime.exitRunning("app", 0, pod.now);
+        pod.runtime.exitRunning("log", 2, pod.now);
+        pod.after(Duration.ofMinutes(1));
+
+        assertThat(pod.runtime.runs("app")).isFalse();
+        assertThat(pod.runtime.runs("log")).isTrue();
+    }
+
+    @Test
+    void shouldStopTheSandboxOnceAllContainersHaveEndedForGood() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Never"));
+        pod.settle();
+
+        pod.runtime.exitRunning("app", 0, pod.now);
+        pod.runtime.exitRunning("log", 1, pod.now);
+        pod.after(Duration.ofMinutes(1));
+
+        assertThat(pod.runtime.status().sandboxes().getFirst().sandbox().ready()).isFalse();
+        assertThat(pod.runtime.containers()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldReplaceASandboxThatDiedAndAllContainersInIt() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+
+        pod.runtime.sandboxDies(pod.now);
+        pod.after(Duration.ofSeconds(1));
+
+        assertThat(pod.runtime.status().sandboxes().getFirst().sandbox().attempt())
+                .isEqualTo(1);
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.runtime.runs("log")).isTrue();
+    }
+
+    @Test
+    void shouldReplaceAContainerWhoseImageChanged() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+
+        pod.wanted = Wanted.ofApi(PodFixture.pod("Always", "app:2", ""));
+        pod.settle();
+
+        assertThat(pod.runtime.image("app")).contains("app:2");
+        assertThat(pod.runtime.sandboxes()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldEndADeletedPodWithItsGraceThenRemoveEverythingThenDeleteItFromTheApi() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+        pod.done.clear();
+
+        pod.wanted = Wanted.ofApi(deleted(7));
+        Decision end = pod.settle();
+
+        assertThat(pod.done.stream().map(command -> command.getClass().getSimpleName()))
+                .containsExactly(
+                        "KillContainers",
+                        "StopSandbox",
+                        "RemoveContainer",
+                        "RemoveContainer",
+                        "RemoveSandbox",
+                        "CleanUp",
+                        "DeleteFromApi");
+        assertThat(((PodCommand.KillContainers) pod.done.getFirst()).grace()).isEqualTo(Duration.ofSeconds(7));
+        assertThat(end.finished()).isTrue();
+    }
+
+    @Test
+    void shouldNotDeleteFromTheApiWhatNoSourceHas() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+
+        pod.wanted = Wanted.gone(pod.wanted.pod(), Duration.ofSeconds(2));
+        Decision end = pod.settle();
+
+        assertThat(end.finished()).isTrue();
+        assertThat(pod.runtime.isEmpty()).isTrue();
+        assertThat(pod.runtime.deletedFromApi).isFalse();
+    }
+
+    @Test
+    void shouldShowAFailedPullThenThatTheNextOneWaits() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.runtime.missing("app:1");
+
+        Decision first = pod.settle();
+        assertThat(first.waiting().get("app")).isEqualTo(new Decision.Waiting("ErrImagePull", "no such image"));
+        assertThat(pod.runtime.runs("log")).isTrue();
+
+        Decision later = pod.after(Duration.ofSeconds(3));
+        assertThat(later.waiting().get("app"))
+                .isEqualTo(new Decision.Waiting(
+                        "ImagePullBackOff", "Back-off pulling image \"app:1\": ErrImagePull: no such image"));
+
+        pod.runtime.available("app:1");
+        pod.after(Duration.ofSeconds(7));
+        assertThat(pod.runtime.runs("app")).isTrue();
+    }
+
+    @Test
+    void shouldWaitForTheNetworkUnlessThePodIsOnTheHosts() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.networkReady = false;
+
+        pod.after(Duration.ofSeconds(5));
+        assertThat(pod.runtime.sandboxes()).isZero();
+        assertThat(pod.events).containsExactly(new Decision.Event("Warning", "NetworkNotReady", "network is not ready"));
+
+        pod.networkReady = true;
+        pod.after(Duration.ofSeconds(1));
+        assertThat(pod.runtime.runs("app")).isTrue();
+    }
+
+    @Test
+    void shouldRefuseAPodByTheNameOfTheFieldThatIsNotSupported() {
+        Pod asked = new Pod(Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"},
+                 "spec": {"containers": [{"name": "app", "image": "app:1"}], "initContainers": [{"name": "first"}]}}
+                """));
+        PodFixture pod = new PodFixture(asked);
+
+        Decision decision = pod.after(Duration.ofMinutes(1));
+
+        String message = "spec.initContainers is not supported by this node's agent";
+        assertThat(decision.waiting().get("app")).isEqualTo(new Decision.Waiting("UnsupportedField", message));
+        assertThat(pod.events).containsExactly(new Decision.Event("Warning", "UnsupportedField", message));
+        assertThat(pod.runtime.isEmpty()).isTrue();
+    }
+
+    @Test
+    void shouldTryANewAttemptAfterAFailedSandbox() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        Decision decision = pod.decide();
+        PodCommand create = decision.commands().getLast();
+
+        pod.memory = pod.memory.after(create, new Outcome.Failed("Failed", "no address"), pod.now);
+
+        assertThat(pod.decide().commands()).isEmpty();
+        pod.now = pod.now.plusSeconds(1);
+        assertThat(pod.decide().commands()).contains(new PodCommand.CreateSandbox(1));
+    }
+
+    private static Pod deleted(int grace) {
+        return PodFixture.pod(
+                "Always",
+                "app:1",
+                ", \"deletionTimestamp\": \"2026-01-01T00:00:30Z\", \"deletionGracePeriodSeconds\": " + grace);
+    }
+}

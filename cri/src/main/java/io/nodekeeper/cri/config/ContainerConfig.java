@@ -1,0 +1,109 @@
+package io.nodekeeper.cri.config;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * The configuration of a new container. Immutable.
+ *
+ * @param attempt how many containers of that name the pod had before
+ * @param image the reference that the runtime gave for a pulled image
+ * @param command replaces the image's entrypoint; empty for that of the image
+ * @param args replaces the image's command; empty for that of the image
+ * @param workingDir empty for that of the image
+ * @param environment name → value, in order
+ * @param logPath relative to the sandbox's log directory
+ */
+public record ContainerConfig(
+        String name,
+        int attempt,
+        String image,
+        List<String> command,
+        List<String> args,
+        String workingDir,
+        Map<String, String> environment,
+        List<Mount> mounts,
+        Map<String, String> labels,
+        Map<String, String> annotations,
+        String logPath,
+        Terminal terminal,
+        Resources resources,
+        Security security) {
+
+    /** Keeps copies; the environment keeps its order. */
+    public ContainerConfig {
+        command = List.copyOf(command);
+        args = List.copyOf(args);
+        environment = Collections.unmodifiableMap(new LinkedHashMap<>(environment));
+        mounts = List.copyOf(mounts);
+        labels = Map.copyOf(labels);
+        annotations = Map.copyOf(annotations);
+    }
+
+    /** Without the environment and the command, which may contain secrets. */
+    @Override
+    public String toString() {
+        return "ContainerConfig[" + name + ", attempt " + attempt + ", image " + image + "]";
+    }
+
+    /** A file or directory of the host that the container sees. Both paths are absolute. */
+    public record Mount(String containerPath, String hostPath, boolean readonly, Propagation propagation) {}
+
+    /** Whether mounts below a mount are passed on. In the order of CRI's numbers. */
+    public enum Propagation {
+        /** Not passed on. */
+        PRIVATE,
+        /** New mounts on the host appear in the container. */
+        HOST_TO_CONTAINER,
+        /** In both directions. */
+        BIDIRECTIONAL
+    }
+
+    /** Whether the container has an open standard input and a terminal. */
+    public record Terminal(boolean stdin, boolean stdinOnce, boolean tty) {
+        /** Neither. */
+        public static final Terminal NONE = new Terminal(false, false, false);
+    }
+
+    /**
+     * Limits.
+     *
+     * @param cpuShares relative weight of processor time
+     * @param cpuQuota µs of processor time in each period; 0 for no limit
+     * @param cpuPeriod µs; 0 for the kernel's default
+     * @param memoryLimit bytes; 0 for no limit
+     * @param oomScoreAdjust from -1000 to 1000; the kernel kills the highest first
+     */
+    public record Resources(long cpuShares, long cpuQuota, long cpuPeriod, long memoryLimit, int oomScoreAdjust) {}
+
+    /**
+     * Rights of the container's processes.
+     *
+     * @param user empty for that of the image
+     * @param group empty for that of the image; only with a user
+     * @param unconfined whether system calls are not filtered; otherwise the runtime's default filter is used
+     * @param maskProc whether parts of {@code /proc} and {@code /sys} are hidden or read-only, as usual
+     */
+    public record Security(
+            boolean privileged,
+            SandboxOptions.Namespaces namespaces,
+            OptionalLong user,
+            OptionalLong group,
+            List<Long> supplementalGroups,
+            boolean readonlyRoot,
+            boolean noNewPrivileges,
+            List<String> addedCapabilities,
+            List<String> droppedCapabilities,
+            boolean unconfined,
+            boolean maskProc) {
+        /** Keeps copies. */
+        public Security {
+            supplementalGroups = List.copyOf(supplementalGroups);
+            addedCapabilities = List.copyOf(addedCapabilities);
+            droppedCapabilities = List.copyOf(droppedCapabilities);
+        }
+    }
+}

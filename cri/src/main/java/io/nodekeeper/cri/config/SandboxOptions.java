@@ -1,0 +1,81 @@
+package io.nodekeeper.cri.config;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The part of a sandbox's configuration that most sandboxes leave at its default. Immutable.
+ *
+ * @param hostname empty on the host's network
+ * @param labels besides those of the pod's name, namespace and UID
+ * @param annotations of the sandbox
+ * @param dns empty for the runtime's own choice
+ * @param ports that the network plugin maps to the host
+ * @param cgroupParent empty for the runtime's own choice
+ * @param namespaces which namespaces the pod shares with the host
+ * @param privileged whether a container of the pod is privileged
+ */
+public record SandboxOptions(
+        String hostname,
+        Map<String, String> labels,
+        Map<String, String> annotations,
+        Optional<Dns> dns,
+        List<Port> ports,
+        String cgroupParent,
+        Namespaces namespaces,
+        boolean privileged) {
+    /** The longest hostname that Linux accepts. */
+    public static final int MAX_HOSTNAME = 63;
+
+    /** Keeps copies. */
+    public SandboxOptions {
+        labels = Map.copyOf(labels);
+        annotations = Map.copyOf(annotations);
+        ports = List.copyOf(ports);
+    }
+
+    /** The options of a sandbox with namespaces of its own; the hostname is {@code podName}, cut to 63 characters. */
+    public static SandboxOptions named(String podName) {
+        return new SandboxOptions(
+                podName.substring(0, Math.min(podName.length(), MAX_HOSTNAME)),
+                Map.of(),
+                Map.of(),
+                Optional.empty(),
+                List.of(),
+                "",
+                Namespaces.OWN,
+                false);
+    }
+
+    /** The content of {@code resolv.conf} in the pod's containers. */
+    public record Dns(List<String> servers, List<String> searches, List<String> options) {
+        /** Keeps copies. */
+        public Dns {
+            servers = List.copyOf(servers);
+            searches = List.copyOf(searches);
+            options = List.copyOf(options);
+        }
+    }
+
+    /**
+     * A port of the host that leads to a port of the pod.
+     *
+     * @param protocol {@code TCP}, {@code UDP} or {@code SCTP}
+     * @param hostIp empty for all addresses
+     */
+    public record Port(String protocol, int containerPort, int hostPort, String hostIp) {}
+
+    /**
+     * The namespaces of a sandbox.
+     *
+     * @param hostNetwork whether the pod uses the host's network
+     * @param hostPid whether its containers see the host's processes
+     * @param hostIpc whether it uses the host's IPC
+     * @param sharedPid whether its containers see each other's processes
+     */
+    public record Namespaces(boolean hostNetwork, boolean hostPid, boolean hostIpc, boolean sharedPid) {
+        /** Nothing is shared with the host; each container has its own processes, as in Kubernetes. */
+        public static final Namespaces OWN = new Namespaces(false, false, false, false);
+    }
+}
