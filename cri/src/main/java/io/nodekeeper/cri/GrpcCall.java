@@ -1,8 +1,8 @@
 package io.nodekeeper.cri;
 
+import io.grpc.MethodDescriptor;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
-import io.grpc.MethodDescriptor;
 import io.nodekeeper.cri.v1.ContainerFilter;
 import io.nodekeeper.cri.v1.ContainerStatsRequest;
 import io.nodekeeper.cri.v1.ContainerStatusRequest;

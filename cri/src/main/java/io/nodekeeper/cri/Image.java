@@ -12,8 +12,7 @@ import java.util.OptionalLong;
  * @param user the number of the user that its processes run as; empty if it names none or names one by text
  * @param userName the name of that user; empty if it names none or a number
  */
-public record Image(
-        String id, List<String> digests, List<String> tags, long size, OptionalLong user, String userName) {
+public record Image(String id, List<String> digests, List<String> tags, long size, OptionalLong user, String userName) {
 
     /** An image whose user is not known. */
     public Image(String id, List<String> digests, List<String> tags, long size) {

@@ -1,8 +1,8 @@
 package io.nodekeeper.cri;
 
 import io.nodekeeper.cri.config.ContainerConfig;
-import io.nodekeeper.cri.config.SandboxOptions;
 import io.nodekeeper.cri.config.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxOptions;
 import io.nodekeeper.cri.v1.Capability;
 import io.nodekeeper.cri.v1.ContainerMetadata;
 import io.nodekeeper.cri.v1.DNSConfig;
@@ -141,8 +141,11 @@ final class RuntimeRequests {
                                 rights.unconfined()
                                         ? SecurityProfile.ProfileType.Unconfined
                                         : SecurityProfile.ProfileType.RuntimeDefault));
-        rights.user().ifPresent(user -> context.setRunAsUser(Int64Value.newBuilder().setValue(user)));
-        rights.group().ifPresent(group -> context.setRunAsGroup(Int64Value.newBuilder().setValue(group)));
+        rights.user()
+                .ifPresent(user -> context.setRunAsUser(Int64Value.newBuilder().setValue(user)));
+        rights.group()
+                .ifPresent(
+                        group -> context.setRunAsGroup(Int64Value.newBuilder().setValue(group)));
         if (rights.maskProc()) {
             context.addAllMaskedPaths(MASKED).addAllReadonlyPaths(READONLY);
         }

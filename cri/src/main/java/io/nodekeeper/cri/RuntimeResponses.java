@@ -146,9 +146,7 @@ final class RuntimeResponses {
     }
 
     static List<Image> images(ListImagesResponse answer) {
-        return answer.getImagesList().stream()
-                .map(RuntimeResponses::image)
-                .toList();
+        return answer.getImagesList().stream().map(RuntimeResponses::image).toList();
     }
 
     static Optional<Image> image(ImageStatusResponse answer) {
@@ -161,9 +159,7 @@ final class RuntimeResponses {
                 List.copyOf(image.getRepoDigestsList()),
                 List.copyOf(image.getRepoTagsList()),
                 image.getSize(),
-                image.hasUid()
-                        ? OptionalLong.of(image.getUid().getValue())
-                        : OptionalLong.empty(),
+                image.hasUid() ? OptionalLong.of(image.getUid().getValue()) : OptionalLong.empty(),
                 image.getUsername());
     }
 

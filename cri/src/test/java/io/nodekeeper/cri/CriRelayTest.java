@@ -2,8 +2,8 @@ package io.nodekeeper.cri;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.cri.config.SandboxConfig;
 import io.grpc.Status;
+import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.v1.ContainerEventResponse;
 import io.nodekeeper.cri.v1.ContainerStatusResponse;
 import io.nodekeeper.cri.v1.RunPodSandboxResponse;

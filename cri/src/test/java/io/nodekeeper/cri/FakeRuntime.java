@@ -254,7 +254,9 @@ public final class FakeRuntime implements ContainerRuntime {
                 String id = "made-" + ++made;
                 containers.put(
                         id, new Container(id, sandbox, config.name(), pod.podUid(), ContainerState.CREATED, made));
-                origins.put(id, new ContainerStatus.Origin(config.attempt(), made, "", config.image(), config.annotations()));
+                origins.put(
+                        id,
+                        new ContainerStatus.Origin(config.attempt(), made, "", config.image(), config.annotations()));
                 yield id;
             }
             case RuntimeCall.StartContainer(String id) -> become(call, id, ContainerState.RUNNING);
@@ -268,8 +270,7 @@ public final class FakeRuntime implements ContainerRuntime {
 
     private RuntimeCall.Done become(RuntimeCall<?> call, String id, ContainerState state) {
         Container old = found(call, containers, id);
-        containers.put(
-                id, new Container(id, old.sandboxId(), old.name(), old.podUid(), state, old.createdAtNanos()));
+        containers.put(id, new Container(id, old.sandboxId(), old.name(), old.podUid(), state, old.createdAtNanos()));
         return RuntimeCall.Done.DONE;
     }
 

@@ -2,16 +2,12 @@ package io.nodekeeper.cri;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.OptionalLong;
-import io.nodekeeper.cri.v1.ImageStatusResponse;
-import io.nodekeeper.cri.v1.CreateContainerResponse;
-import io.nodekeeper.cri.v1.CreateContainerRequest;
-import io.nodekeeper.cri.config.SandboxOptions;
-import io.nodekeeper.cri.config.ContainerConfig;
-import io.nodekeeper.cri.config.SandboxConfig;
 import com.google.protobuf.ByteString;
 import io.grpc.Context;
 import io.grpc.Status;
+import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.SandboxConfig;
+import io.nodekeeper.cri.config.SandboxOptions;
 import io.nodekeeper.cri.containerd.Envelope;
 import io.nodekeeper.cri.containerd.EventsGrpc;
 import io.nodekeeper.cri.containerd.SubscribeRequest;
@@ -25,10 +21,13 @@ import io.nodekeeper.cri.v1.ContainerStats;
 import io.nodekeeper.cri.v1.ContainerStatsResponse;
 import io.nodekeeper.cri.v1.ContainerStatusResponse;
 import io.nodekeeper.cri.v1.CpuUsage;
+import io.nodekeeper.cri.v1.CreateContainerRequest;
+import io.nodekeeper.cri.v1.CreateContainerResponse;
 import io.nodekeeper.cri.v1.FilesystemIdentifier;
 import io.nodekeeper.cri.v1.FilesystemUsage;
 import io.nodekeeper.cri.v1.ImageFsInfoResponse;
 import io.nodekeeper.cri.v1.ImageServiceGrpc;
+import io.nodekeeper.cri.v1.ImageStatusResponse;
 import io.nodekeeper.cri.v1.ListContainersRequest;
 import io.nodekeeper.cri.v1.ListContainersResponse;
 import io.nodekeeper.cri.v1.ListImagesResponse;
@@ -62,6 +61,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -314,10 +314,8 @@ class GrpcRuntimeTest {
                                         .setWorkingSetBytes(
                                                 UInt64Value.newBuilder().setValue(22)))
                                 .setWritableLayer(FilesystemUsage.newBuilder()
-                                        .setUsedBytes(
-                                                UInt64Value.newBuilder().setValue(33))
-                                        .setInodesUsed(
-                                                UInt64Value.newBuilder().setValue(44))))
+                                        .setUsedBytes(UInt64Value.newBuilder().setValue(33))
+                                        .setInodesUsed(UInt64Value.newBuilder().setValue(44))))
                         .build());
 
         assertThat(ask(new RuntimeCall.GetContainerStats("c1"))).isEqualTo(new ContainerUsage("c1", 11, 22, 33, 44));
@@ -406,9 +404,11 @@ class GrpcRuntimeTest {
 
     @Test
     void aContainerIsCreatedWithItsWholeConfiguration() throws Exception {
-        cri.answer(RuntimeServiceGrpc.getCreateContainerMethod(), request -> CreateContainerResponse.newBuilder()
-                .setContainerId("c9")
-                .build());
+        cri.answer(
+                RuntimeServiceGrpc.getCreateContainerMethod(),
+                request -> CreateContainerResponse.newBuilder()
+                        .setContainerId("c9")
+                        .build());
         ContainerConfig config = new ContainerConfig(
                 "app",
                 3,

@@ -96,8 +96,7 @@ class AgentCostBench {
     }
 
     /** The shims of these pods are stopped: each agent asks for them, waits, and looks for the cause. */
-    private void withFaults(List<Measured> agents, Containerd containerd, List<Pods.RealPod> struck)
-            throws Exception {
+    private void withFaults(List<Measured> agents, Containerd containerd, List<Pods.RealPod> struck) throws Exception {
         List<Long> shims = new ArrayList<>();
         for (Pods.RealPod pod : struck) {
             shims.add(containerd.shim(pod.sandbox()));
@@ -151,17 +150,18 @@ class AgentCostBench {
         for (int i = 0; i < agents.size(); i++) {
             double percent = (end[i] - begin[i]) / 60 / MINUTES * 100;
             report.add(("%s, %s: %d pods, %d min: at most %.1f MB resident, %.2f %% of a core"
-                            + " (of the budget of %d MB, %.1f %%: %.2f and %.2f)%n").formatted(
-                    phase,
-                    agents.get(i).name,
-                    PODS,
-                    MINUTES,
-                    resident[i] / 1024.0,
-                    percent,
-                    BUDGET_MB,
-                    BUDGET_PERCENT,
-                    resident[i] / 1024.0 / BUDGET_MB,
-                    percent / BUDGET_PERCENT));
+                            + " (of the budget of %d MB, %.1f %%: %.2f and %.2f)%n")
+                    .formatted(
+                            phase,
+                            agents.get(i).name,
+                            PODS,
+                            MINUTES,
+                            resident[i] / 1024.0,
+                            percent,
+                            BUDGET_MB,
+                            BUDGET_PERCENT,
+                            resident[i] / 1024.0 / BUDGET_MB,
+                            percent / BUDGET_PERCENT));
         }
     }
 

@@ -74,7 +74,8 @@ class ObserveReportIT {
             // and of the two evicted pods the one on the living node is saved
             assertThat(report.object("summary").number("podsSaved")).contains(1L);
             assertThat(evictions(report))
-                    .startsWith("{\"change\":\"pod evicted\",\"both\":1,\"oursAlone\":0,\"theirsAlone\":0,\"theirsFalse\":1,");
+                    .startsWith(
+                            "{\"change\":\"pod evicted\",\"both\":1,\"oursAlone\":0,\"theirsAlone\":0,\"theirsFalse\":1,");
 
             // and people read the same, with commands that work
             theReportsForPeopleSayTheSame(cluster, verdicts);
@@ -101,13 +102,15 @@ class ObserveReportIT {
         String server = "--server=" + cluster.pages();
         String markdown = cluster.nodekeeper("observe-report", server);
         assertThat(markdown)
-                .contains("**With Nodekeeper as the cluster's controller, 2 verdicts about 2 nodes and 1 eviction of pods"
-                        + " would not have happened; 1 outage would have been declared earlier, by ")
+                .contains(
+                        "**With Nodekeeper as the cluster's controller, 2 verdicts about 2 nodes and 1 eviction of pods"
+                                + " would not have happened; 1 outage would have been declared earlier, by ")
                 .containsPattern("## False verdicts that would have been avoided\n\n.*\n.*\n"
                         + "\\| \\S+ \\S+ \\| `living-0` \\| the cluster's controller declared it Unknown \\S+ after a"
                         + " heartbeat \\| 1 \\|")
-                .containsPattern("\\| `dying-0` \\| Nodekeeper would have declared it Unknown \\S+s before the cluster's"
-                        + " controller did \\| 0 \\|");
+                .containsPattern(
+                        "\\| `dying-0` \\| Nodekeeper would have declared it Unknown \\S+s before the cluster's"
+                                + " controller did \\| 0 \\|");
 
         Path file = directory.resolve("report.html");
         cluster.nodekeeper("observe-report", server, "-o", "html", "--output-file=" + file);
@@ -115,8 +118,7 @@ class ObserveReportIT {
 
         for (JsonObject verdict : verdicts.values()) {
             String timeline = verdict.text("timeline");
-            assertThat(timeline)
-                    .startsWith(cluster.pages() + "/ui/#/node/" + verdict.text("node") + "?at=");
+            assertThat(timeline).startsWith(cluster.pages() + "/ui/#/node/" + verdict.text("node") + "?at=");
             assertThat(markdown).contains("[timeline](" + timeline + ")");
             assertThat(Files.readString(file)).contains("href=\"" + timeline + "\"");
         }

@@ -88,9 +88,11 @@ final class ObservedCluster implements AutoCloseable {
             post();
             living.awaitReady();
             dying.awaitReady();
-            Eventually.within(Duration.ofSeconds(60), () -> fleet.ready() == POSTING + 3
-                    && relay.leaseWatches() > 0
-                    && PAGES.matcher(observer.log()).find());
+            Eventually.within(
+                    Duration.ofSeconds(60),
+                    () -> fleet.ready() == POSTING + 3
+                            && relay.leaseWatches() > 0
+                            && PAGES.matcher(observer.log()).find());
         } catch (Exception | Error e) {
             close();
             throw e;
@@ -130,8 +132,9 @@ final class ObservedCluster implements AutoCloseable {
                     .create(
                             ResourceType.NODES,
                             "",
-                            Json.parseObject("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"posting-"
-                                    + i + "\"}}")));
+                            Json.parseObject(
+                                    "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"posting-" + i
+                                            + "\"}}")));
         }
         posts.scheduleAtFixedRate(
                 () -> {

@@ -85,14 +85,15 @@ class PodLifecycleIT {
     @Test
     @Order(1)
     void twentyPodsThatAreAppliedBecomeReady() throws Exception {
-        List<String> names =
-                IntStream.range(0, PODS).mapToObj(i -> "web-" + i).toList();
+        List<String> names = IntStream.range(0, PODS).mapToObj(i -> "web-" + i).toList();
 
         apply(names.stream().map(name -> pod(name, SLEEP, "")).collect(Collectors.joining("---\n")));
 
         Eventually.within(SOON, () -> names.stream().allMatch(pods::isReady));
-        List<Long> times =
-                names.stream().map(name -> pods.toReady(name).toMillis()).sorted().toList();
+        List<Long> times = names.stream()
+                .map(name -> pods.toReady(name).toMillis())
+                .sorted()
+                .toList();
         System.out.println("bind to Ready of " + PODS + " pods: p50 " + times.get(PODS / 2) + " ms, p99 "
                 + times.getLast() + " ms");
         JsonObject status = pods.pod("web-0").orElseThrow().object("status");
@@ -129,9 +130,11 @@ class PodLifecycleIT {
         Command.signal(shim, "STOP");
         try {
             kubectl.ok("delete", "pod", "web-1", "--wait=false");
-            Eventually.within(SOON, () -> pods.pod("web-1")
-                    .filter(pod -> pod.object("metadata").has("deletionTimestamp"))
-                    .isPresent());
+            Eventually.within(
+                    SOON,
+                    () -> pods.pod("web-1")
+                            .filter(pod -> pod.object("metadata").has("deletionTimestamp"))
+                            .isPresent());
             apply(pod("beside", SLEEP, ""));
 
             Eventually.within(Duration.ofSeconds(10), () -> pods.isReady("beside"));
@@ -147,12 +150,14 @@ class PodLifecycleIT {
     void deletedPodsLeaveNothing() throws Exception {
         kubectl.ok("delete", "pods", "--all", "--wait=false");
 
-        Eventually.within(Duration.ofSeconds(60), () -> kubectl.ok("get", "pods", "-o", "name")
-                .isEmpty());
+        Eventually.within(
+                Duration.ofSeconds(60),
+                () -> kubectl.ok("get", "pods", "-o", "name").isEmpty());
         assertThat(containers()).isEmpty();
         assertThat(sandboxes()).isZero();
         assertThat(Leftovers.children(logs)).isEmpty();
-        assertThat(Leftovers.children(directory.resolve(NODE).resolve("agent/pods"))).isEmpty();
+        assertThat(Leftovers.children(directory.resolve(NODE).resolve("agent/pods")))
+                .isEmpty();
     }
 
     @Test
@@ -174,8 +179,7 @@ class PodLifecycleIT {
     void anImageThatCannotBePulledIsNamed() throws Exception {
         apply(pod("typo", SLEEP, "").replace(BusyboxImages.BUSYBOX, "localhost:1/nothing:1"));
 
-        Eventually.within(
-                SOON, () -> pods.waited("typo").containsAll(List.of("ErrImagePull", "ImagePullBackOff")));
+        Eventually.within(SOON, () -> pods.waited("typo").containsAll(List.of("ErrImagePull", "ImagePullBackOff")));
         assertThat(pods.container("typo").object("state").object("waiting").text("message"))
                 .contains("localhost:1/nothing:1");
     }
@@ -191,7 +195,8 @@ class PodLifecycleIT {
                     - {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
                     volumeMounts:
                     - {name: out, mountPath: /out}
-                """).replace("  containers:", "  volumes:\n  - {name: out, emptyDir: {}}\n  containers:"));
+                """)
+                .replace("  containers:", "  volumes:\n  - {name: out, emptyDir: {}}\n  containers:"));
 
         Eventually.within(SOON, () -> pods.isReady("env"));
         JsonObject pod = pods.pod("env").orElseThrow();
@@ -199,7 +204,8 @@ class PodLifecycleIT {
                 .resolve(NODE)
                 .resolve("agent/pods/" + pod.object("metadata").text("uid")
                         + "/volumes/kubernetes.io~empty-dir/out/env");
-        Eventually.within(SOON, () -> Files.exists(out) && !Files.readString(out).isEmpty());
+        Eventually.within(
+                SOON, () -> Files.exists(out) && !Files.readString(out).isEmpty());
         assertThat(Files.readString(out))
                 .isEqualTo("green env " + pod.object("status").text("podIP") + "\n");
     }
@@ -223,9 +229,11 @@ class PodLifecycleIT {
         apply(pod("job", "[\"/bin/sh\", \"-c\", \"exit 0\"]", "")
                 .replace("  containers:", "  restartPolicy: Never\n  containers:"));
 
-        Eventually.within(SOON, () -> pods.pod("job")
-                .filter(pod -> pod.object("status").text("phase").equals("Succeeded"))
-                .isPresent());
+        Eventually.within(
+                SOON,
+                () -> pods.pod("job")
+                        .filter(pod -> pod.object("status").text("phase").equals("Succeeded"))
+                        .isPresent());
         assertThat(pods.container("job").object("state").object("terminated").text("reason"))
                 .isEqualTo("Completed");
         TimeUnit.SECONDS.sleep(2);
@@ -248,8 +256,7 @@ class PodLifecycleIT {
                   - name: main
                     image: %s
                     command: %s
-                """.formatted(name, NODE, BusyboxImages.BUSYBOX, command)
-                + more;
+                """.formatted(name, NODE, BusyboxImages.BUSYBOX, command) + more;
     }
 
     /** The id and start time of each container, by its pod. */
@@ -280,12 +287,7 @@ class PodLifecycleIT {
     }
 
     private String sandbox(String pod) {
-        return node
-                .pods()
-                .stub(CALL)
-                .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
-                .getItemsList()
-                .stream()
+        return node.pods().stub(CALL).listPodSandbox(ListPodSandboxRequest.getDefaultInstance()).getItemsList().stream()
                 .filter(sandbox -> sandbox.getMetadata().getName().equals(pod))
                 .findFirst()
                 .orElseThrow()

@@ -60,13 +60,19 @@ final class PodLog implements AutoCloseable {
         if (isReady(object.json())) {
             ready.putIfAbsent(object.name(), now);
         }
-        String reason = container(object.name()).object("state").object("waiting").text("reason");
-        waited.computeIfAbsent(object.name(), name -> ConcurrentHashMap.newKeySet()).add(reason);
+        String reason =
+                container(object.name()).object("state").object("waiting").text("reason");
+        waited.computeIfAbsent(object.name(), name -> ConcurrentHashMap.newKeySet())
+                .add(reason);
     }
 
     private static boolean isReady(JsonObject pod) {
-        return pod.object("status").array("conditions").objects().map(Condition::new)
-                .anyMatch(condition -> condition.type().equals("Ready") && condition.status().equals(Condition.TRUE));
+        return pod.object("status")
+                .array("conditions")
+                .objects()
+                .map(Condition::new)
+                .anyMatch(condition ->
+                        condition.type().equals("Ready") && condition.status().equals(Condition.TRUE));
     }
 
     @Override

@@ -104,24 +104,22 @@ class ProgressIT {
     void aScriptShowsWhatItsBenchmarkDoesAndAfterCtrlCKeepsTheRowsThatWerePrinted() throws Exception {
         // given a script whose benchmark has printed one row and measures the next, in a process group as at a terminal
         Path state = directory.resolve("state");
-        Path script = Files.writeString(
-                directory.resolve("bench.sh"), """
+        Path script = Files.writeString(directory.resolve("bench.sh"), """
                 . %s
                 shown_state=%s
                 run_shown scripts/bench "two minutes" sh -c 'echo "measurement 2 of 4" >%2$s; echo "| row 1 |"; sleep 100'
                 echo "not reached"
-                """.formatted(dist.resolve("../../../scripts/progress.sh").toRealPath(), state));
+                """.formatted(
+                        dist.resolve("../../../scripts/progress.sh").toRealPath(), state));
         Path out = directory.resolve("bench.out");
         Path err = directory.resolve("bench.err");
-        Process process = new ProcessBuilder(
-                        "setsid", "env", "--default-signal=INT", "sh", script.toString())
+        Process process = new ProcessBuilder("setsid", "env", "--default-signal=INT", "sh", script.toString())
                 .redirectOutput(out.toFile())
                 .redirectError(err.toFile())
                 .start();
         try {
             // when it has shown what it does, which it does every ten seconds
-            Eventually.within(
-                    LIMIT, () -> Files.readString(err).matches("scripts/bench, 1\\ds: measurement 2 of 4\n"));
+            Eventually.within(LIMIT, () -> Files.readString(err).matches("scripts/bench, 1\\ds: measurement 2 of 4\n"));
             // and the group gets SIGINT
             Command.ok("kill", "-INT", "--", "-" + process.pid());
 

@@ -140,7 +140,8 @@ public final class ConfigFile {
         PodConfig usual = PodConfig.DEFAULT;
         builder.pods(new PodConfig(
                 path("podLogsDir").orElse(usual.logsDirectory()),
-                take("clusterDNS", "a list of IP addresses", ConfigFile::addresses).orElse(usual.clusterDns()),
+                take("clusterDNS", "a list of IP addresses", ConfigFile::addresses)
+                        .orElse(usual.clusterDns()),
                 take("clusterDomain", "a string", ConfigFile::text).orElse(usual.clusterDomain()),
                 path("resolvConf").orElse(usual.resolvConf())));
     }

@@ -134,8 +134,8 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
         make.counter(
                 "nodekeeper_agent_pressure_stalled_seconds_total",
                 "Time since the boot in which some or all tasks of the machine waited for this resource.",
-                callback -> stalls.forEach((resource, kinds) ->
-                        kinds.forEach((kind, seconds) -> callback.call(seconds, resource, kind))),
+                callback -> stalls.forEach(
+                        (resource, kinds) -> kinds.forEach((kind, seconds) -> callback.call(seconds, resource, kind))),
                 "resource",
                 "kind");
         make.gauge(

@@ -120,7 +120,8 @@ public final class AgentPages implements Pages {
     }
 
     private CompletableFuture<Page> answer(Supplier<CompletableFuture<Page>> page) {
-        CompletableFuture<Page> answer = CompletableFuture.supplyAsync(page, loop).thenCompose(Function.identity());
+        CompletableFuture<Page> answer =
+                CompletableFuture.supplyAsync(page, loop).thenCompose(Function.identity());
         return Deadlines.within(timer, ANSWER_LIMIT, "the agent", answer);
     }
 

@@ -13,9 +13,9 @@ import io.nodekeeper.agent.pods.sync.Reasons;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,18 +52,19 @@ final class ContainerStarter {
         // The attempt of the sandbox plays no part in its containers' configuration.
         SandboxConfig sandbox = Sandboxes.config(pod, 0, node, resolvConf);
         return image(pod, container, sandbox)
-                .thenCompose(image -> references(pod, container).thenCompose(references -> hosts(pod, podIps)
-                        .thenApply(done -> Containers.config(
-                                pod,
-                                container,
-                                start.attempt(),
-                                new Containers.Inputs(
-                                        node,
-                                        image,
-                                        references,
-                                        pod.hostNetwork() ? node.addresses() : podIps,
-                                        ports.files().volumes(pod),
-                                        ports.files().hosts(pod.uid()))))))
+                .thenCompose(image -> references(pod, container)
+                        .thenCompose(references -> hosts(pod, podIps)
+                                .thenApply(done -> Containers.config(
+                                        pod,
+                                        container,
+                                        start.attempt(),
+                                        new Containers.Inputs(
+                                                node,
+                                                image,
+                                                references,
+                                                pod.hostNetwork() ? node.addresses() : podIps,
+                                                ports.files().volumes(pod),
+                                                ports.files().hosts(pod.uid()))))))
                 .exceptionallyCompose(error -> CompletableFuture.failedFuture(
                         Failures.cause(error) instanceof ContainerConfigException wrong
                                 ? new CommandFailure(
@@ -124,16 +125,13 @@ final class ContainerStarter {
                 .thenApply(image -> {
                     Duration took = Duration.ofNanos(ports.loop().clock().nanoTime() - start);
                     events.normal(
-                            pod,
-                            "Pulled",
-                            "Successfully pulled image \"" + name + "\" in " + took.toMillis() + "ms");
+                            pod, "Pulled", "Successfully pulled image \"" + name + "\" in " + took.toMillis() + "ms");
                     return image.orElseThrow(() -> new CommandFailure(
                             Reasons.ERR_IMAGE_PULL, "the runtime pulled image \"" + name + "\" and does not have it"));
                 })
                 .whenComplete((image, error) -> {
                     if (error != null) {
-                        events.warning(
-                                pod, "Failed", "Failed to pull image \"" + name + "\": " + Failures.text(error));
+                        events.warning(pod, "Failed", "Failed to pull image \"" + name + "\": " + Failures.text(error));
                     }
                 });
     }
@@ -171,9 +169,8 @@ final class ContainerStarter {
 
     private CompletableFuture<Void> hosts(Pod pod, List<String> podIps) {
         CompletableFuture<String> written = ports.onDisk("etc-hosts of " + pod.fullName(), () -> {
-            String text = pod.hostNetwork()
-                    ? HostsFile.ofHost(pod, Files.readString(HOSTS))
-                    : HostsFile.of(pod, podIps);
+            String text =
+                    pod.hostNetwork() ? HostsFile.ofHost(pod, Files.readString(HOSTS)) : HostsFile.of(pod, podIps);
             ports.files().writeHosts(pod.uid(), text);
             return text;
         });

@@ -2,7 +2,6 @@ package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.PodConfig;
-import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.pleg.Pleg;

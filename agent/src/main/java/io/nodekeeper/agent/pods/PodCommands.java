@@ -33,10 +33,11 @@ final class PodCommands {
     /** Carries {@code command} out. The result never fails; it completes on the loop. */
     CompletableFuture<Outcome> run(Pod pod, PodCommand command, List<String> podIps) {
         CompletableFuture<?> work = switch (command) {
-            case PodCommand.Prepare prepare -> ports.onDisk("volumes of " + pod.fullName(), () -> {
-                ports.files().prepare(pod);
-                return "";
-            });
+            case PodCommand.Prepare prepare ->
+                ports.onDisk("volumes of " + pod.fullName(), () -> {
+                    ports.files().prepare(pod);
+                    return "";
+                });
             case PodCommand.CreateSandbox(int attempt) ->
                 resolvConf()
                         .thenCompose(text -> ports.runtime()
@@ -55,10 +56,11 @@ final class PodCommands {
                             ports.files().removeLog(log(pod, remove));
                             return "";
                         }));
-            case PodCommand.CleanUp clean -> ports.onDisk("directories of " + pod.fullName(), () -> {
-                ports.files().remove(pod.uid());
-                return "";
-            });
+            case PodCommand.CleanUp clean ->
+                ports.onDisk("directories of " + pod.fullName(), () -> {
+                    ports.files().remove(pod.uid());
+                    return "";
+                });
             case PodCommand.DeleteFromApi delete -> delete(pod);
         };
         return work.<Outcome>thenApply(done -> new Outcome.Done())
@@ -100,9 +102,7 @@ final class PodCommands {
                 .put("kind", "DeleteOptions")
                 .put("apiVersion", "v1")
                 .put("gracePeriodSeconds", 0)
-                .put(
-                        "preconditions",
-                        JsonObject.builder().put("uid", pod.uid()).build())
+                .put("preconditions", JsonObject.builder().put("uid", pod.uid()).build())
                 .build();
         return ports.client()
                 .delete(ResourceType.PODS, pod.namespace(), pod.name(), options)

@@ -93,8 +93,9 @@ public final class PodManager {
     CompletableFuture<Void> tick() {
         if (!stopped) {
             List.copyOf(workers.values()).forEach(PodWorker::tick);
-            workers.values().removeIf(worker ->
-                    worker.isFinished() && api.pod(worker.pod().uid()).isEmpty());
+            workers.values()
+                    .removeIf(worker ->
+                            worker.isFinished() && api.pod(worker.pod().uid()).isEmpty());
             rejected.values().removeIf(writer -> writer.idle().isDone());
             findOrphans();
         }

@@ -179,9 +179,8 @@ final class PodWorker {
         }
         PodCommand command = list.get(index);
         Pod pod = pod();
-        CompletionStage<Void> before = command instanceof PodCommand.DeleteFromApi
-                ? writer.idle()
-                : CompletableFuture.completedFuture(null);
+        CompletionStage<Void> before =
+                command instanceof PodCommand.DeleteFromApi ? writer.idle() : CompletableFuture.completedFuture(null);
         before.thenCompose(ready -> commands.run(pod, command, ips)).thenAccept(outcome -> {
             memory = memory.after(command, outcome, clock.wallTime());
             if (touchesRuntime(command)) {

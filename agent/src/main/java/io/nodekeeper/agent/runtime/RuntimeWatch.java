@@ -216,8 +216,7 @@ public final class RuntimeWatch implements RuntimeView {
     /** The file system of the images as the runtime last reported it; of several the first. */
     Fact<ImageFilesystem> imageFilesystem() {
         Fact<List<ImageFilesystem>> fact = filesystems.fact();
-        return new Fact<>(
-                fact.value().flatMap(list -> list.stream().findFirst()), fact.observedAt(), fact.error());
+        return new Fact<>(fact.value().flatMap(list -> list.stream().findFirst()), fact.observedAt(), fact.error());
     }
 
     @Override

@@ -36,7 +36,8 @@ final class StatisticsSource implements RuntimeSource {
         Inventory inventory = pleg.inventory();
         Map<String, List<Container>> running = new HashMap<>();
         for (Container container : inventory.containers()) {
-            if (container.state() == ContainerState.RUNNING && !container.podUid().isEmpty()) {
+            if (container.state() == ContainerState.RUNNING
+                    && !container.podUid().isEmpty()) {
                 running.computeIfAbsent(container.sandboxId(), sandbox -> new ArrayList<>())
                         .add(container);
             }

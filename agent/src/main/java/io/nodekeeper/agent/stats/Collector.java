@@ -93,9 +93,9 @@ final class Collector<T> {
     }
 
     private void failed(Instant begin, long beginNanos, String error) {
-        late = Optional.of(late.map(
-                        before -> new LateSignal(name, before.since(), before.sinceNanos(), error, Optional.empty()))
-                .orElseGet(() -> new LateSignal(name, begin, beginNanos, error, Optional.empty())));
+        late = Optional.of(
+                late.map(before -> new LateSignal(name, before.since(), before.sinceNanos(), error, Optional.empty()))
+                        .orElseGet(() -> new LateSignal(name, begin, beginNanos, error, Optional.empty())));
     }
 
     private static <T> CompletableFuture<T> start(Supplier<CompletableFuture<T>> reading) {

@@ -28,8 +28,8 @@ final class KernelReader {
     /** The cgroup of all pods with the systemd driver and with the cgroupfs driver. */
     private static final List<String> PODS = List.of("/kubepods.slice", "/kubepods");
     /** Where systemd runs the container runtimes of distributions. */
-    private static final List<String> RUNTIMES = List.of(
-            "/system.slice/containerd.service", "/system.slice/crio.service", "/system.slice/docker.service");
+    private static final List<String> RUNTIMES =
+            List.of("/system.slice/containerd.service", "/system.slice/crio.service", "/system.slice/docker.service");
 
     private final Path root;
     private final CgroupFiles cgroups;

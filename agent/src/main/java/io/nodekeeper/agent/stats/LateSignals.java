@@ -35,8 +35,7 @@ final class LateSignals {
 
     /** Says which of the named signals are no longer in {@code late}. */
     void ended(List<LateSignal> late) {
-        Set<String> still =
-                Set.copyOf(late.stream().map(LateSignal::signal).toList());
+        Set<String> still = Set.copyOf(late.stream().map(LateSignal::signal).toList());
         named.values().removeIf(signal -> {
             boolean ended = !still.contains(signal.signal());
             if (ended) {

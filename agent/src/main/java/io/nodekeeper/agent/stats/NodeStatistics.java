@@ -132,8 +132,7 @@ public final class NodeStatistics {
 
     /** Starts to measure how long tasks are stalled, and to look for signals that are late. */
     public void start() {
-        loop.execute(
-                () -> loops.add(Periodic.start("statistics", loop, PERIOD, 0, random, this::housekeeping)));
+        loop.execute(() -> loops.add(Periodic.start("statistics", loop, PERIOD, 0, random, this::housekeeping)));
     }
 
     /** Stops; readings in progress are abandoned. */
@@ -160,8 +159,7 @@ public final class NodeStatistics {
 
     private CompletableFuture<Void> refresh(boolean onlyCpuAndMemory) {
         List<RunningPod> pods = pods();
-        CompletableFuture<Void> numbers =
-                kernel.refresh(() -> work(workers, () -> kernelReader.read(pods)));
+        CompletableFuture<Void> numbers = kernel.refresh(() -> work(workers, () -> kernelReader.read(pods)));
         if (onlyCpuAndMemory) {
             return numbers;
         }
@@ -204,7 +202,13 @@ public final class NodeStatistics {
     private CompletableFuture<Void> housekeeping() {
         updateFacts();
         List<LateSignal> late = Stream.of(
-                        nodeFs.late(), imageFs.late(), images.late(), pids.late(), kernel.late(), logs.late(), layers.late())
+                        nodeFs.late(),
+                        imageFs.late(),
+                        images.late(),
+                        pids.late(),
+                        kernel.late(),
+                        logs.late(),
+                        layers.late())
                 .flatMap(Optional::stream)
                 .toList();
         listener.late(LateSignals.ages(late, loop.clock().nanoTime()));

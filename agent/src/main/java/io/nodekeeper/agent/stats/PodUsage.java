@@ -26,9 +26,7 @@ final class PodUsage {
         pod.ids().forEach(id -> Optional.ofNullable(cgroups.get(id)).ifPresent(parts::add));
         return new CgroupUsage(
                 sum(parts, CgroupUsage::cpuNanos),
-                parts.stream()
-                        .flatMap(part -> part.memory().stream())
-                        .reduce(PodUsage::plus),
+                parts.stream().flatMap(part -> part.memory().stream()).reduce(PodUsage::plus),
                 sum(parts, CgroupUsage::swapBytes),
                 sum(parts, CgroupUsage::processes),
                 Map.of());

@@ -46,8 +46,7 @@ final class ProcText {
                 .filter(line -> line.startsWith(name + ":"))
                 .findFirst()
                 .flatMap(line -> {
-                    String[] words =
-                            line.substring(name.length() + 1).strip().split(" +");
+                    String[] words = line.substring(name.length() + 1).strip().split(" +");
                     return words.length < 16
                             ? Optional.empty()
                             : network(name, words[0], words[2], words[8], words[10]);

@@ -22,7 +22,8 @@ final class ResourceMetrics {
                 "container_cpu_usage_seconds_total",
                 "Cumulative cpu time consumed by the container in core-seconds",
                 "counter"),
-        CONTAINER_MEMORY("container_memory_working_set_bytes", "Current working set of the container in bytes", "gauge"),
+        CONTAINER_MEMORY(
+                "container_memory_working_set_bytes", "Current working set of the container in bytes", "gauge"),
         CONTAINER_START(
                 "container_start_time_seconds", "Start time of the container since unix epoch in seconds", "gauge"),
         CONTAINER_SWAP("container_swap_usage_bytes", "Current amount of the container swap usage in bytes", "gauge"),
@@ -32,10 +33,7 @@ final class ResourceMetrics {
         POD_CPU("pod_cpu_usage_seconds_total", "Cumulative cpu time consumed by the pod in core-seconds", "counter"),
         POD_MEMORY("pod_memory_working_set_bytes", "Current working set of the pod in bytes", "gauge"),
         POD_SWAP("pod_swap_usage_bytes", "Current amount of the pod swap usage in bytes", "gauge"),
-        ERROR(
-                "resource_scrape_error",
-                "1 if there was an error while getting container metrics, 0 otherwise",
-                "gauge");
+        ERROR("resource_scrape_error", "1 if there was an error while getting container metrics, 0 otherwise", "gauge");
 
         private final String name;
         private final String help;
@@ -85,8 +83,7 @@ final class ResourceMetrics {
     private void container(RunningPod.RunningContainer container, String pod, Timed<KernelReading> kernel) {
         String labels = "container=\"" + escaped(container.name()) + "\"," + pod;
         container.startedAt().ifPresent(time -> {
-            BigDecimal seconds =
-                    BigDecimal.valueOf(time.getEpochSecond()).add(BigDecimal.valueOf(time.getNano(), 9));
+            BigDecimal seconds = BigDecimal.valueOf(time.getEpochSecond()).add(BigDecimal.valueOf(time.getNano(), 9));
             lines(Family.CONTAINER_START)
                     .add(Family.CONTAINER_START.name + "{" + labels + "} "
                             + seconds.stripTrailingZeros().toPlainString());

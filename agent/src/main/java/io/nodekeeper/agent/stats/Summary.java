@@ -29,9 +29,8 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
                 .put("node", node())
                 .put(
                         "pods",
-                        new JsonArray(values.pods().stream()
-                                .<JsonValue>map(this::pod)
-                                .toList()))
+                        new JsonArray(
+                                values.pods().stream().<JsonValue>map(this::pod).toList()))
                 .build();
     }
 
@@ -57,11 +56,14 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
             }
         });
         if (!onlyCpuAndMemory) {
-            values.nodeFs()
-                    .ifPresent(fs -> json.put("fs", UsageJson.filesystem(fs, UsageJson.all(fs.value()))));
-            imageFs().ifPresent(fs -> json.put(
-                    "runtime",
-                    JsonObject.builder().put("imageFs", fs).put("containerFs", fs).build()));
+            values.nodeFs().ifPresent(fs -> json.put("fs", UsageJson.filesystem(fs, UsageJson.all(fs.value()))));
+            imageFs()
+                    .ifPresent(fs -> json.put(
+                            "runtime",
+                            JsonObject.builder()
+                                    .put("imageFs", fs)
+                                    .put("containerFs", fs)
+                                    .build()));
             values.pids()
                     .ifPresent(pids -> json.put(
                             "rlimit",
@@ -78,12 +80,14 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
 
     /** The writable layers are on the file system of the images. */
     private Optional<JsonObject> imageFs() {
-        return values.imageFs().map(fs -> UsageJson.filesystem(
-                fs,
-                values.images()
-                        .map(images -> new DiskUse(
-                                images.value().usedBytes(), images.value().usedInodes()))
-                        .orElseGet(() -> UsageJson.all(fs.value()))));
+        return values.imageFs()
+                .map(fs -> UsageJson.filesystem(
+                        fs,
+                        values.images()
+                                .map(images -> new DiskUse(
+                                        images.value().usedBytes(),
+                                        images.value().usedInodes()))
+                                .orElseGet(() -> UsageJson.all(fs.value()))));
     }
 
     private JsonArray system(Timed<KernelReading> kernel) {
@@ -122,8 +126,7 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
 
     private static JsonObject network(Timed<?> kernel, NodeUsage.Network network) {
         JsonObject counters = counters(JsonObject.builder(), network);
-        return counters(UsageJson.at(kernel), network)
-                .toBuilder()
+        return counters(UsageJson.at(kernel), network).toBuilder()
                 .put("interfaces", JsonArray.of(counters))
                 .build();
     }
@@ -178,14 +181,16 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
         container.startedAt().ifPresent(time -> json.put("startTime", KubeTime.format(time)));
         values.kernel()
                 .flatMap(kernel -> usage(kernel, container.id()))
-                .ifPresent(usage -> putUsage(
-                        json, usage, values.earlier().flatMap(before -> usage(before, container.id()))));
+                .ifPresent(usage ->
+                        putUsage(json, usage, values.earlier().flatMap(before -> usage(before, container.id()))));
         if (!onlyCpuAndMemory) {
             Optional.ofNullable(values.layers().get(container.id()))
                     .ifPresent(layer -> values.imageFs()
-                            .ifPresent(fs -> json.put("rootfs", UsageJson.filesystem(older(fs, layer), layer.value()))));
-            logs(container).ifPresent(logs -> values.nodeFs()
-                    .ifPresent(fs -> json.put("logs", UsageJson.filesystem(older(fs, logs), logs.value()))));
+                            .ifPresent(
+                                    fs -> json.put("rootfs", UsageJson.filesystem(older(fs, layer), layer.value()))));
+            logs(container)
+                    .ifPresent(logs -> values.nodeFs()
+                            .ifPresent(fs -> json.put("logs", UsageJson.filesystem(older(fs, logs), logs.value()))));
         }
         return json.build();
     }
@@ -200,8 +205,9 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
     }
 
     private Optional<Timed<DiskUse>> logs(RunningPod.RunningContainer container) {
-        return values.logs().flatMap(logs -> Optional.ofNullable(logs.value().get(container.id()))
-                .map(use -> logs.map(all -> use)));
+        return values.logs()
+                .flatMap(logs ->
+                        Optional.ofNullable(logs.value().get(container.id())).map(use -> logs.map(all -> use)));
     }
 
     /** What the pod uses of the node's local storage: layers and logs. */
@@ -217,8 +223,7 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
 
     private static void putUsage(
             JsonObject.Builder json, Timed<CgroupUsage> usage, Optional<Timed<CgroupUsage>> earlier) {
-        Map<String, StallTimes> stalls =
-                usage.value().stalls();
+        Map<String, StallTimes> stalls = usage.value().stalls();
         UsageJson.cpu(usage, earlier, stalls).ifPresent(cpu -> json.put("cpu", cpu));
         UsageJson.memory(usage, OptionalLong.empty(), stalls).ifPresent(memory -> json.put("memory", memory));
         UsageJson.io(usage, stalls).ifPresent(io -> json.put("io", io));

@@ -20,7 +20,6 @@ import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -66,7 +65,8 @@ class PodManagerTest {
         advance(5);
 
         assertThat(phase("web")).isEqualTo("Running");
-        assertThat(calls()).containsExactly("RunPodSandbox", "ImageStatus", "PullImage", "CreateContainer", "StartContainer");
+        assertThat(calls())
+                .containsExactly("RunPodSandbox", "ImageStatus", "PullImage", "CreateContainer", "StartContainer");
         assertThat(events)
                 .contains(
                         "web Normal Pulling Pulling image \"app:1\"",
@@ -116,8 +116,7 @@ class PodManagerTest {
 
         change(
                 "web",
-                pod("web").update(
-                                "metadata", metadata -> metadata.with("deletionTimestamp", "2026-01-01T00:00:40Z")));
+                pod("web").update("metadata", metadata -> metadata.with("deletionTimestamp", "2026-01-01T00:00:40Z")));
         advance(10);
 
         assertThat(pods).isEmpty();
@@ -170,7 +169,10 @@ class PodManagerTest {
 
         advance(2);
 
-        JsonObject waiting = pods.get("web").object("status").array("containerStatuses").objects()
+        JsonObject waiting = pods.get("web")
+                .object("status")
+                .array("containerStatuses")
+                .objects()
                 .findFirst()
                 .orElseThrow()
                 .object("state")
@@ -210,8 +212,7 @@ class PodManagerTest {
                 new AtOnce(),
                 directory.resolve("resolv.conf"),
                 () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), ""));
-        PodManager manager = new PodManager(
-                ports, pleg, new Works(), "n1", maxPods, pod -> false, Randoms.seeded(1));
+        PodManager manager = new PodManager(ports, pleg, new Works(), "n1", maxPods, pod -> false, Randoms.seeded(1));
         node = Optional.of(new Node(pleg, manager));
         pleg.start();
         loop.execute(manager::start);
@@ -256,7 +257,8 @@ class PodManagerTest {
     }
 
     private void change(String name, JsonObject pod) {
-        JsonObject kept = pods.containsKey(name) ? pod.with("status", pods.get(name).object("status")) : pod;
+        JsonObject kept =
+                pods.containsKey(name) ? pod.with("status", pods.get(name).object("status")) : pod;
         pods.put(name, kept);
         tell("MODIFIED", kept);
     }

@@ -100,8 +100,8 @@ class LateSignalTest {
         refresh(CompletableFuture.failedFuture(new IOException("errno 6")));
 
         assertThat(collector.late())
-                .contains(new LateSignal(
-                        "logs", Instant.parse("2026-03-01T12:00:00Z"), 0, "errno 6", Optional.empty()));
+                .contains(
+                        new LateSignal("logs", Instant.parse("2026-03-01T12:00:00Z"), 0, "errno 6", Optional.empty()));
     }
 
     @Test
@@ -212,7 +212,8 @@ class LateSignalTest {
     void aContainerThatHangsKeepsOnlyItsOwnLayerFromBeingRead() {
         Shims shims = new Shims();
         WritableLayers layers = new WritableLayers(shims, loop);
-        CompletableFuture<Map<String, Timed<DiskUse>>> round = layers.read(pods("hung-1", "c2", "c3", "c4", "c5", "c6"));
+        CompletableFuture<Map<String, Timed<DiskUse>>> round =
+                layers.read(pods("hung-1", "c2", "c3", "c4", "c5", "c6"));
         time.advance(WritableLayers.DEADLINE);
 
         assertThat(round.join()).containsOnlyKeys("c2", "c3", "c4", "c5", "c6");
@@ -222,8 +223,8 @@ class LateSignalTest {
     @Test
     void aRuntimeThatHangsIsAskedForFourContainersOnly() {
         Shims shims = new Shims();
-        CompletableFuture<Map<String, Timed<DiskUse>>> round = new WritableLayers(shims, loop)
-                .read(pods("hung-1", "hung-2", "hung-3", "hung-4", "hung-5", "hung-6"));
+        CompletableFuture<Map<String, Timed<DiskUse>>> round =
+                new WritableLayers(shims, loop).read(pods("hung-1", "hung-2", "hung-3", "hung-4", "hung-5", "hung-6"));
         time.advance(WritableLayers.DEADLINE);
 
         assertThat(round).isCompletedExceptionally();

@@ -31,7 +31,9 @@ class LogFilesTest {
         log("default_web_u1/main/0.log.20260301-1", 20);
         log("default_web_u1/other/0.log", 7);
 
-        assertThat(logs().read(List.of(StatsFixture.POD))).containsOnlyKeys("c1").containsValue(new DiskUse(120, 2));
+        assertThat(logs().read(List.of(StatsFixture.POD)))
+                .containsOnlyKeys("c1")
+                .containsValue(new DiskUse(120, 2));
     }
 
     @Test

@@ -39,9 +39,10 @@ class ProcTextTest {
     @Property
     void textThatIsCutOffHasNoValueOrAWholeLine(@ForAll @IntRange(max = 600) int length) {
         String dev = DEV.substring(0, Math.min(length, DEV.length()));
-        ProcText.network(dev, "eth0").ifPresent(network -> assertThat(network.sentBytes())
-                .isEqualTo(7_654_321));
-        assertThat(ProcText.processorNanos(STAT.substring(0, Math.min(length, 20)))).isEmpty();
+        ProcText.network(dev, "eth0")
+                .ifPresent(network -> assertThat(network.sentBytes()).isEqualTo(7_654_321));
+        assertThat(ProcText.processorNanos(STAT.substring(0, Math.min(length, 20))))
+                .isEmpty();
     }
 
     @Property

@@ -57,7 +57,11 @@ final class StatsFixture {
                                         Optional.of(new StallTimes.Share(0, 0, 0, 7)))),
                         Optional.of(Instant.parse("2026-03-01T00:00:00Z"))),
                 Map.of("kubelet", usage(cpuNanos, 70, OptionalLong.empty())),
-                Map.of("s1", usage(cpuNanos / 2, 20, OptionalLong.empty()), "c1", usage(cpuNanos, 100, OptionalLong.of(150))));
+                Map.of(
+                        "s1",
+                        usage(cpuNanos / 2, 20, OptionalLong.empty()),
+                        "c1",
+                        usage(cpuNanos, 100, OptionalLong.of(150))));
     }
 
     /** The kernel was read now and 10 s ago, the file systems 5 s ago. */
@@ -67,8 +71,7 @@ final class StatsFixture {
                 Instant.parse("2026-03-01T10:00:00Z"),
                 Optional.of(at(Duration.ZERO, kernel(3_000_000_000L))),
                 Optional.of(at(Duration.ofSeconds(10), kernel(1_000_000_000L))),
-                Optional.of(at(
-                        Duration.ofSeconds(5), new Filesystem(new Level(400, 1_000), new Level(60, 100), 450))),
+                Optional.of(at(Duration.ofSeconds(5), new Filesystem(new Level(400, 1_000), new Level(60, 100), 450))),
                 Optional.of(at(Duration.ofSeconds(5), new Filesystem(new Level(700, 2_000), new Level(80, 90)))),
                 Optional.of(at(Duration.ofSeconds(40), new ImageFilesystem("/images", 1_100, 8))),
                 // A91: the smaller limit, less the tasks of the fourth field of loadavg.

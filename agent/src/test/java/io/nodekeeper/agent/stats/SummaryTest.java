@@ -84,7 +84,12 @@ class SummaryTest {
                 .containsOnlyKeys("nodeName", "systemContainers", "startTime", "cpu", "memory", "swap");
         assertThat(pod(summary).fields())
                 .containsOnlyKeys("podRef", "startTime", "containers", "cpu", "memory", "swap");
-        assertThat(pod(summary).array("containers").objects().findFirst().orElseThrow().fields())
+        assertThat(pod(summary)
+                        .array("containers")
+                        .objects()
+                        .findFirst()
+                        .orElseThrow()
+                        .fields())
                 .containsOnlyKeys("name", "startTime", "cpu", "memory", "swap");
     }
 
@@ -112,10 +117,14 @@ class SummaryTest {
     @Test
     void readingsThatAreTooCloseOrTooFarApartGiveNoRate() {
         for (Duration window : List.of(Duration.ofMillis(900), Duration.ofMinutes(6))) {
-            var now = StatsFixture.at(Duration.ZERO, StatsFixture.kernel(3_000).node().root());
-            var before = StatsFixture.at(window, StatsFixture.kernel(1_000).node().root());
+            var now = StatsFixture.at(
+                    Duration.ZERO, StatsFixture.kernel(3_000).node().root());
+            var before =
+                    StatsFixture.at(window, StatsFixture.kernel(1_000).node().root());
 
-            assertThat(UsageJson.cpu(now, Optional.of(before), Map.of()).orElseThrow().fields())
+            assertThat(UsageJson.cpu(now, Optional.of(before), Map.of())
+                            .orElseThrow()
+                            .fields())
                     .containsOnlyKeys("time", "usageCoreNanoSeconds");
         }
     }

@@ -39,8 +39,7 @@ public final class NetworkPolicyStrategy implements Strategy {
                 spec = ObjectFields.each(
                         spec,
                         direction,
-                        rule -> ObjectFields.each(
-                                rule, "ports", port -> ObjectFields.text(port, "protocol", "TCP")));
+                        rule -> ObjectFields.each(rule, "ports", port -> ObjectFields.text(port, "protocol", "TCP")));
             }
             return spec.array("policyTypes").isEmpty() ? spec.with("policyTypes", types(spec)) : spec;
         });
@@ -79,7 +78,8 @@ public final class NetworkPolicyStrategy implements Strategy {
 
     private static void port(FieldCheck port) {
         port.oneOfIfSet("protocol", PROTOCOLS);
-        boolean number = port.value().get("port").filter(JsonNumber.class::isInstance).isPresent();
+        boolean number =
+                port.value().get("port").filter(JsonNumber.class::isInstance).isPresent();
         if (number) {
             port.range("port", 1, 65_535);
         } else {

@@ -30,8 +30,7 @@ public final class WebhookConfigurationStrategy implements Strategy {
     @Override
     public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
         JsonObject next = withDefaults(object);
-        return Generations.next(
-                next, old, !next.array("webhooks").equals(old.array("webhooks")));
+        return Generations.next(next, old, !next.array("webhooks").equals(old.array("webhooks")));
     }
 
     @Override
@@ -94,8 +93,7 @@ public final class WebhookConfigurationStrategy implements Strategy {
             webhook.required("clientConfig", "exactly one of url or service is required");
         }
         if (client.has("url") && !client.text("url").startsWith("https://")) {
-            client.invalid(
-                    "url", "'https' is the only allowed URL scheme; desired format: https://host[/path]");
+            client.invalid("url", "'https' is the only allowed URL scheme; desired format: https://host[/path]");
         }
         if (client.has("service")) {
             FieldCheck service = client.object("service");

@@ -57,7 +57,10 @@ public final class ClusterTables {
             Tables.name(),
             Tables.column(
                     "Ready",
-                    deployment -> deployment.object("status").number("readyReplicas").orElse(0L) + "/"
+                    deployment -> deployment
+                                    .object("status")
+                                    .number("readyReplicas")
+                                    .orElse(0L) + "/"
                             + deployment.object("spec").number("replicas").orElse(0L)),
             status("Up-to-date", "updatedReplicas"),
             status("Available", "availableReplicas"),

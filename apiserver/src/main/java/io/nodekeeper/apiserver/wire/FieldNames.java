@@ -24,7 +24,8 @@ public final class FieldNames {
             "RuleWithOperations.rule");
 
     /** Fields whose protobuf name derives from Go's name and differs from JSON's. */
-    private static final Map<String, String> OTHERWISE = Map.of("uID", "uid", "aPIGroup", "apiGroup", "Webhooks", "webhooks");
+    private static final Map<String, String> OTHERWISE =
+            Map.of("uID", "uid", "aPIGroup", "apiGroup", "Webhooks", "webhooks");
 
     private FieldNames() {}
 

@@ -15,8 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class InstalledKindsTest {
     private static final String DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
     private static final String POLICIES = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
-    private static final String WEBHOOKS =
-            "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    private static final String WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
     private static final String DEPLOYMENT = "{'metadata':{'name':'x'},'spec':{'selector':{'matchLabels':{'a':'b'}},"
             + "'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}}}}";
     private static final String WEBHOOK =
@@ -43,9 +42,11 @@ class InstalledKindsTest {
     void generationOfADeploymentCountsSpecsAndAnnotationsButNotStatuses() {
         assertThat(generation(post(DEPLOYMENTS, DEPLOYMENT))).isEqualTo(1);
 
-        assertThat(generation(merge("/x/status", "{'status':{'replicas':3,'readyReplicas':2}}"))).isEqualTo(1);
+        assertThat(generation(merge("/x/status", "{'status':{'replicas':3,'readyReplicas':2}}")))
+                .isEqualTo(1);
         assertThat(generation(merge("/x", "{'metadata':{'labels':{'l':'1'}}}"))).isEqualTo(1);
-        assertThat(generation(merge("/x", "{'metadata':{'annotations':{'l':'1'}}}"))).isEqualTo(2);
+        assertThat(generation(merge("/x", "{'metadata':{'annotations':{'l':'1'}}}")))
+                .isEqualTo(2);
         assertThat(generation(merge("/x", "{'spec':{'replicas':3}}"))).isEqualTo(3);
         assertThat(server.ask(
                                 TestServer.ADMIN,

@@ -160,7 +160,8 @@ public final class Exposure implements AutoCloseable {
                 certificate(connection).flatMap(Caller::of),
                 request.headers().get(HttpHeaderNames.AUTHORIZATION, ""),
                 source);
-        return access.check(credentials, settings.rights().apply(path)).thenApply(refusal -> refusal.map(Refusal::page));
+        return access.check(credentials, settings.rights().apply(path))
+                .thenApply(refusal -> refusal.map(Refusal::page));
     }
 
     /** The client's certificate, which the handshake has verified; empty if it showed none. */

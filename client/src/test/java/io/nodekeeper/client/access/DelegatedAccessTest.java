@@ -105,8 +105,8 @@ class DelegatedAccessTest {
 
     @Test
     void statisticsOfANodeNeedTheRightThatAKubeletRequires() {
-        CompletableFuture<Optional<Refusal>> refused = access.check(
-                new Credentials(Optional.empty(), ALICE, NODE), new PageRight.NodePart("n1", "stats"));
+        CompletableFuture<Optional<Refusal>> refused =
+                access.check(new Credentials(Optional.empty(), ALICE, NODE), new PageRight.NodePart("n1", "stats"));
         time.advance(Duration.ZERO);
 
         assertThat(Json.parseObject(transport.calls().getLast().body()).object("spec"))

@@ -38,7 +38,8 @@ record Change(String kind, String name, String uid, String node, String episode,
             Set<String> taints = new TreeSet<>();
             boolean evictsAnyway = false;
             for (Taint taint : node.taints()) {
-                evictsAnyway |= taint.effect().equals(Taint.NO_EXECUTE) && !taint.key().equals(Taint.UNREACHABLE);
+                evictsAnyway |=
+                        taint.effect().equals(Taint.NO_EXECUTE) && !taint.key().equals(Taint.UNREACHABLE);
                 if (taint.key().startsWith(OURS) && !taint.key().equals(Taint.UNSCHEDULABLE)) {
                     taints.add(taint.key() + ":" + taint.effect());
                 }

@@ -228,7 +228,8 @@ public final class Observation implements ShadowTransport.Witness {
 
     private void theirs(Change change) {
         log.info("Happened: {}", change);
-        Optional<Duration> heard = silence(change).filter(age -> age.compareTo(heardLately) < 0 && restsOnSilence(change));
+        Optional<Duration> heard =
+                silence(change).filter(age -> age.compareTo(heardLately) < 0 && restsOnSilence(change));
         if (heard.isPresent()) {
             found(comparison.theirsFalse(change, loop.clock().wallTime(), heard.get()));
             count();

@@ -68,8 +68,7 @@ class StatisticsIT {
         kubeconfig = data.resolve("admin.kubeconfig");
         conditions = new ConditionLog(kubeconfig);
         node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 2);
-        writer = node.pods()
-                .run("writer", "dd if=/dev/zero of=/written bs=1M count=8; exec sleep 1000000", Map.of());
+        writer = node.pods().run("writer", "dd if=/dev/zero of=/written bs=1M count=8; exec sleep 1000000", Map.of());
         scene = new Scene(node, "statistics");
         fuse = Fuse.mountAt(scene, node.directory().resolve("agent"));
         node.startAgent();
@@ -118,7 +117,9 @@ class StatisticsIT {
         String[] lines = Command.ok("df", "-B1", "--output=size,used,avail", path.toString())
                 .strip()
                 .split("\n");
-        return Arrays.stream(lines[1].strip().split(" +")).mapToLong(Long::parseLong).toArray();
+        return Arrays.stream(lines[1].strip().split(" +"))
+                .mapToLong(Long::parseLong)
+                .toArray();
     }
 
     @Test
@@ -149,10 +150,13 @@ class StatisticsIT {
     }
 
     private static long busyTicks() throws IOException {
-        String[] words =
-                Files.readAllLines(Path.of("/proc/stat")).getFirst().split(" +");
-        return Long.parseLong(words[1]) + Long.parseLong(words[2]) + Long.parseLong(words[3])
-                + Long.parseLong(words[6]) + Long.parseLong(words[7]) + Long.parseLong(words[8]);
+        String[] words = Files.readAllLines(Path.of("/proc/stat")).getFirst().split(" +");
+        return Long.parseLong(words[1])
+                + Long.parseLong(words[2])
+                + Long.parseLong(words[3])
+                + Long.parseLong(words[6])
+                + Long.parseLong(words[7])
+                + Long.parseLong(words[8]);
     }
 
     private static long kernelNumber(String file) throws IOException {
@@ -174,7 +178,8 @@ class StatisticsIT {
         assertThat(number(nodeFs, "inodesFree")).isEqualTo(60);
 
         Eventually.within(
-                Duration.ofSeconds(15), () -> summary().object("node").object("runtime").has("imageFs"));
+                Duration.ofSeconds(15),
+                () -> summary().object("node").object("runtime").has("imageFs"));
         JsonObject imageFs = summary().object("node").object("runtime").object("imageFs");
         long[] images = df(node.containerd().directory());
         assertThat(number(imageFs, "capacityBytes")).isEqualTo(images[0]);
@@ -194,7 +199,9 @@ class StatisticsIT {
                         >= WRITTEN);
         JsonObject summary = summary();
 
-        assertThat(summary.array("pods").objects().map(pod -> pod.object("podRef").text("name")))
+        assertThat(summary.array("pods")
+                        .objects()
+                        .map(pod -> pod.object("podRef").text("name")))
                 .containsExactlyInAnyOrder("pod-0", "pod-1", "writer");
         JsonObject measured = container(pod(summary, "writer"));
         ContainerStats stats = node.pods()
@@ -245,7 +252,8 @@ class StatisticsIT {
         // And it keeps its last value with its time, while the others go on.
         assertThat(second.object("fs")).isEqualTo(first.object("fs"));
         assertThat(number(second.object("fs"), "capacityBytes")).isEqualTo(4_096_000);
-        assertThat(second.object("cpu").text("time")).isGreaterThan(first.object("cpu").text("time"));
+        assertThat(second.object("cpu").text("time"))
+                .isGreaterThan(first.object("cpu").text("time"));
         assertThat(number(second.object("cpu"), "usageCoreNanoSeconds"))
                 .isGreaterThan(number(first.object("cpu"), "usageCoreNanoSeconds"));
         assertThat(node.page().metric("nodekeeper_agent_statistics_late_seconds{signal=\"imagefs\"}"))

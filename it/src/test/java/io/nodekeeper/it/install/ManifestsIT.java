@@ -106,7 +106,8 @@ class ManifestsIT {
     void webhookConfigurationOfTheGuardIsStoredWithTheWarningThatNothingCallsIt() throws Exception {
         assertThat(kubectl("apply", "-k", deploy("overlays/guard").toString()))
                 .contains("validatingwebhookconfiguration.admissionregistration.k8s.io/nodekeeper-guard ")
-                .contains("Warning: this API server stores ValidatingWebhookConfigurations, but does not call their webhooks");
+                .contains(
+                        "Warning: this API server stores ValidatingWebhookConfigurations, but does not call their webhooks");
         assertThat(kubectl("get", "validatingwebhookconfiguration", "nodekeeper-guard"))
                 .containsPattern("nodekeeper-guard +1 ");
     }
@@ -314,8 +315,7 @@ class ManifestsIT {
         String versions = resourceVersions(folder);
         kubectl("apply", "-k", folder);
         assertThat(resourceVersions(folder)).isEqualTo(versions);
-        return new TreeSet<>(
-                kubectl("get", "-k", folder, "-o", "name").lines().toList());
+        return new TreeSet<>(kubectl("get", "-k", folder, "-o", "name").lines().toList());
     }
 
     private static List<Path> files(Path folder) throws IOException {

@@ -3,8 +3,8 @@ package io.nodekeeper.agent.pods.containers;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.Image;
+import io.nodekeeper.cri.config.ContainerConfig;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +75,8 @@ public final class Containers {
     private static List<ContainerConfig.Mount> mounts(Pod pod, JsonObject json, Inputs inputs) {
         List<ContainerConfig.Mount> mounts = new ArrayList<>();
         json.array("volumeMounts").objects().forEach(mount -> mounts.add(mount(mount, inputs)));
-        boolean hasHosts = mounts.stream().anyMatch(mount -> mount.containerPath().equals(HOSTS));
+        boolean hasHosts =
+                mounts.stream().anyMatch(mount -> mount.containerPath().equals(HOSTS));
         // On the host's network the runtime mounts the host's own file, unless the pod has aliases.
         boolean own = !pod.hostNetwork() || pod.spec().has("hostAliases");
         if (own && !hasHosts) {

@@ -29,13 +29,13 @@ final class DnsSettings {
         own.array("searches").strings().forEach(searches::add);
         Map<String, String> options = new LinkedHashMap<>();
         base.options().forEach(option -> options.put(name(option), option));
-        own.array("options").objects().forEach(option -> options.put(
-                option.text("name"),
-                option.has("value") ? option.text("name") + ":" + option.text("value") : option.text("name")));
+        own.array("options")
+                .objects()
+                .forEach(option -> options.put(
+                        option.text("name"),
+                        option.has("value") ? option.text("name") + ":" + option.text("value") : option.text("name")));
         return new Dns(
-                servers.stream().limit(MAX_SERVERS).toList(),
-                List.copyOf(searches),
-                List.copyOf(options.values()));
+                servers.stream().limit(MAX_SERVERS).toList(), List.copyOf(searches), List.copyOf(options.values()));
     }
 
     private static Dns base(Pod pod, NodeSettings node, Dns host) {

@@ -54,15 +54,18 @@ public record DownwardFields(Pod pod, NodeSettings node, List<String> podIps) {
         String resource = name.substring(name.indexOf('.') + 1);
         Quantity amount = switch (name) {
             case "limits.cpu", "limits.memory", "limits.ephemeral-storage" ->
-                container.limit(resource).orElseGet(() -> node.allocatable()
-                        .get(resource)
-                        .flatMap(Quantity::from)
-                        .orElse(Quantity.ZERO));
+                container
+                        .limit(resource)
+                        .orElseGet(() -> node.allocatable()
+                                .get(resource)
+                                .flatMap(Quantity::from)
+                                .orElse(Quantity.ZERO));
             case "requests.cpu", "requests.memory", "requests.ephemeral-storage" ->
                 container.request(resource).orElse(Quantity.ZERO);
             default -> throw new ContainerConfigException("unsupported container resource: " + name);
         };
-        Quantity divisor = reference.get("divisor")
+        Quantity divisor = reference
+                .get("divisor")
                 .flatMap(Quantity::from)
                 .filter(value -> !value.isZero())
                 .orElse(Quantity.of(1));
@@ -88,6 +91,9 @@ public record DownwardFields(Pod pod, NodeSettings node, List<String> podIps) {
     }
 
     private static String escaped(String value) {
-        return value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n").replace("\t", "\\t");
+        return value.replace("\\", "\\\\")
+                .replace("\"", "\\\"")
+                .replace("\n", "\\n")
+                .replace("\t", "\\t");
     }
 }

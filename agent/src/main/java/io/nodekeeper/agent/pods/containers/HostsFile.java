@@ -30,10 +30,14 @@ public final class HostsFile {
 
     private static String aliases(Pod pod) {
         StringBuilder text = new StringBuilder();
-        pod.spec().array("hostAliases").objects().forEach(alias -> text.append(alias.text("ip"))
-                .append('\t')
-                .append(String.join("\t", alias.array("hostnames").strings().toList()))
-                .append('\n'));
+        pod.spec()
+                .array("hostAliases")
+                .objects()
+                .forEach(alias -> text.append(alias.text("ip"))
+                        .append('\t')
+                        .append(String.join(
+                                "\t", alias.array("hostnames").strings().toList()))
+                        .append('\n'));
         return text.isEmpty() ? "" : "\n# Entries added by HostAliases.\n" + text;
     }
 }

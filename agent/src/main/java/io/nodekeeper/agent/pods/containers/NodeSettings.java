@@ -31,7 +31,8 @@ public record NodeSettings(
     public static NodeSettings of(
             String name, Optional<Node> node, Path logsDirectory, List<String> clusterDns, String clusterDomain) {
         JsonObject status = node.map(Node::status).orElse(JsonObject.EMPTY);
-        List<String> addresses = status.array("addresses").objects()
+        List<String> addresses = status.array("addresses")
+                .objects()
                 .filter(address -> address.text("type").equals("InternalIP"))
                 .map(address -> address.text("address"))
                 .toList();
@@ -47,6 +48,9 @@ public record NodeSettings(
 
     /** The bytes of memory of the node; 0 if not known. */
     long memory() {
-        return capacity.get("memory").flatMap(Quantity::from).map(Quantity::toLong).orElse(0L);
+        return capacity.get("memory")
+                .flatMap(Quantity::from)
+                .map(Quantity::toLong)
+                .orElse(0L);
     }
 }

@@ -45,10 +45,16 @@ public record References(Map<String, JsonObject> configMaps, Map<String, JsonObj
 
     private static Set<String> names(ContainerSpec container, String key, String all) {
         Set<String> names = new LinkedHashSet<>();
-        container.json().array("envFrom").objects()
+        container
+                .json()
+                .array("envFrom")
+                .objects()
                 .filter(source -> source.has(all))
                 .forEach(source -> names.add(source.object(all).text("name")));
-        container.json().array("env").objects()
+        container
+                .json()
+                .array("env")
+                .objects()
                 .map(variable -> variable.object("valueFrom"))
                 .filter(source -> source.has(key))
                 .forEach(source -> names.add(source.object(key).text("name")));

@@ -40,9 +40,8 @@ public final class Sandboxes {
 
     /** The hostname of the pod: that of its spec, else its name, cut to what Linux accepts. */
     static String hostname(Pod pod) {
-        String wanted = pod.spec().text("hostname").isEmpty()
-                ? pod.name()
-                : pod.spec().text("hostname");
+        String wanted =
+                pod.spec().text("hostname").isEmpty() ? pod.name() : pod.spec().text("hostname");
         String cut = wanted.substring(0, Math.min(wanted.length(), SandboxOptions.MAX_HOSTNAME));
         // A hostname does not end with a dot or a dash.
         return cut.replaceFirst("[-.]+$", "");
@@ -61,9 +60,13 @@ public final class Sandboxes {
         if (pod.hostNetwork()) {
             return ports;
         }
-        pod.containers().forEach(container -> container.json().array("ports").objects()
-                .filter(port -> port.number("hostPort").orElse(0L) > 0)
-                .forEach(port -> ports.add(port(port))));
+        pod.containers()
+                .forEach(container -> container
+                        .json()
+                        .array("ports")
+                        .objects()
+                        .filter(port -> port.number("hostPort").orElse(0L) > 0)
+                        .forEach(port -> ports.add(port(port))));
         return ports;
     }
 

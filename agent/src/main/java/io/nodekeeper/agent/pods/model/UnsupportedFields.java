@@ -12,8 +12,8 @@ import java.util.Set;
  */
 public final class UnsupportedFields {
     /** Fields of the pod's spec. */
-    private static final List<String> POD = List.of(
-            "initContainers", "runtimeClassName", "resourceClaims", "readinessGates", "overhead");
+    private static final List<String> POD =
+            List.of("initContainers", "runtimeClassName", "resourceClaims", "readinessGates", "overhead");
     /** Fields of each container. */
     private static final List<String> CONTAINER =
             List.of("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "volumeDevices");

@@ -52,15 +52,15 @@ record ContainerReport(JsonObject json, Stage stage) {
             JsonObject before) {
         Optional<ContainerStatus> newest = observed.newest(container.name());
         // A container that starts again in a moment is shown as ended, as by a kubelet.
-        boolean delayed =
-                waiting.map(Decision.Waiting::reason).filter(reason -> !reason.equals(Reasons.CONTAINER_CREATING)).isPresent();
+        boolean delayed = waiting.map(Decision.Waiting::reason)
+                .filter(reason -> !reason.equals(Reasons.CONTAINER_CREATING))
+                .isPresent();
         boolean waits = newest.isEmpty()
                 || newest.get().state() == ContainerState.CREATED
                 || newest.get().state() == ContainerState.EXITED && delayed;
-        Optional<ContainerStatus> last = newest.flatMap(current ->
-                waits && current.state() == ContainerState.EXITED
-                        ? Optional.of(current)
-                        : observed.ended(container.name(), current.id()));
+        Optional<ContainerStatus> last = newest.flatMap(current -> waits && current.state() == ContainerState.EXITED
+                ? Optional.of(current)
+                : observed.ended(container.name(), current.id()));
         JsonObject lastState = last.map(ended -> terminated(ended, runtime))
                 .orElseGet(() -> newest.isPresent() ? JsonObject.EMPTY : lastState(before));
         JsonObject state = waits
@@ -72,13 +72,17 @@ record ContainerReport(JsonObject json, Stage stage) {
                 .put("state", state)
                 .put("lastState", lastState)
                 .put("ready", running)
-                .put("restartCount", newest.map(PodLabels::restartCount)
-                        .map(Integer::longValue)
-                        .or(() -> before.number("restartCount"))
-                        .orElse(0L))
-                .put("image", newest.map(status -> status.origin().image())
-                        .filter(image -> !image.isEmpty())
-                        .orElse(container.image()))
+                .put(
+                        "restartCount",
+                        newest.map(PodLabels::restartCount)
+                                .map(Integer::longValue)
+                                .or(() -> before.number("restartCount"))
+                                .orElse(0L))
+                .put(
+                        "image",
+                        newest.map(status -> status.origin().image())
+                                .filter(image -> !image.isEmpty())
+                                .orElse(container.image()))
                 .put("imageID", newest.map(status -> status.origin().imageRef()).orElse(""));
         newest.ifPresent(status -> entry.put("containerID", runtime + "://" + status.id()));
         entry.put("started", running);

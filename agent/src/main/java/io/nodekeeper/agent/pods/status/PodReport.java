@@ -42,8 +42,7 @@ public final class PodReport {
      * @param hostIps the node's addresses, the primary one first
      * @param runtime the runtime's name, such as {@code containerd}
      */
-    public record Inputs(
-            Map<String, Decision.Waiting> waiting, List<String> hostIps, String runtime, Instant now) {}
+    public record Inputs(Map<String, Decision.Waiting> waiting, List<String> hostIps, String runtime, Instant now) {}
 
     private PodReport(Wanted wanted, PodStatus observed, JsonObject before, Inputs inputs) {
         this.wanted = wanted;
@@ -52,7 +51,8 @@ public final class PodReport {
         this.inputs = inputs;
         this.before = before;
         Observed view = new Observed(observed);
-        Map<String, JsonObject> known = before.array("containerStatuses").objects()
+        Map<String, JsonObject> known = before.array("containerStatuses")
+                .objects()
                 .collect(Collectors.toMap(entry -> entry.text("name"), entry -> entry, (first, second) -> first));
         containers = pod.containers().stream()
                 .sorted(Comparator.comparing(ContainerSpec::name))
@@ -120,7 +120,9 @@ public final class PodReport {
     }
 
     private long count(Stage stage) {
-        return containers.stream().filter(container -> container.stage() == stage).count();
+        return containers.stream()
+                .filter(container -> container.stage() == stage)
+                .count();
     }
 
     private JsonArray conditions(String phase) {
@@ -148,7 +150,9 @@ public final class PodReport {
         conditions.add(condition("ContainersReady", ready, reason, message));
         conditions.add(condition("PodScheduled", true, "", ""));
         // Conditions of others, such as DisruptionTarget, stay.
-        pod.status().array("conditions").objects()
+        pod.status()
+                .array("conditions")
+                .objects()
                 .filter(condition -> !OWN.contains(condition.text("type")))
                 .forEach(conditions::add);
         return new JsonArray(conditions);
@@ -156,8 +160,10 @@ public final class PodReport {
 
     private JsonObject condition(String type, boolean holds, String reason, String message) {
         String status = holds ? Condition.TRUE : Condition.FALSE;
-        String since = before.array("conditions").objects()
-                .filter(old -> old.text("type").equals(type) && old.text("status").equals(status))
+        String since = before.array("conditions")
+                .objects()
+                .filter(old ->
+                        old.text("type").equals(type) && old.text("status").equals(status))
                 .map(old -> old.text("lastTransitionTime"))
                 .findFirst()
                 .orElseGet(() -> KubeTime.format(inputs.now()));

@@ -37,8 +37,8 @@ public record PodMemory(
         boolean cleaned,
         boolean deleted) {
     /** A pod of which nothing is known. */
-    public static final PodMemory EMPTY = new PodMemory(
-            false, 0, Set.of(), Map.of(), Map.of(), Map.of(), Map.of(), Map.of(), false, false);
+    public static final PodMemory EMPTY =
+            new PodMemory(false, 0, Set.of(), Map.of(), Map.of(), Map.of(), Map.of(), Map.of(), false, false);
 
     /** The key of problems that concern the pod as a whole: its volumes or its sandbox. */
     public static final String POD = "";
@@ -140,7 +140,8 @@ public record PodMemory(
     PodMemory restarted(ContainerSpec container, String endedId, Instant now) {
         Change change = new Change(this);
         change.restarts.keySet().removeIf(key -> key.startsWith(container.name() + "/"));
-        change.restarts.put(key(container), new Restart(restart(container).pause().next(now), endedId));
+        change.restarts.put(
+                key(container), new Restart(restart(container).pause().next(now), endedId));
         return change.done();
     }
 

@@ -60,8 +60,7 @@ public final class PodSync {
      * @param networkReady whether the runtime can give a pod a network
      * @param now by the wall clock, as the runtime's times are
      */
-    public static Decision step(
-            Wanted wanted, PodStatus status, PodMemory memory, boolean networkReady, Instant now) {
+    public static Decision step(Wanted wanted, PodStatus status, PodMemory memory, boolean networkReady, Instant now) {
         PodSync sync = new PodSync(wanted, status, memory, networkReady, now);
         if (!wanted.run()) {
             sync.end();
@@ -82,7 +81,8 @@ public final class PodSync {
         for (ContainerSpec container : pod.containers()) {
             Optional<ContainerStatus> newest = observed.newest(container.name());
             boolean runs = newest.filter(Observed::mayRun).isPresent();
-            boolean changed = newest.filter(status -> isChanged(container, status)).isPresent();
+            boolean changed =
+                    newest.filter(status -> isChanged(container, status)).isPresent();
             if (runs && ready && !changed) {
                 lives = true;
             } else if (runs && ready) {
@@ -100,8 +100,7 @@ public final class PodSync {
             }
             return;
         }
-        due.forEach(container ->
-                waiting.put(container.name(), new Decision.Waiting(Reasons.CONTAINER_CREATING, "")));
+        due.forEach(container -> waiting.put(container.name(), new Decision.Waiting(Reasons.CONTAINER_CREATING, "")));
         Optional<String> unsupported = UnsupportedFields.first(pod);
         if (unsupported.isPresent() && !due.isEmpty()) {
             refuse(due, unsupported.get());
@@ -119,8 +118,8 @@ public final class PodSync {
 
     private void refuse(List<ContainerSpec> due, String field) {
         String message = field + " is not supported by this node's agent";
-        due.forEach(container ->
-                waiting.put(container.name(), new Decision.Waiting(Reasons.UNSUPPORTED_FIELD, message)));
+        due.forEach(
+                container -> waiting.put(container.name(), new Decision.Waiting(Reasons.UNSUPPORTED_FIELD, message)));
         if (!memory.waited().containsKey(PodMemory.POD)) {
             events.add(new Decision.Event("Warning", Reasons.UNSUPPORTED_FIELD, message));
             memory = memory.waiting(PodMemory.POD, field);
@@ -145,8 +144,7 @@ public final class PodSync {
             commands.add(new PodCommand.Prepare());
         }
         if (!ready) {
-            commands.add(new PodCommand.CreateSandbox(
-                    Math.max(memory.nextAttempt(), observed.highestAttempt() + 1)));
+            commands.add(new PodCommand.CreateSandbox(Math.max(memory.nextAttempt(), observed.highestAttempt() + 1)));
         }
     }
 
@@ -293,9 +291,8 @@ public final class PodSync {
 
     /** Whether the last command for the pod as a whole failed a moment ago. */
     private boolean isBlocked() {
-        Optional<Instant> retry = memory.problem(PodMemory.POD)
-                .map(PodMemory.Problem::retryAt)
-                .filter(at -> at.isAfter(now));
+        Optional<Instant> retry =
+                memory.problem(PodMemory.POD).map(PodMemory.Problem::retryAt).filter(at -> at.isAfter(now));
         retry.ifPresent(this::wake);
         return retry.isPresent();
     }

@@ -62,12 +62,15 @@ public final class PodFiles {
     /** The path of each volume of {@code pod}, by its name. */
     public Map<String, Path> volumes(Pod pod) {
         Map<String, Path> paths = new HashMap<>();
-        pod.spec().array("volumes").objects().forEach(volume -> VolumeKind.of(volume)
-                .ifPresent(kind -> paths.put(
-                        volume.text("name"),
-                        kind == VolumeKind.HOST_PATH
-                                ? Path.of(volume.object("hostPath").text("path"))
-                                : volume(pod.uid(), kind, volume.text("name")))));
+        pod.spec()
+                .array("volumes")
+                .objects()
+                .forEach(volume -> VolumeKind.of(volume)
+                        .ifPresent(kind -> paths.put(
+                                volume.text("name"),
+                                kind == VolumeKind.HOST_PATH
+                                        ? Path.of(volume.object("hostPath").text("path"))
+                                        : volume(pod.uid(), kind, volume.text("name")))));
         return paths;
     }
 

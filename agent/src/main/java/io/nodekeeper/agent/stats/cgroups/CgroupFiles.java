@@ -61,8 +61,9 @@ public record CgroupFiles(Path directory, int version) {
         Path memory = place(
                 directory.resolve("memory"),
                 Optional.ofNullable(cgroup.byController().get("memory")));
-        Path pids =
-                place(directory.resolve("pids"), Optional.ofNullable(cgroup.byController().get("pids")));
+        Path pids = place(
+                directory.resolve("pids"),
+                Optional.ofNullable(cgroup.byController().get("pids")));
         Map<String, Long> stat = KernelNumbers.fields(text(memory.resolve("memory.stat")));
         return new CgroupUsage(
                 number(cpu.resolve("cpuacct.usage")),

@@ -41,8 +41,8 @@ public record StallTimes(Share some, Optional<Share> full) {
         OptionalDouble avg300 = percent(words, "avg300=");
         OptionalLong total = value(words, "total=").map(KernelNumbers::number).orElse(OptionalLong.empty());
         return avg10.isPresent() && avg60.isPresent() && avg300.isPresent() && total.isPresent()
-                ? Optional.of(new Share(
-                        avg10.getAsDouble(), avg60.getAsDouble(), avg300.getAsDouble(), total.getAsLong()))
+                ? Optional.of(
+                        new Share(avg10.getAsDouble(), avg60.getAsDouble(), avg300.getAsDouble(), total.getAsLong()))
                 : Optional.empty();
     }
 

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.Image;
+import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
 import java.nio.file.Path;
@@ -134,7 +134,8 @@ class ContainersTest {
 
     @Test
     void shouldUseTheClustersDnsForPodsWithANetworkOfTheirOwn() {
-        SandboxConfig own = Sandboxes.config(pod("", "{}"), 1, NODE, "nameserver 9.9.9.9\nsearch lan\noptions rotate\n");
+        SandboxConfig own =
+                Sandboxes.config(pod("", "{}"), 1, NODE, "nameserver 9.9.9.9\nsearch lan\noptions rotate\n");
         SandboxConfig hosts = Sandboxes.config(
                 pod("\"hostNetwork\": true,", "{}"), 1, NODE, "nameserver 9.9.9.9\nsearch lan\noptions rotate\n");
 

@@ -33,8 +33,7 @@ class PodReportTest {
                 .isEqualTo("False");
         assertThat(condition(status, "Initialized").text("status")).isEqualTo("True");
         assertThat(condition(status, "PodScheduled").text("status")).isEqualTo("True");
-        assertThat(condition(status, "Ready").text("message"))
-                .isEqualTo("containers with unready status: [app]");
+        assertThat(condition(status, "Ready").text("message")).isEqualTo("containers with unready status: [app]");
         assertThat(container(status)).isEqualTo(Json.parseObject("""
                 {"name": "app", "state": {"waiting": {"reason": "ContainerCreating"}}, "lastState": {}, "ready": false,
                  "restartCount": 0, "image": "app:1", "imageID": "", "started": false}
@@ -91,8 +90,7 @@ class PodReportTest {
         PodReport.Inputs later =
                 new PodReport.Inputs(Map.of(), List.of("192.168.0.5"), "containerd", NOW.plusSeconds(60));
 
-        JsonObject after =
-                PodReport.status(Wanted.ofApi(pod("Always")), shown(running("c1", 0)), before, later);
+        JsonObject after = PodReport.status(Wanted.ofApi(pod("Always")), shown(running("c1", 0)), before, later);
 
         assertThat(after).isEqualTo(before);
     }
@@ -153,7 +151,8 @@ class PodReportTest {
     }
 
     private static JsonObject condition(JsonObject status, String type) {
-        return status.array("conditions").objects()
+        return status.array("conditions")
+                .objects()
                 .filter(condition -> condition.text("type").equals(type))
                 .findFirst()
                 .orElseThrow();

@@ -37,8 +37,8 @@ class PodSyncTest {
     @Test
     void shouldRemoveAContainerThatAnEarlierAgentCreatedAndDidNotStart() {
         PodFixture pod = new PodFixture(PodFixture.pod("Never"));
-        PodCommand.StartContainer start = new PodCommand.StartContainer(
-                pod.wanted.pod().containers().getFirst(), "s1", 0);
+        PodCommand.StartContainer start =
+                new PodCommand.StartContainer(pod.wanted.pod().containers().getFirst(), "s1", 0);
         pod.runtime.apply(new PodCommand.CreateSandbox(0), pod.now);
         pod.runtime.createOnly(start);
         assertThat(pod.runtime.status().containers().getFirst().state()).isEqualTo(ContainerState.CREATED);
@@ -62,8 +62,7 @@ class PodSyncTest {
         Decision waits = pod.settle();
         assertThat(waits.waiting().get("app"))
                 .isEqualTo(new Decision.Waiting(
-                        "CrashLoopBackOff",
-                        "back-off 10s restarting failed container=app pod=web_shop(u1)"));
+                        "CrashLoopBackOff", "back-off 10s restarting failed container=app pod=web_shop(u1)"));
         pod.after(Duration.ofSeconds(9));
         assertThat(pod.runtime.runs("app")).isFalse();
         pod.after(Duration.ofSeconds(1));
@@ -128,7 +127,8 @@ class PodSyncTest {
         pod.runtime.exitRunning("log", 1, pod.now);
         pod.after(Duration.ofMinutes(1));
 
-        assertThat(pod.runtime.status().sandboxes().getFirst().sandbox().ready()).isFalse();
+        assertThat(pod.runtime.status().sandboxes().getFirst().sandbox().ready())
+                .isFalse();
         assertThat(pod.runtime.containers()).isEqualTo(2);
     }
 
@@ -219,7 +219,8 @@ class PodSyncTest {
 
         pod.after(Duration.ofSeconds(5));
         assertThat(pod.runtime.sandboxes()).isZero();
-        assertThat(pod.events).containsExactly(new Decision.Event("Warning", "NetworkNotReady", "network is not ready"));
+        assertThat(pod.events)
+                .containsExactly(new Decision.Event("Warning", "NetworkNotReady", "network is not ready"));
 
         pod.networkReady = true;
         pod.after(Duration.ofSeconds(1));

@@ -135,8 +135,8 @@ final class SimulatedPod {
             return new Outcome.Failed(Reasons.CREATE_CONTAINER_ERROR, "name is reserved");
         }
         boolean second = boxes.stream()
-                .anyMatch(box -> box.spec.name().equals(start.container().name())
-                        && box.state == ContainerState.RUNNING);
+                .anyMatch(
+                        box -> box.spec.name().equals(start.container().name()) && box.state == ContainerState.RUNNING);
         if (second) {
             throw new AssertionError("a second container " + start.container().name() + " is started: " + status());
         }
@@ -219,7 +219,8 @@ final class SimulatedPod {
     /** What a kubelet would observe. */
     PodStatus status() {
         List<PodSandboxStatus> shown = sandboxes.stream()
-                .sorted(Comparator.comparingInt((Sandbox sandbox) -> sandbox.attempt).reversed())
+                .sorted(Comparator.comparingInt((Sandbox sandbox) -> sandbox.attempt)
+                        .reversed())
                 .map(sandbox -> new PodSandboxStatus(
                         new PodSandbox(sandbox.id, UID, "web", "shop", sandbox.attempt, sandbox.ready, 1),
                         sandbox.ready ? List.of("10.1.0.7") : List.of()))

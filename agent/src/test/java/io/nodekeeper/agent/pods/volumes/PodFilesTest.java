@@ -49,7 +49,8 @@ class PodFilesTest {
 
     @Test
     void shouldRemoveEverythingOfOnePodAndFollowNoLink() throws Exception {
-        Path outside = Files.writeString(Files.createDirectory(directory.resolve("host")).resolve("file"), "stays");
+        Path outside = Files.writeString(
+                Files.createDirectory(directory.resolve("host")).resolve("file"), "stays");
         files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u1"));
         files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u2"));
         Files.createSymbolicLink(

@@ -73,8 +73,7 @@ class CgroupFilesTest {
         version2();
         file("memory.stat", "anon 700\nfile 500\nkernel 9\ninactive_file 200\n");
 
-        assertThat(usage("/").memory())
-                .contains(new MemoryUsage(1_200, 1_000, 700, 0, 0, OptionalLong.empty()));
+        assertThat(usage("/").memory()).contains(new MemoryUsage(1_200, 1_000, 700, 0, 0, OptionalLong.empty()));
     }
 
     @Test

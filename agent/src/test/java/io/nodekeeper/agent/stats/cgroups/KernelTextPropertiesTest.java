@@ -49,7 +49,8 @@ class KernelTextPropertiesTest {
         StallTimes.parse(text);
         CgroupPaths.parse(text);
         KernelNumbers.number(text);
-        assertThat(KernelNumbers.fields(text).size()).isLessThanOrEqualTo((int) text.lines().count());
+        assertThat(KernelNumbers.fields(text).size())
+                .isLessThanOrEqualTo((int) text.lines().count());
     }
 
     @Property

@@ -28,8 +28,7 @@ public final class DaemonSetStrategy implements Strategy {
     public JsonObject withDefaults(JsonObject set) {
         return set.update(
                 "spec",
-                spec -> PodTemplates.withDefaults(spec)
-                        .update("updateStrategy", DaemonSetStrategy::defaultedStrategy));
+                spec -> PodTemplates.withDefaults(spec).update("updateStrategy", DaemonSetStrategy::defaultedStrategy));
     }
 
     private static JsonObject defaultedStrategy(JsonObject given) {

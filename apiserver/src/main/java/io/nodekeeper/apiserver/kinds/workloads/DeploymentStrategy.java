@@ -36,8 +36,7 @@ public final class DeploymentStrategy implements Strategy {
         boolean annotated = !next.object("metadata")
                 .object("annotations")
                 .equals(old.object("metadata").object("annotations"));
-        return Generations.next(
-                next, old, annotated || !next.object("spec").equals(old.object("spec")));
+        return Generations.next(next, old, annotated || !next.object("spec").equals(old.object("spec")));
     }
 
     @Override
