@@ -14,6 +14,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.assertj.core.data.TemporalUnitOffset;
@@ -65,9 +66,9 @@ class ObserveReportIT {
                             TreeMap::new));
             assertThat(verdicts).containsOnlyKeys("dying-0 earlier", "living-0 false", "living-1 false");
             for (String node : List.of("living-0", "living-1")) {
-                assertThat(at(verdicts.get(node + " false"))).isCloseTo(blamed.get(node), APART);
+                assertThat(at(Objects.requireNonNull(verdicts.get(node + " false")))).isCloseTo(blamed.get(node), APART);
             }
-            JsonObject dead = verdicts.get("dying-0 earlier");
+            JsonObject dead = Objects.requireNonNull(verdicts.get("dying-0 earlier"));
             long gained = dead.number("gainedMillis").orElse(0L);
             assertThat(gained).isBetween(1_000L, 9_000L);
             assertThat(at(dead).plusMillis(gained)).isCloseTo(blamed.get("dying-0"), APART);
@@ -122,7 +123,8 @@ class ObserveReportIT {
             assertThat(markdown).contains("[timeline](" + timeline + ")");
             assertThat(Files.readString(file)).contains("href=\"" + timeline + "\"");
         }
-        String[] why = verdicts.get("living-0 false").text("why").split(" ");
+        String[] why = Objects.requireNonNull(verdicts.get("living-0 false"))
+                .text("why").split(" ");
         assertThat(why[0]).isEqualTo("nodekeeper");
         assertThat(cluster.nodekeeper(List.of(why).subList(1, why.length).toArray(String[]::new)))
                 .contains("node living-0 Ready=Unknown: theirs alone, and false: the node was heard ");

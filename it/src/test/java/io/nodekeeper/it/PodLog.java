@@ -8,6 +8,7 @@ import io.nodekeeper.client.Selection;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,7 +33,11 @@ final class PodLog implements AutoCloseable {
 
     /** The time from the pod's first appearance, bound, to Ready. */
     Duration toReady(String name) {
-        return Duration.ofNanos(ready.get(name) - bound.get(name));
+        return Duration.ofNanos(time(ready, name) - time(bound, name));
+    }
+
+    private static long time(Map<String, Long> times, String name) {
+        return Objects.requireNonNull(times.get(name), name);
     }
 
     /** The pod, while it is there. */

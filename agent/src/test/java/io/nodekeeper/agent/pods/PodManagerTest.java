@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -152,7 +153,7 @@ class PodManagerTest {
         add("more");
         advance(5);
 
-        assertThat(pods.get("more").object("status").text("reason")).isEqualTo("OutOfpods");
+        assertThat(stored("more").object("status").text("reason")).isEqualTo("OutOfpods");
         assertThat(phase("more")).isEqualTo("Failed");
         assertThat(events)
                 .contains("more Warning OutOfpods Pod was rejected: Node didn't have enough resource: pods,"
@@ -169,7 +170,7 @@ class PodManagerTest {
 
         advance(2);
 
-        JsonObject waiting = pods.get("web")
+        JsonObject waiting = stored("web")
                 .object("status")
                 .array("containerStatuses")
                 .objects()
@@ -241,7 +242,11 @@ class PodManagerTest {
     }
 
     private String phase(String name) {
-        return pods.get(name).object("status").text("phase");
+        return stored(name).object("status").text("phase");
+    }
+
+    private JsonObject stored(String name) {
+        return Objects.requireNonNull(pods.get(name), name);
     }
 
     private static JsonObject pod(String name) {

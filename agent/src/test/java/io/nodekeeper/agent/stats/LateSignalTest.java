@@ -217,7 +217,8 @@ class LateSignalTest {
         time.advance(WritableLayers.DEADLINE);
 
         assertThat(round.join()).containsOnlyKeys("c2", "c3", "c4", "c5", "c6");
-        assertThat(round.join().get("c6").time()).isEqualTo("2026-03-01T12:00:00Z");
+        assertThat(round.join())
+                .hasEntrySatisfying("c6", use -> assertThat(use.time()).isEqualTo("2026-03-01T12:00:00Z"));
     }
 
     @Test
