@@ -251,6 +251,8 @@ class PodLifecycleIT {
                 metadata: {name: %s}
                 spec:
                   nodeName: %s
+                  # Its token would be a projected volume, which the agent does not support.
+                  automountServiceAccountToken: false
                   terminationGracePeriodSeconds: 2
                   containers:
                   - name: main

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Reads files below {@code /proc} and {@code /sys}. The kernel generates their text when they are read, reports a size
+ * Reads files below {@code /proc} and {@code /sys}, and other short texts, within a bound. The kernel generates their text when they are read, reports a size
  * of 0, and returns many sysctls only to a read at offset 0. {@code java.nio.file.Files} starts with a read of one byte
  * where the size is 0 and so gets only the first digit of {@code /proc/sys/kernel/pid_max}. This class starts with a
  * buffer that holds a whole sysctl and then reads until the end of the file. All calls block. Thread-safe.

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods;
 
+import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.pods.containers.ContainerConfigException;
 import io.nodekeeper.agent.pods.containers.Containers;
 import io.nodekeeper.agent.pods.containers.HostsFile;
@@ -17,7 +18,6 @@ import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -170,7 +170,7 @@ final class ContainerStarter {
     private CompletableFuture<Void> hosts(Pod pod, List<String> podIps) {
         CompletableFuture<String> written = ports.onDisk("etc-hosts of " + pod.fullName(), () -> {
             String text =
-                    pod.hostNetwork() ? HostsFile.ofHost(pod, Files.readString(HOSTS)) : HostsFile.of(pod, podIps);
+                    pod.hostNetwork() ? HostsFile.ofHost(pod, KernelFile.text(HOSTS)) : HostsFile.of(pod, podIps);
             ports.files().writeHosts(pod.uid(), text);
             return text;
         });

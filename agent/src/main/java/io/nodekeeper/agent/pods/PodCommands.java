@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods;
 
+import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.containers.Sandboxes;
 import io.nodekeeper.agent.pods.model.Pod;
@@ -126,7 +127,7 @@ final class PodCommands {
     private CompletableFuture<String> resolvConf() {
         return ports.onDisk(
                 ports.resolvConf().toString(),
-                () -> Files.exists(ports.resolvConf()) ? Files.readString(ports.resolvConf()) : "");
+                () -> Files.exists(ports.resolvConf()) ? KernelFile.text(ports.resolvConf()) : "");
     }
 
     private Path log(Pod pod, PodCommand.RemoveContainer remove) {

@@ -6,6 +6,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +49,7 @@ record LogFiles(Path directory) {
                     throw new IOException(logs + " has more than " + MOST_FILES + " files, which is the limit");
                 }
                 try {
-                    sum = sum.plus(new DiskUse(Files.size(file), 1));
+                    sum = sum.plus(new DiskUse(Files.readAttributes(file, BasicFileAttributes.class).size(), 1));
                 } catch (NoSuchFileException e) {
                     // Rotated since the directory was listed.
                 }

@@ -67,7 +67,13 @@ class PodManagerTest {
 
         assertThat(phase("web")).isEqualTo("Running");
         assertThat(calls())
-                .containsExactly("RunPodSandbox", "ImageStatus", "PullImage", "CreateContainer", "StartContainer");
+                .containsExactly(
+                        "RunPodSandbox",
+                        "ImageStatus",
+                        "PullImage",
+                        "ImageStatus",
+                        "CreateContainer",
+                        "StartContainer");
         assertThat(events)
                 .contains(
                         "web Normal Pulling Pulling image \"app:1\"",
@@ -168,7 +174,7 @@ class PodManagerTest {
         add("web");
         start(110);
 
-        advance(2);
+        advance(1);
 
         JsonObject waiting = stored("web")
                 .object("status")
