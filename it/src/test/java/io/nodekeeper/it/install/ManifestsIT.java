@@ -117,30 +117,50 @@ class ManifestsIT {
     @CsvSource(
             delimiter = '|',
             value = {
-                "overlays/observe | kube-system:nodekeeper-observer | events [] [] [get];"
+                "overlays/observe | kube-system:nodekeeper-observer | kube-system | events [] [] [get];"
                         + " leases.coordination.k8s.io [] [] [get list watch];"
                         + " nodes [] [] [get list watch];"
                         + " pods [] [] [get list watch];"
                         + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
                         + " tokenreviews.authentication.k8s.io [] [] [create]",
-                "overlays/guard | kube-system:nodekeeper-guard | events [] [] [get create patch];"
+                "overlays/guard | kube-system:nodekeeper-guard | kube-system | events [] [] [get create patch];"
                         + " leases.coordination.k8s.io [] [] [get list watch];"
                         + " nodes [] [] [get list watch];"
                         + " pods [] [] [get list watch];"
                         + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
                         + " tokenreviews.authentication.k8s.io [] [] [create];"
                         + " validatingwebhookconfigurations.admissionregistration.k8s.io [] [nodekeeper-guard] [get update]",
-                "overlays/companion pages | nodekeeper:nodekeeper-companion | events [] [] [create patch];"
+                "overlays/companion pages | nodekeeper:nodekeeper-companion | nodekeeper | events [] [] [create patch];"
                         + " nodes [] [] [list watch];"
                         + " nodes/status [] [] [patch];"
                         + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
+                        + " tokenreviews.authentication.k8s.io [] [] [create]",
+                "overlays/standalone | kube-system:nodekeeper-controller | kube-system | events [] [] [create patch];"
+                        + " leases.coordination.k8s.io [] [] [create];"
+                        + " leases.coordination.k8s.io [] [kube-controller-manager] [get update];"
+                        + " leases.coordination.k8s.io [] [nodekeeper-controller] [get patch];"
+                        + " leases.coordination.k8s.io [] [nodekeeper-lock] [get update];"
+                        + " nodes [] [] [get list watch patch];"
+                        + " nodes/status [] [] [update patch];"
+                        + " pods [] [] [get list watch delete];"
+                        + " pods/status [] [] [patch update];"
+                        + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
+                        + " tokenreviews.authentication.k8s.io [] [] [create]",
+                "overlays/standalone | kube-system:nodekeeper-controller | kube-node-lease | events [] [] [create patch];"
+                        + " leases.coordination.k8s.io [] [] [get list watch delete create];"
+                        + " leases.coordination.k8s.io [] [nodekeeper-canary] [patch];"
+                        + " nodes [] [] [get list watch patch];"
+                        + " nodes/status [] [] [update patch];"
+                        + " pods [] [] [get list watch delete];"
+                        + " pods/status [] [] [patch update];"
+                        + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
                         + " tokenreviews.authentication.k8s.io [] [] [create]"
             })
-    void accountMayDoWhatItsRoleListsAndNoMore(String folders, String account, String rights) throws Exception {
+    void accountMayDoWhatItsRoleListsAndNoMore(String folders, String account, String namespace, String rights)
+            throws Exception {
         for (String folder : folders.split(" ")) {
             kubectl("apply", "-k", deploy(folder).toString());
         }
-        String namespace = account.substring(0, account.indexOf(':'));
 
         Set<String> listed = rights(account, namespace);
         listed.removeAll(rights("default:default", namespace));
