@@ -169,8 +169,7 @@ final class ContainerStarter {
 
     private CompletableFuture<Void> hosts(Pod pod, List<String> podIps) {
         CompletableFuture<String> written = ports.onDisk("etc-hosts of " + pod.fullName(), () -> {
-            String text =
-                    pod.hostNetwork() ? HostsFile.ofHost(pod, KernelFile.text(HOSTS)) : HostsFile.of(pod, podIps);
+            String text = pod.hostNetwork() ? HostsFile.ofHost(pod, KernelFile.text(HOSTS)) : HostsFile.of(pod, podIps);
             ports.files().writeHosts(pod.uid(), text);
             return text;
         });

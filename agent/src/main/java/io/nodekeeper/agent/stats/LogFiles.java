@@ -49,7 +49,8 @@ record LogFiles(Path directory) {
                     throw new IOException(logs + " has more than " + MOST_FILES + " files, which is the limit");
                 }
                 try {
-                    sum = sum.plus(new DiskUse(Files.readAttributes(file, BasicFileAttributes.class).size(), 1));
+                    BasicFileAttributes log = Files.readAttributes(file, BasicFileAttributes.class);
+                    sum = sum.plus(new DiskUse(log.size(), 1));
                 } catch (NoSuchFileException e) {
                     // Rotated since the directory was listed.
                 }
