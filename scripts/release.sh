@@ -1,8 +1,9 @@
 # What a release contains, for the image and the Debian package; to be sourced, after toolchain.sh and flags.sh.
 
 # The modules of the JDK that Nodekeeper and its libraries call. JavaModulesIT compares them with what the jars refer to.
-# jdk.httpserver: the pages. jdk.management: memory of the process. jdk.unsupported: sun.misc.Unsafe, for Netty and Agrona.
-MODULES=java.base,java.logging,java.management,java.naming,java.net.http,java.xml,jdk.httpserver,jdk.management,jdk.unsupported
+# jdk.httpserver: the pages. jdk.management: memory of the process. jdk.net and jdk.security.auth: sockets and users, for D-Bus.
+# jdk.unsupported: sun.misc.Unsafe, for Netty and Agrona.
+MODULES=java.base,java.logging,java.management,java.naming,java.net.http,java.xml,jdk.httpserver,jdk.management,jdk.net,jdk.security.auth,jdk.unsupported
 
 # Where a release is installed, in the image and by the package.
 PREFIX=/usr/lib/nodekeeper

@@ -4,12 +4,14 @@ import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.eviction.EvictionSignal;
 import io.nodekeeper.agent.eviction.Pressure;
+import io.nodekeeper.agent.eviction.PressureListener;
 import io.nodekeeper.agent.eviction.PressureMonitor;
 import io.nodekeeper.agent.eviction.PressureReport;
 import io.nodekeeper.agent.eviction.Threshold;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.agent.facts.HostFacts;
+import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.LeaseRenewer;
 import io.nodekeeper.agent.heartbeat.StatusReporter;
@@ -20,6 +22,7 @@ import io.nodekeeper.agent.registration.InitialNode;
 import io.nodekeeper.agent.registration.Registration;
 import io.nodekeeper.agent.runtime.NoRuntime;
 import io.nodekeeper.agent.runtime.RuntimeView;
+import io.nodekeeper.agent.shutdown.ShutdownManager;
 import io.nodekeeper.agent.status.DuplicateNode;
 import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.agent.status.StatusInputs;
@@ -39,6 +42,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -80,6 +84,8 @@ public final class Agent {
     private final RuntimeView runtime;
     private final ProblemView problems;
     private final StartListener listener;
+    private final PressureListener pressureListener;
+    private final BooleanSupplier shuttingDown;
     private final LoopMonitor.Beat statusBeat;
     private final LoopMonitor.Beat pressureBeat;
     private final CompletableFuture<Void> registered = new CompletableFuture<>();
@@ -107,10 +113,15 @@ public final class Agent {
             RuntimeView runtime,
             LoopMonitor watch,
             StartListener listener) {
-        this(config, ports, host, runtime, ProblemView.NONE, watch, listener);
+        this(config, ports, host, runtime, ProblemView.NONE, watch, listener, PressureListener.NONE, () -> false);
     }
 
-    /** The same with the conditions of the node itself. */
+    /**
+     * The same with the conditions of the node itself.
+     *
+     * @param pressureListener gets what each measurement of the node shows
+     * @param shuttingDown whether the machine is shut down; called on the loop
+     */
     public Agent(
             AgentConfig config,
             AgentPorts ports,
@@ -118,8 +129,12 @@ public final class Agent {
             RuntimeView runtime,
             ProblemView problems,
             LoopMonitor watch,
-            StartListener listener) {
+            StartListener listener,
+            PressureListener pressureListener,
+            BooleanSupplier shuttingDown) {
+        this.shuttingDown = shuttingDown;
         this.config = config;
+        this.pressureListener = pressureListener;
         this.ports = ports;
         this.loop = ports.loop();
         this.runtime = runtime;
@@ -268,7 +283,28 @@ public final class Agent {
     }
 
     private CompletionStage<?> pressureRound() {
-        return snapshots.refresh().thenRunAsync(this::judgePressures, loop);
+        return snapshots
+                .refresh()
+                .thenRunAsync(
+                        () -> {
+                            judgePressures();
+                            pressureListener.measured(pressureRule.shortages(), pressures);
+                        },
+                        loop);
+    }
+
+    /** Writes the status now. */
+    void reportNow() {
+        loop.execute(() -> {
+            if (reporting) {
+                answer();
+            }
+        });
+    }
+
+    /** Measures the node now, as at each period. */
+    void measurePressures() {
+        loop.execute(this::pressureRound);
     }
 
     private void judgePressures() {
@@ -346,15 +382,17 @@ public final class Agent {
     }
 
     private StatusInputs inputs(boolean knownUnschedulable) {
+        boolean ends = shuttingDown.getAsBoolean();
+        ReadyErrors errors = runtime.errors();
         return new StatusInputs(
                 config,
                 ports.version(),
                 snapshots.facts(),
                 pressures,
                 runtime.facts(),
-                runtime.errors(),
+                ends ? errors.withShutdown(ShutdownManager.NOT_READY) : errors,
                 conditions(),
-                runtime.starting(),
+                runtime.starting() && !ends,
                 loop.clock().wallTime(),
                 knownUnschedulable);
     }

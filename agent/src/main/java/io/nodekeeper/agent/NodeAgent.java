@@ -3,6 +3,7 @@ package io.nodekeeper.agent;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigException;
+import io.nodekeeper.agent.config.ShutdownConfig;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
@@ -10,14 +11,22 @@ import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.metrics.StartupTracker;
 import io.nodekeeper.agent.network.NetworkProbe;
+import io.nodekeeper.agent.nodeapi.NodeApi;
+import io.nodekeeper.agent.nodeapi.PodSource;
 import io.nodekeeper.agent.pages.AgentPages;
+import io.nodekeeper.agent.pleg.PodStatus;
 import io.nodekeeper.agent.pods.PodAssembly;
+import io.nodekeeper.agent.pods.eviction.Evictions;
+import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.problems.OpenFilesCheck;
 import io.nodekeeper.agent.problems.ProblemAssembly;
 import io.nodekeeper.agent.problems.ProblemView;
 import io.nodekeeper.agent.runtime.NoRuntime;
 import io.nodekeeper.agent.runtime.RuntimeAssembly;
 import io.nodekeeper.agent.runtime.RuntimeView;
+import io.nodekeeper.agent.shutdown.EndingPods;
+import io.nodekeeper.agent.shutdown.ShutdownManager;
+import io.nodekeeper.agent.shutdown.SystemdLogind;
 import io.nodekeeper.agent.stats.NodeStatistics;
 import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.ResourceType;
@@ -28,6 +37,7 @@ import io.nodekeeper.client.Version;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.events.ApiEventRecorder;
 import io.nodekeeper.client.events.EventRecorder;
+import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.Workers;
@@ -65,9 +75,14 @@ public final class NodeAgent {
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
     /** The host has seven kinds of facts; each may block one thread, and one thread is left. */
     private static final int WORKERS = 8;
+    /** Threads that read logs for clients; a step of a log takes less than a millisecond. */
+    private static final int LOG_WORKERS = 4;
 
     private final ThreadLoop loop = new ThreadLoop("agent");
     private final Workers workers = new Workers("facts", WORKERS, loop);
+    /** Four hung disks stop all logs, and nothing else. */
+    private final Workers logs = new Workers("logs", LOG_WORKERS, loop);
+
     private final LoopMonitor loops = new LoopMonitor(loop.clock());
     private final AgentMetrics metrics;
     private final HttpTransport transport;
@@ -77,6 +92,9 @@ public final class NodeAgent {
     private final Optional<PodAssembly> pods;
     private final Agent agent;
     private final NodeStatistics statistics;
+    private final Path logsDirectory;
+    private final Optional<Evictions> evictions;
+    private final ShutdownManager shutdown;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
 
     /**
@@ -101,6 +119,7 @@ public final class NodeAgent {
         if (!faults.isEmpty()) {
             throw new ConfigException(faults);
         }
+        logsDirectory = config.pods().logsDirectory();
         RandomGenerator random = Randoms.secure();
         transport = new HttpTransport(access);
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
@@ -141,6 +160,7 @@ public final class NodeAgent {
                         events,
                         loop,
                         loops,
+                        metrics.probes(),
                         random));
         problems = config.gates().has(AgentFeature.NODE_PROBLEMS)
                 ? Optional.of(new ProblemAssembly(
@@ -161,12 +181,15 @@ public final class NodeAgent {
                 runtime.<RuntimeView>map(RuntimeAssembly::watch).orElseGet(NoRuntime::new),
                 problems.<ProblemView>map(ProblemAssembly::problems).orElse(ProblemView.NONE),
                 loops,
-                startup);
+                startup,
+                (shortages, pressures) -> evictions().ifPresent(parts -> parts.measured(shortages, pressures)),
+                () -> shutdown().isShuttingDown());
         statistics = new NodeStatistics(
                 NodeStatistics.Sources.ofMachine(
                         config.nodeName(),
                         loop.clock().wallTime().minus(age),
                         config.rootDir(),
+                        config.pods().logsDirectory(),
                         agent::hostFacts,
                         runtime.map(RuntimeAssembly::statistics)),
                 loop,
@@ -178,6 +201,29 @@ public final class NodeAgent {
                                 event.reason(),
                                 event.message())
                         .record(events, config.nodeName()));
+        evictions = pods.map(parts -> parts.evictions(
+                statistics::podUse,
+                message -> new NodeEvent(EventRecorder.WARNING, "EvictionThresholdMet", message)
+                        .record(events, config.nodeName()),
+                agent::measurePressures));
+        boolean delays = config.gates().has(AgentFeature.GRACEFUL_NODE_SHUTDOWN);
+        shutdown = new ShutdownManager(
+                delays ? config.shutdown() : ShutdownConfig.NONE,
+                SystemdLogind.ofMachine(),
+                workers,
+                pods.map(PodAssembly::endingPods).orElse(EndingPods.NONE),
+                message -> new NodeEvent(EventRecorder.NORMAL, "Shutdown", message).record(events, config.nodeName()),
+                agent::reportNow,
+                loop);
+    }
+
+    private ShutdownManager shutdown() {
+        return shutdown;
+    }
+
+    /** Empty without pods of its own. Not before the agent runs. */
+    private Optional<Evictions> evictions() {
+        return evictions;
     }
 
     /** Starts to watch the Node and the container runtime, to register, and to send heartbeats. */
@@ -188,6 +234,7 @@ public final class NodeAgent {
         problems.ifPresent(assembly -> assembly.problems().start());
         agent.start();
         statistics.start();
+        shutdown.start();
     }
 
     /** Completes once the Node is in the API. It never completes if the agent does not register. */
@@ -211,9 +258,33 @@ public final class NodeAgent {
         return pages;
     }
 
+    /**
+     * The node's API, for a server to serve until {@link #stop}; empty unless the agent runs pods.
+     *
+     * @param pages those of {@link #pages}
+     */
+    public Optional<NodeApi> api(Pages pages) {
+        return pods.map(assembly -> {
+            RuntimeAssembly watched = runtime.orElseThrow();
+            PodSource source = new PodSource() {
+                @Override
+                public List<Pod> pods() {
+                    return assembly.pods();
+                }
+
+                @Override
+                public PodStatus status(String uid) {
+                    return watched.pleg().cache().get(uid).status();
+                }
+            };
+            return new NodeApi(source, watched.calls(), logsDirectory, pages, logs::call, loop);
+        });
+    }
+
     /** Stops all parts and closes all connections. The Node and its Lease stay in the API. */
     public void stop() {
         pagesTimer.ifPresent(ThreadLoop::close);
+        shutdown.stop();
         agent.stop();
         statistics.stop();
         problems.ifPresent(ProblemAssembly::stop);
@@ -222,6 +293,7 @@ public final class NodeAgent {
         nodes.stop();
         transport.close();
         workers.close();
+        logs.close();
         loop.close();
     }
 

@@ -15,6 +15,10 @@ public record ResourceType(String group, String version, String plural, String k
     /** See {@link #NODES}. */
     public static final ResourceType PODS = new ResourceType("", "v1", "pods", "Pod", true);
     /** See {@link #NODES}. */
+    public static final ResourceType CONFIG_MAPS = new ResourceType("", "v1", "configmaps", "ConfigMap", true);
+    /** See {@link #NODES}. */
+    public static final ResourceType SECRETS = new ResourceType("", "v1", "secrets", "Secret", true);
+    /** See {@link #NODES}. */
     public static final ResourceType EVENTS = new ResourceType("", "v1", "events", "Event", true);
     /** See {@link #NODES}. */
     public static final ResourceType NAMESPACES = new ResourceType("", "v1", "namespaces", "Namespace", false);

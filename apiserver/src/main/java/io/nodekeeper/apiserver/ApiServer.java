@@ -38,6 +38,8 @@ import io.nodekeeper.apiserver.flowcontrol.FlowController;
 import io.nodekeeper.apiserver.kinds.NamespaceStrategy;
 import io.nodekeeper.apiserver.metrics.ServerMetrics;
 import io.nodekeeper.apiserver.negotiation.ProtobufResponses;
+import io.nodekeeper.apiserver.nodecalls.PodLog;
+import io.nodekeeper.apiserver.nodecalls.PodStream;
 import io.nodekeeper.apiserver.reads.ReadHandler;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
@@ -167,6 +169,10 @@ public final class ApiServer {
         PodBinding bindings = new PodBinding(store, clock, writes);
         actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, clock, writes));
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
+        actions.put(Resources.PODS.type().path() + "/log", new PodLog(store));
+        for (String stream : List.of("exec", "attach", "portforward")) {
+            actions.put(Resources.PODS.type().path() + "/" + stream, new PodStream(store));
+        }
         actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
         flowControl = new FlowController(limits, workers, loop, metrics, this::storedBytes);
         router = new Router(reads, watches, writes, metrics, actions);
@@ -286,6 +292,13 @@ public final class ApiServer {
                 streamed.start().accept(sink);
             });
         }
+        if (response instanceof ApiResponse.Relayed relayed) {
+            log.take(trail.event(AuditEvent.STARTED, request, info, auditId, response, clock.wallTime()));
+            return new ApiResponse.Relayed(relayed.status(), relayed.headers(), relayed.call(), () -> {
+                relayed.ended().run();
+                log.take(trail.event(AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime()));
+            });
+        }
         log.take(trail.event(AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime()));
         return response;
     }
@@ -389,6 +402,8 @@ public final class ApiServer {
             case ApiResponse.Chunked large -> new ApiResponse.Chunked(large.status(), headers, large.chunks());
             case ApiResponse.Streamed streamed ->
                 new ApiResponse.Streamed(streamed.status(), headers, streamed.start());
+            case ApiResponse.Relayed relayed ->
+                new ApiResponse.Relayed(relayed.status(), headers, relayed.call(), relayed.ended());
         };
     }
 }

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
@@ -10,7 +11,6 @@ import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.apiserver.testing.TestServer.Lines;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.wire.ProtobufWriter;
-import io.nodekeeper.apiserver.yaml.Yaml;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -38,6 +38,9 @@ public final class Main {
 
     /** Runs the command that {@code arguments} name and ends the process with its exit code. */
     public static void main(String[] arguments) {
+        // Probes of pods may set the header Host, and ask for new connections. Java reads this when the first client is
+        // made.
+        System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host,connection");
         Commands.Processes processes = new Commands.Processes(
                 Main::up, Main::apiServer, Main::controller, Main::agent, Main::hollowNodes, GrpcRuntime::new);
         List<NodekeeperCommand> commands = Commands.all(processes, OUT, ERR);
@@ -47,7 +50,11 @@ public final class Main {
     private static int up(UpCommand command) throws Exception {
         ServerProcess server = ServerProcess.start(command.server);
         String name = AgentProcess.nodeName(command.agent);
-        AgentProcess agent = AgentProcess.start(Kubeconfig.load(server.agentKubeconfig(name)), name, command.agent);
+        AgentProcess agent = AgentProcess.start(
+                Kubeconfig.load(server.agentKubeconfig(name)),
+                name,
+                command.agent,
+                Optional.of(server.authorityFile()));
         ControllerProcess controller = ControllerProcess.start(
                 Kubeconfig.load(server.controllerKubeconfig()),
                 command.controller,

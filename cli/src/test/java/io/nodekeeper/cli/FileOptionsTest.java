@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.OptionSpec;
 class FileOptionsTest {
     /** Options that name files which are only read, whatever the command. */
     private static final String READ =
-            "--((guard-)?client-ca-file|certificate-authority|client-(certificate|key)|config|encryption-provider-config|etcd-(ca|cert|key)file"
+            "--((guard-)?client-ca-file|certificate-authority|(kubelet-)?client-(certificate|key)|config|encryption-provider-config|etcd-(ca|cert|key)file"
                     + "|event-rate-limit-config|kubeconfig|kubelet-certificate-authority|problem-rules"
                     + "|service-account-(signing-)?key-file|tls-cert-file|tls-private-key-file|token-(auth-)?file)";
 

@@ -3,11 +3,16 @@ package io.nodekeeper.cri;
 import io.grpc.MethodDescriptor;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
+import io.nodekeeper.cri.v1.AttachRequest;
+import io.nodekeeper.cri.v1.AttachResponse;
 import io.nodekeeper.cri.v1.ContainerFilter;
 import io.nodekeeper.cri.v1.ContainerStatsRequest;
 import io.nodekeeper.cri.v1.ContainerStatusRequest;
 import io.nodekeeper.cri.v1.CreateContainerRequest;
 import io.nodekeeper.cri.v1.CreateContainerResponse;
+import io.nodekeeper.cri.v1.ExecRequest;
+import io.nodekeeper.cri.v1.ExecResponse;
+import io.nodekeeper.cri.v1.ExecSyncRequest;
 import io.nodekeeper.cri.v1.ImageFsInfoRequest;
 import io.nodekeeper.cri.v1.ImageServiceGrpc;
 import io.nodekeeper.cri.v1.ImageSpec;
@@ -18,6 +23,8 @@ import io.nodekeeper.cri.v1.ListPodSandboxRequest;
 import io.nodekeeper.cri.v1.NetworkConfig;
 import io.nodekeeper.cri.v1.PodSandboxFilter;
 import io.nodekeeper.cri.v1.PodSandboxStatusRequest;
+import io.nodekeeper.cri.v1.PortForwardRequest;
+import io.nodekeeper.cri.v1.PortForwardResponse;
 import io.nodekeeper.cri.v1.PullImageRequest;
 import io.nodekeeper.cri.v1.PullImageResponse;
 import io.nodekeeper.cri.v1.RemoveContainerRequest;
@@ -33,6 +40,7 @@ import io.nodekeeper.cri.v1.StopPodSandboxRequest;
 import io.nodekeeper.cri.v1.UpdateRuntimeConfigRequest;
 import io.nodekeeper.cri.v1.VersionRequest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -168,6 +176,46 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                         RuntimeServiceGrpc.getRemoveContainerMethod(),
                         RemoveContainerRequest.newBuilder().setContainerId(id).build(),
                         answer -> RuntimeCall.Done.DONE);
+            case RuntimeCall.Exec(String id, List<String> command, RuntimeCall.Streams streams) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getExecMethod(),
+                        ExecRequest.newBuilder()
+                                .setContainerId(id)
+                                .addAllCmd(command)
+                                .setTty(streams.tty())
+                                .setStdin(streams.stdin())
+                                .setStdout(streams.stdout())
+                                .setStderr(streams.stderr())
+                                .build(),
+                        ExecResponse::getUrl);
+            case RuntimeCall.Attach(String id, RuntimeCall.Streams streams) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getAttachMethod(),
+                        AttachRequest.newBuilder()
+                                .setContainerId(id)
+                                .setTty(streams.tty())
+                                .setStdin(streams.stdin())
+                                .setStdout(streams.stdout())
+                                .setStderr(streams.stderr())
+                                .build(),
+                        AttachResponse::getUrl);
+            case RuntimeCall.PortForward(String sandbox, List<Integer> ports) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getPortForwardMethod(),
+                        PortForwardRequest.newBuilder()
+                                .setPodSandboxId(sandbox)
+                                .addAllPort(ports)
+                                .build(),
+                        PortForwardResponse::getUrl);
+            case RuntimeCall.ExecSync(String id, List<String> command, Duration timeout) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getExecSyncMethod(),
+                        ExecSyncRequest.newBuilder()
+                                .setContainerId(id)
+                                .addAllCmd(command)
+                                .setTimeout(timeout.plusNanos(999_999_999).toSeconds())
+                                .build(),
+                        RuntimeResponses::exec);
         };
     }
 

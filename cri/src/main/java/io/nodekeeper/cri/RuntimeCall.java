@@ -47,6 +47,14 @@ public sealed interface RuntimeCall<T> {
         return false;
     }
 
+    /**
+     * Whether the call sets a limit to the time of a pod's own process: that the runtime reports the limit as passed says
+     * nothing about the runtime.
+     */
+    default boolean limitsPodsTime() {
+        return false;
+    }
+
     /** Reads the runtime's name and version. */
     record GetVersion() implements RuntimeCall<RuntimeVersion> {
         @Override
@@ -294,6 +302,132 @@ public sealed interface RuntimeCall<T> {
         @Override
         public Optional<String> containerId() {
             return Optional.of(id);
+        }
+    }
+
+    /**
+     * Prepares to run a command in a container; returns the URL at which the runtime's streaming server runs it, once.
+     *
+     * @param streams which of its streams are connected
+     */
+    record Exec(String id, List<String> command, Streams streams) implements RuntimeCall<String> {
+        /** Keeps a copy. */
+        public Exec {
+            command = List.copyOf(command);
+        }
+
+        @Override
+        public String method() {
+            return "Exec";
+        }
+
+        @Override
+        public Optional<String> containerId() {
+            return Optional.of(id);
+        }
+
+        @Override
+        public boolean dependsOnPod() {
+            return true;
+        }
+    }
+
+    /** Prepares to attach to a container's first process; returns a URL as {@link Exec} does. */
+    record Attach(String id, Streams streams) implements RuntimeCall<String> {
+        @Override
+        public String method() {
+            return "Attach";
+        }
+
+        @Override
+        public Optional<String> containerId() {
+            return Optional.of(id);
+        }
+
+        @Override
+        public boolean dependsOnPod() {
+            return true;
+        }
+    }
+
+    /**
+     * Prepares to forward connections to a pod; returns a URL as {@link Exec} does.
+     *
+     * @param ports for clients that name them in advance; usually empty
+     */
+    record PortForward(String sandbox, List<Integer> ports) implements RuntimeCall<String> {
+        /** Keeps a copy. */
+        public PortForward {
+            ports = List.copyOf(ports);
+        }
+
+        @Override
+        public String method() {
+            return "PortForward";
+        }
+
+        @Override
+        public Optional<String> sandboxId() {
+            return Optional.of(sandbox);
+        }
+
+        @Override
+        public boolean dependsOnPod() {
+            return true;
+        }
+    }
+
+    /**
+     * The streams of a process that a client is connected to.
+     *
+     * @param tty whether they are a terminal's; then it has no separate stream for errors
+     */
+    record Streams(boolean stdin, boolean stdout, boolean stderr, boolean tty) {}
+
+    /**
+     * Runs a command in a running container and waits for its end.
+     *
+     * @param timeout after which the runtime kills the command; rounded up to whole seconds
+     */
+    record ExecSync(String container, List<String> command, Duration timeout) implements RuntimeCall<ExecSync.Result> {
+        /** The most bytes of output that are kept: the kubelet's limit for probes. */
+        public static final int MOST_OUTPUT = 10 << 10;
+
+        /**
+         * How the command ended.
+         *
+         * @param output what it wrote, standard output first, cut to {@link #MOST_OUTPUT}
+         */
+        public record Result(int exitCode, String output) {}
+
+        /** Keeps a copy. */
+        public ExecSync {
+            command = List.copyOf(command);
+        }
+
+        @Override
+        public String method() {
+            return "ExecSync";
+        }
+
+        @Override
+        public Optional<String> containerId() {
+            return Optional.of(container);
+        }
+
+        @Override
+        public Duration expected() {
+            return timeout;
+        }
+
+        @Override
+        public boolean dependsOnPod() {
+            return true;
+        }
+
+        @Override
+        public boolean limitsPodsTime() {
+            return true;
         }
     }
 

@@ -1,7 +1,9 @@
 package io.nodekeeper.cri;
 
+import com.google.protobuf.ByteString;
 import io.nodekeeper.cri.v1.ContainerStatsResponse;
 import io.nodekeeper.cri.v1.ContainerStatusResponse;
+import io.nodekeeper.cri.v1.ExecSyncResponse;
 import io.nodekeeper.cri.v1.ImageFsInfoResponse;
 import io.nodekeeper.cri.v1.ImageStatusResponse;
 import io.nodekeeper.cri.v1.ListContainersResponse;
@@ -170,6 +172,12 @@ final class RuntimeResponses {
                         usage.getUsedBytes().getValue(),
                         usage.getInodesUsed().getValue()))
                 .toList();
+    }
+
+    static RuntimeCall.ExecSync.Result exec(ExecSyncResponse answer) {
+        ByteString all = answer.getStdout().concat(answer.getStderr());
+        ByteString kept = all.substring(0, Math.min(all.size(), RuntimeCall.ExecSync.MOST_OUTPUT));
+        return new RuntimeCall.ExecSync.Result(answer.getExitCode(), kept.toStringUtf8());
     }
 
     /** Runtimes accept a prefix of an id as the id, so the answer may have a longer one. */

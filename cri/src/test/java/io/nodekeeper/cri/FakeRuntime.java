@@ -25,6 +25,7 @@ public final class FakeRuntime implements ContainerRuntime {
     private final Map<String, ContainerStatus.Origin> origins = new HashMap<>();
     private final Map<String, List<String>> ips = new HashMap<>();
     private final Map<String, Fault> faults = new HashMap<>();
+    private final Map<String, RuntimeCall.ExecSync.Result> commands = new HashMap<>();
     private final List<RuntimeCall<?>> calls = new ArrayList<>();
     private final List<Consumer<ContainerEvent>> listeners = new ArrayList<>();
     private RuntimeVersion version = new RuntimeVersion("docker", "1.2.3", "v1");
@@ -126,6 +127,11 @@ public final class FakeRuntime implements ContainerRuntime {
     /** These calls work again. {@code *} stands for all calls without a fault of their own. */
     public void heal(String where) {
         faults.remove(where);
+    }
+
+    /** This command, its words joined by spaces, ends like that in every container; others end with 0. */
+    public void command(String words, int exitCode, String output) {
+        commands.put(words, new RuntimeCall.ExecSync.Result(exitCode, output));
     }
 
     /** All calls so far, in order. */
@@ -264,6 +270,16 @@ public final class FakeRuntime implements ContainerRuntime {
             case RuntimeCall.RemoveContainer(String id) -> {
                 containers.remove(id);
                 yield RuntimeCall.Done.DONE;
+            }
+            case RuntimeCall.Exec(String id, List<String> command, RuntimeCall.Streams streams) ->
+                "http://127.0.0.1:1/exec/" + found(call, containers, id).id();
+            case RuntimeCall.Attach(String id, RuntimeCall.Streams streams) ->
+                "http://127.0.0.1:1/attach/" + found(call, containers, id).id();
+            case RuntimeCall.PortForward(String sandbox, List<Integer> ports) ->
+                "http://127.0.0.1:1/portforward/" + sandbox;
+            case RuntimeCall.ExecSync exec -> {
+                found(call, containers, exec.container());
+                yield commands.getOrDefault(String.join(" ", exec.command()), new RuntimeCall.ExecSync.Result(0, ""));
             }
         };
     }

@@ -4,6 +4,7 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.HttpURLConnection;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -12,12 +13,16 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** What an agent tells at its own port. */
 public final class AgentPage {
     private static final int LIMIT_MILLIS = 3_000;
+    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private final int port;
 
@@ -29,10 +34,22 @@ public final class AgentPage {
     /** What the agent knows of one pod: how old that is in seconds, and whether it counts as stuck. */
     public record PodKnowledge(double ageSeconds, boolean stuck) {}
 
-    /** A free port. Another process may take it, so use it soon. */
+    /**
+     * A port that is free now, and that the kernel gives to no connection in between: those begin at 32768. Other tests of this
+     * process get other ones.
+     */
     static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
+        for (int tries = 0; ; tries++) {
+            int port = ThreadLocalRandom.current().nextInt(11_000, 32_000);
+            try (ServerSocket socket = new ServerSocket(port)) {
+                if (GIVEN.add(port)) {
+                    return socket.getLocalPort();
+                }
+            } catch (BindException e) {
+                if (tries == 100) {
+                    throw e;
+                }
+            }
         }
     }
 

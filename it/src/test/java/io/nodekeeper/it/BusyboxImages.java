@@ -30,7 +30,7 @@ final class BusyboxImages {
         Files.copy(busybox, bin.resolve("busybox"));
         Files.createSymbolicLink(bin.resolve("sleep"), Path.of("busybox"));
         layer(work, "pause.tar");
-        for (String name : new String[] {"sh", "cat", "touch", "dd"}) {
+        for (String name : new String[] {"sh", "cat", "touch", "dd", "tar", "nc", "stty"}) {
             Files.createSymbolicLink(bin.resolve(name), Path.of("busybox"));
         }
         Files.createDirectories(root.resolve("tmp"));

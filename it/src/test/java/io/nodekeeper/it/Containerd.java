@@ -46,6 +46,9 @@ public final class Containerd implements AutoCloseable {
     private final Optional<LoopDisk> disk;
     private final Thread lastResort = new Thread(this::releaseAtLast, "end containerd");
 
+    /** Alone on its bridge, so that all may have the same. */
+    private String addresses = "\"ipam\": {\"type\": \"host-local\", \"subnet\": \"10.88.0.0/16\"";
+
     private Optional<ProcessHandle> process = Optional.empty();
 
     private Containerd(Path directory, boolean ownDisk) throws Exception {
@@ -235,6 +238,14 @@ public final class Containerd implements AutoCloseable {
         return disk.orElseThrow();
     }
 
+    /** From now on the node has an address on the bridge, and reaches the pods. The subnet is then one of its own. */
+    void connectNode() throws Exception {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        addresses = "\"isGateway\": true, \"ipam\": {\"type\": \"host-local\", \"subnet\": \"10.%d.%d.0/24\""
+                .formatted(random.nextInt(100, 200), random.nextInt(256));
+        restoreNetwork();
+    }
+
     /** It has no configuration of a pod network any more. */
     void removeNetwork() throws Exception {
         Files.delete(network);
@@ -245,8 +256,8 @@ public final class Containerd implements AutoCloseable {
         Files.writeString(network, """
                 {"cniVersion": "0.4.0", "name": "%s", "plugins": [
                   {"type": "bridge", "bridge": "%s",
-                   "ipam": {"type": "host-local", "dataDir": "%s", "ranges": [[{"subnet": "10.88.0.0/16"}]]}}]}
-                """.formatted(name, name, directory.resolve("ipam")));
+                   %s, "dataDir": "%s"}}]}
+                """.formatted(name, name, addresses, directory.resolve("ipam")));
     }
 
     /** The shim of a sandbox and of its containers. */

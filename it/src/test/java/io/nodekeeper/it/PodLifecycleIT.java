@@ -66,9 +66,10 @@ class PodLifecycleIT {
                 apiVersion: kubelet.config.k8s.io/v1beta1
                 kind: KubeletConfiguration
                 podLogsDir: %s
+                port: %d
                 featureGates:
                   PodLifecycle: true
-                """.formatted(logs));
+                """.formatted(logs, AgentPage.freePort()));
         flags = new String[] {"--config", config.toString()};
         node.startAgent(flags);
         node.awaitReady(conditions);
@@ -213,13 +214,13 @@ class PodLifecycleIT {
     @Test
     @Order(8)
     void aPodThatNeedsMoreThanTheAgentDoesIsRefusedByTheFieldsName() throws Exception {
-        apply(pod("probed", SLEEP, "    livenessProbe: {exec: {command: [\"true\"]}}\n"));
+        apply(pod("refused", SLEEP, "    securityContext: {procMount: Unmasked}\n"));
 
-        Eventually.within(SOON, () -> pods.waited("probed").contains("UnsupportedField"));
-        assertThat(pods.container("probed").object("state").object("waiting").text("message"))
-                .isEqualTo("spec.containers[main].livenessProbe is not supported by this node's agent");
-        assertThat(containers()).doesNotContainKey("probed");
-        kubectl.ok("delete", "pod", "probed", "typo", "crash", "env", "--timeout=60s");
+        Eventually.within(SOON, () -> pods.waited("refused").contains("UnsupportedField"));
+        assertThat(pods.container("refused").object("state").object("waiting").text("message"))
+                .isEqualTo("spec.containers[main].securityContext.procMount is not supported by this node's agent");
+        assertThat(containers()).doesNotContainKey("refused");
+        kubectl.ok("delete", "pod", "refused", "typo", "crash", "env", "--timeout=60s");
         assertThat(sandboxes()).isZero();
     }
 
@@ -251,7 +252,7 @@ class PodLifecycleIT {
                 metadata: {name: %s}
                 spec:
                   nodeName: %s
-                  # Its token would be a projected volume, which the agent does not support.
+                  # The time to Ready is that of pods without volumes; PodVolumesIT has those with a token.
                   automountServiceAccountToken: false
                   terminationGracePeriodSeconds: 2
                   containers:

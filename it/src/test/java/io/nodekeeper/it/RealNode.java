@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -31,6 +32,8 @@ public final class RealNode implements AutoCloseable {
     private final Containerd containerd;
     private final Pods pods;
     private final List<Pods.RealPod> running;
+    private final int apiPort;
+    private final Map<String, String> environment = new HashMap<>();
 
     private String endpoint;
     private @Nullable CriRelay relay;
@@ -48,6 +51,7 @@ public final class RealNode implements AutoCloseable {
         this.name = name;
         this.kubeconfig = kubeconfig;
         try {
+            apiPort = AgentPage.freePort();
             containerd = opened(Containerd.start(directory.resolve("containerd"), ownDisk));
             endpoint = containerd.endpoint();
             pods = opened(new Pods(containerd));
@@ -125,6 +129,16 @@ public final class RealNode implements AutoCloseable {
         return underway.stream().filter(what -> !what.isDone()).count();
     }
 
+    /** A variable of the environment of each agent that is started from now on. */
+    void variable(String variable, String value) {
+        environment.put(variable, value);
+    }
+
+    /** Of the node's API, which every agent of this node serves if it runs pods. */
+    int apiPort() {
+        return apiPort;
+    }
+
     /** Starts the agent, for the first time or after it was killed; does not wait for anything. */
     public void startAgent(String... flags) throws Exception {
         Files.createDirectories(directory.resolve("agent"));
@@ -138,9 +152,10 @@ public final class RealNode implements AutoCloseable {
                 "--root-dir",
                 directory.resolve("agent").toString(),
                 "--healthz-port=" + port,
+                "--port=" + apiPort,
                 "--container-runtime-endpoint=" + endpoint));
         command.addAll(List.of(flags));
-        agent = opened(Running.startSmall(directory, "agent", command));
+        agent = opened(Running.startSmall(directory, "agent", command, environment));
         page = new AgentPage(port);
     }
 

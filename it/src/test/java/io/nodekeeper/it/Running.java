@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -35,6 +36,13 @@ public final class Running implements AutoCloseable {
     /** As {@link #start}. */
     public static Running startSmall(Path directory, String name, List<String> arguments) throws IOException {
         return start(directory, name, List.of("-XX:TieredStopAtLevel=1"), arguments);
+    }
+
+    /** As {@link #startSmall}, with more variables in its environment. */
+    static Running startSmall(Path directory, String name, List<String> arguments, Map<String, String> environment)
+            throws IOException {
+        List<String> flags = List.of("-Xmx1g", "-XX:TieredStopAtLevel=1");
+        return run(directory, name, QuickStart.command(dist(), flags, arguments), environment);
     }
 
     /** As {@link #start}, with both compilers, as the script does: for processes under load. */
@@ -101,6 +109,11 @@ public final class Running implements AutoCloseable {
     }
 
     private static Running run(Path directory, String name, List<String> command) throws IOException {
+        return run(directory, name, command, Map.of());
+    }
+
+    private static Running run(Path directory, String name, List<String> command, Map<String, String> environment)
+            throws IOException {
         // A process that is started again gets files of its own, so that its ready line is not the old one's.
         Path out = Files.createTempFile(directory, name + "-", ".out");
         Path err = Path.of(out.toString().replaceFirst("out$", "err"));
@@ -108,6 +121,7 @@ public final class Running implements AutoCloseable {
                 .redirectOutput(ProcessBuilder.Redirect.to(out.toFile()))
                 .redirectError(ProcessBuilder.Redirect.to(err.toFile()));
         builder.environment().put("XDG_STATE_HOME", directory.resolve("state").toString());
+        builder.environment().putAll(environment);
         Process process = builder.start();
         // A run that is broken off leaves nothing behind, least of all stopped processes.
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill " + name));

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * bounded: when every thread is stuck and the queue is full, a further call fails immediately with that reason.
  * Thread-safe.
  */
-public final class Workers implements Executor, AutoCloseable {
+public final class Workers implements BlockingCalls, Executor, AutoCloseable {
     /**
      * The most waiting calls. Normally only a few wait, so a full queue means that the threads are stuck, and a longer
      * one would only hold more work that cannot finish.
@@ -38,6 +38,7 @@ public final class Workers implements Executor, AutoCloseable {
      * Runs {@code call} on a worker. The result fails with {@link DeadlineExceededException} when {@code deadline} passes
      * first; the thread is then interrupted.
      */
+    @Override
     public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> call) {
         CompletableFuture<T> result = new CompletableFuture<>();
         try {

@@ -137,15 +137,18 @@ public final class CallTracker implements ContainerRuntime {
             // The caller cancelled the call: this says nothing about the runtime.
             return;
         }
-        if (cause == null || !RuntimeCallException.isTimeout(cause) && !isUnreachable(cause)) {
+        boolean late = cause != null
+                && RuntimeCallException.isTimeout(cause)
+                && !(call.limitsPodsTime() && cause instanceof RuntimeCallException);
+        if (cause == null || !late && !isUnreachable(cause)) {
             answered = Optional.of(new AnsweredCall(call, start, clock.nanoTime()));
         }
-        if (cause == null || RuntimeCallException.isTimeout(cause)) {
+        if (cause == null || late) {
             refused.remove(call);
         } else if (!isUnreachable(cause) && !call.dependsOnPod()) {
             refused(call, start, cause);
         }
-        if (cause != null && RuntimeCallException.isTimeout(cause)) {
+        if (late) {
             long now = clock.nanoTime();
             Late before = timedOut.get(call);
             OverdueCall trouble = before == null

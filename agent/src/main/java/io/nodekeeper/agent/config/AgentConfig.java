@@ -38,6 +38,8 @@ import java.util.Map;
  * @param runtime options for the container runtime
  * @param pods options for the pods that the agent runs
  * @param serving the address of the pages
+ * @param nodeApi options of the node's API
+ * @param shutdown how long a shutdown of the machine is delayed for pods
  * @param gates which feature gates are on
  */
 public record AgentConfig(
@@ -64,6 +66,8 @@ public record AgentConfig(
         RuntimeConfig runtime,
         PodConfig pods,
         ServingConfig serving,
+        NodeApiConfig nodeApi,
+        ShutdownConfig shutdown,
         AgentFeatures gates) {
 
     /** Normalizes a host name or its override to a node name: trimmed, lower case. */

@@ -61,6 +61,7 @@ public final class AgentConfigBuilder {
     private boolean mergeDefaultEvictionSettings;
     private Map<String, String> evictionSoft = Map.of();
     private Map<String, String> evictionSoftGracePeriod = Map.of();
+    private Map<String, String> evictionMinimumReclaim = Map.of();
     private Duration evictionPressureTransitionPeriod = Duration.ofMinutes(5);
     private List<RuleFile> problemRules = List.of();
     private Optional<String> runtimeEndpoint = Optional.empty();
@@ -68,6 +69,8 @@ public final class AgentConfigBuilder {
     private long nodeStatusMaxImages = 50;
     private Duration networkProbeInterval = Duration.ZERO;
     private PodConfig pods = PodConfig.DEFAULT;
+    private NodeApiConfig nodeApi = NodeApiConfig.DEFAULT;
+    private ShutdownConfig shutdown = ShutdownConfig.NONE;
     private String healthzBindAddress = "127.0.0.1";
     private OptionalLong healthzPort = OptionalLong.empty();
     private long kubeletPort = 10_250;
@@ -192,6 +195,12 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** {@code evictionMinimumReclaim}. */
+    public AgentConfigBuilder evictionMinimumReclaim(Map<String, String> value) {
+        evictionMinimumReclaim = Map.copyOf(value);
+        return this;
+    }
+
     /** {@code evictionSoftGracePeriod}: signal → duration. */
     public AgentConfigBuilder evictionSoftGracePeriod(Map<String, String> value) {
         evictionSoftGracePeriod = new LinkedHashMap<>(value);
@@ -237,6 +246,24 @@ public final class AgentConfigBuilder {
     /** The options for pods. */
     public AgentConfigBuilder pods(PodConfig value) {
         pods = value;
+        return this;
+    }
+
+    /** {@code shutdownGracePeriod} and its relatives. */
+    public AgentConfigBuilder shutdown(ShutdownConfig value) {
+        shutdown = value;
+        return this;
+    }
+
+    /** The options of the node's API. */
+    public AgentConfigBuilder nodeApi(NodeApiConfig value) {
+        nodeApi = value;
+        return this;
+    }
+
+    /** {@code address}: where the node's API listens. */
+    public AgentConfigBuilder address(InetAddress value) {
+        nodeApi = nodeApi.at(value);
         return this;
     }
 
@@ -306,6 +333,7 @@ public final class AgentConfigBuilder {
                 mergeDefaultEvictionSettings,
                 evictionSoft,
                 evictionSoftGracePeriod,
+                evictionMinimumReclaim,
                 faults);
         return new AgentConfig(
                 nodeName,
@@ -331,6 +359,8 @@ public final class AgentConfigBuilder {
                 runtime(faults),
                 pods,
                 serving(faults),
+                nodeApi(faults),
+                shutdown,
                 AgentFeatures.of(featureGates));
     }
 
@@ -364,6 +394,13 @@ public final class AgentConfigBuilder {
             faults.add("healthzBindAddress must be an IP address, got \"" + healthzBindAddress + "\"");
         }
         return new ServingConfig(address, (int) port, healthzPort.isEmpty(), (int) kubeletPort);
+    }
+
+    private NodeApiConfig nodeApi(List<String> faults) {
+        if (nodeApi.certificate().isPresent() != nodeApi.key().isPresent()) {
+            faults.add("tlsCertFile and tlsPrivateKeyFile belong together; expected both or neither");
+        }
+        return nodeApi;
     }
 
     private void nodeIpFaults(List<String> faults) {

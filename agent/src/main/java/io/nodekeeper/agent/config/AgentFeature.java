@@ -21,6 +21,9 @@ public enum AgentFeature {
     NODE_PROBLEMS("NodeProblems", "problems of kernel, disks, clock and limits are conditions and events", true),
     /** Runs the pods that are bound to the node. Off: the agent only watches them. Alpha: see docs/pods.md. */
     POD_LIFECYCLE("PodLifecycle", "the agent runs the pods that are bound to its node, as far as docs/pods.md", false),
+    /** Kubernetes' gate of the same name. Off: the agent does not notice that the machine is shut down. */
+    GRACEFUL_NODE_SHUTDOWN(
+            "GracefulNodeShutdown", "with shutdownGracePeriod: pods end before the machine, in groups", true),
     /**
      * Kubernetes' gate of the same name: registration fails if creating Nodes is forbidden. Off: looks for an
      * existing Node.

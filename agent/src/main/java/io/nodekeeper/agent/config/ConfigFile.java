@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -111,6 +112,7 @@ public final class ConfigFile {
         texts("evictionHard", builder::evictionHard);
         texts("evictionSoft", builder::evictionSoft);
         texts("evictionSoftGracePeriod", builder::evictionSoftGracePeriod);
+        texts("evictionMinimumReclaim", builder::evictionMinimumReclaim);
         take("evictionPressureTransitionPeriod", "a duration like 5m", this::duration)
                 .ifPresent(builder::evictionPressureTransitionPeriod);
         take("registerWithTaints", "a list of taints with key, value, effect", ConfigFile::taints)
@@ -122,6 +124,8 @@ public final class ConfigFile {
         whole("port", builder::kubeletPort);
         take("healthzBindAddress", "a string", ConfigFile::text).ifPresent(builder::healthzBindAddress);
         pods(builder);
+        nodeApi(builder);
+        builder.shutdown(shutdown());
         take("featureGates", "a map of true and false", ConfigFile::gates).ifPresent(builder::featureGates);
         take("providerID", "a string", ConfigFile::text).ifPresent(builder::providerId);
         List<String> idle = fields.keySet().stream()
@@ -143,7 +147,151 @@ public final class ConfigFile {
                 take("clusterDNS", "a list of IP addresses", ConfigFile::addresses)
                         .orElse(usual.clusterDns()),
                 take("clusterDomain", "a string", ConfigFile::text).orElse(usual.clusterDomain()),
-                path("resolvConf").orElse(usual.resolvConf())));
+                path("resolvConf").orElse(usual.resolvConf()),
+                staticPods(usual.staticPods()),
+                take("evictionMaxPodGracePeriod", "a number of seconds", ConfigFile::seconds)
+                        .orElse(usual.evictionMaxGrace())));
+    }
+
+    private ShutdownConfig shutdown() {
+        Optional<Duration> total = grace("shutdownGracePeriod");
+        Optional<Duration> critical = grace("shutdownGracePeriodCriticalPods");
+        Optional<List<ShutdownConfig.Group>> groups = take(
+                "shutdownGracePeriodByPodPriority",
+                "a list of priority and shutdownGracePeriodSeconds",
+                ConfigFile::groups);
+        Duration longer = total.orElse(Duration.ZERO);
+        Duration shorter = critical.orElse(Duration.ZERO);
+        if (shorter.compareTo(longer) > 0) {
+            faults.add("shutdownGracePeriodCriticalPods must be at most shutdownGracePeriod, which is "
+                    + GoDuration.format(longer) + ", got " + GoDuration.format(shorter));
+            return ShutdownConfig.NONE;
+        }
+        if (groups.filter(list -> !list.isEmpty()).isEmpty()) {
+            return ShutdownConfig.of(longer, shorter);
+        }
+        if (!longer.isZero() || !shorter.isZero()) {
+            faults.add("shutdownGracePeriodByPodPriority excludes shutdownGracePeriod and"
+                    + " shutdownGracePeriodCriticalPods");
+        }
+        return new ShutdownConfig(groups.get());
+    }
+
+    private Optional<Duration> grace(String field) {
+        return take(
+                field,
+                "0s, or a duration of 1s or more",
+                value -> duration(value).filter(set -> set.isZero() || set.compareTo(Duration.ofSeconds(1)) >= 0));
+    }
+
+    private static Optional<List<ShutdownConfig.Group>> groups(Object value) {
+        if (!(value instanceof List<?> list)) {
+            return Optional.empty();
+        }
+        List<ShutdownConfig.Group> groups = new ArrayList<>();
+        for (Object item : list) {
+            if (!(item instanceof Map<?, ?> map)
+                    || !map.keySet().equals(Set.of("priority", "shutdownGracePeriodSeconds"))
+                    || !(map.get("priority") instanceof Integer priority)) {
+                return Optional.empty();
+            }
+            Optional<Duration> period = seconds(String.valueOf(map.get("shutdownGracePeriodSeconds")));
+            boolean twice = groups.stream().anyMatch(group -> group.priority() == priority);
+            if (period.isEmpty() || twice) {
+                return Optional.empty();
+            }
+            groups.add(new ShutdownConfig.Group(priority, period.get()));
+        }
+        return Optional.of(groups);
+    }
+
+    private static Optional<Duration> seconds(String text) {
+        return text.matches("\\d{1,9}") ? Optional.of(Duration.ofSeconds(Long.parseLong(text))) : Optional.empty();
+    }
+
+    private static Optional<Duration> seconds(Object value) {
+        return value instanceof Integer seconds && seconds >= 0
+                ? Optional.of(Duration.ofSeconds(seconds))
+                : Optional.empty();
+    }
+
+    private StaticPodConfig staticPods(StaticPodConfig usual) {
+        return new StaticPodConfig(
+                path("staticPodPath"),
+                period("fileCheckFrequency", usual.fileCheckFrequency()),
+                take("staticPodURL", "a URL with http or https", ConfigFile::url),
+                take("staticPodURLHeader", "a map of lists of strings", ConfigFile::headers)
+                        .orElse(usual.urlHeaders()),
+                period("httpCheckFrequency", usual.httpCheckFrequency()));
+    }
+
+    /** A duration; 0 means the default, as in Kubernetes. */
+    private Duration period(String field, Duration usual) {
+        return take(
+                        field,
+                        "a duration of 1s or more, like 20s",
+                        value -> duration(value)
+                                .filter(set -> set.isZero() || set.compareTo(Duration.ofSeconds(1)) >= 0))
+                .filter(set -> !set.isZero())
+                .orElse(usual);
+    }
+
+    private static Optional<URI> url(Object value) {
+        try {
+            return text(value)
+                    .map(URI::create)
+                    .filter(url ->
+                            url.getHost() != null && Set.of("http", "https").contains(url.getScheme()));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<Map<String, List<String>>> headers(Object value) {
+        if (!(value instanceof Map<?, ?> map)) {
+            return Optional.empty();
+        }
+        Map<String, List<String>> headers = new LinkedHashMap<>();
+        for (var entry : map.entrySet()) {
+            if (!(entry.getKey() instanceof String name)
+                    || !(entry.getValue() instanceof List<?> list)
+                    || !list.stream().allMatch(String.class::isInstance)) {
+                return Optional.empty();
+            }
+            headers.put(name, list.stream().map(String.class::cast).toList());
+        }
+        return Optional.of(headers);
+    }
+
+    private void nodeApi(AgentConfigBuilder builder) {
+        NodeApiConfig usual = NodeApiConfig.DEFAULT;
+        NodeApiFields access = new NodeApiFields(
+                take("authentication", "an object", ConfigFile::map),
+                take("authorization", "an object", ConfigFile::map),
+                faults);
+        builder.nodeApi(new NodeApiConfig(
+                take("address", "an IP address", ConfigFile::address).orElse(usual.address()),
+                path("tlsCertFile"),
+                path("tlsPrivateKeyFile"),
+                access.file("authentication.x509.clientCAFile"),
+                access.bool("authentication.anonymous.enabled", usual.anonymous()),
+                access.bool("authentication.webhook.enabled", usual.reviewTokens()),
+                access.authorizes(),
+                access.duration("authentication.webhook.cacheTTL", usual.tokenTtl()),
+                access.duration("authorization.webhook.cacheAuthorizedTTL", usual.allowedTtl()),
+                access.duration("authorization.webhook.cacheUnauthorizedTTL", usual.deniedTtl())));
+    }
+
+    private static Optional<Map<?, ?>> map(Object value) {
+        return value instanceof Map<?, ?> map ? Optional.of(map) : Optional.empty();
+    }
+
+    private static Optional<InetAddress> address(Object value) {
+        try {
+            return Optional.of(InetAddress.ofLiteral(String.valueOf(value)));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     private Optional<Path> path(String field) {

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.config;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -10,11 +11,24 @@ import java.util.List;
  * @param clusterDns addresses of the cluster's DNS servers; empty for those of the node (default)
  * @param clusterDomain the domain of the cluster's services; may be empty (default)
  * @param resolvConf the node's {@code resolv.conf} ({@code /etc/resolv.conf})
+ * @param staticPods where static pods are (none)
+ * @param evictionMaxGrace the most time that a pod has to end which is evicted because of a soft threshold (0)
  */
-public record PodConfig(Path logsDirectory, List<String> clusterDns, String clusterDomain, Path resolvConf) {
+public record PodConfig(
+        Path logsDirectory,
+        List<String> clusterDns,
+        String clusterDomain,
+        Path resolvConf,
+        StaticPodConfig staticPods,
+        Duration evictionMaxGrace) {
     /** The kubelet's defaults. */
-    public static final PodConfig DEFAULT =
-            new PodConfig(Path.of("/var/log/pods"), List.of(), "", Path.of("/etc/resolv.conf"));
+    public static final PodConfig DEFAULT = new PodConfig(
+            Path.of("/var/log/pods"),
+            List.of(),
+            "",
+            Path.of("/etc/resolv.conf"),
+            StaticPodConfig.DEFAULT,
+            Duration.ZERO);
 
     /** Keeps a copy. */
     public PodConfig {

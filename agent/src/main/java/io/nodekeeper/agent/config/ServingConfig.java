@@ -10,7 +10,8 @@ import java.util.Optional;
  * @param bindAddress where it listens (127.0.0.1)
  * @param port its port (10248); 0 for no pages
  * @param orElseAny whether any free port may be used if this one is taken; true unless the port was configured
- * @param kubeletPort what the Node's status names as the port of the kubelet API (10250); the agent does not serve it
+ * @param kubeletPort what the Node's status names as the port of the node's API (10250), where the agent
+ *     serves it with the gate {@code PodLifecycle}
  */
 public record ServingConfig(InetAddress bindAddress, int port, boolean orElseAny, int kubeletPort) {
     /** The address; empty for no pages. */

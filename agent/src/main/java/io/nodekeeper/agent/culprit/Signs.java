@@ -40,7 +40,7 @@ final class Signs {
         seen.stream()
                 .filter(Signs::isSuspicious)
                 .map(ObservedProcess::info)
-                .forEach(info -> signs.add(info.ref().identity() + " " + (isHalted(info) ? info.state() : ' ')));
+                .forEach(info -> signs.add(info.ref().identity() + " " + (info.isHalted() ? info.state() : ' ')));
         return signs;
     }
 
@@ -54,13 +54,9 @@ final class Signs {
     static boolean isSuspicious(ObservedProcess process) {
         ProcessInfo info = process.info();
         // A container may stop its own processes, and a busy disk delays all processes for a moment.
-        return isHalted(info) && (info.role() == ProcessRole.RUNTIME || info.role() == ProcessRole.SHIM)
+        return info.isHalted() && (info.role() == ProcessRole.RUNTIME || info.role() == ProcessRole.SHIM)
                 || !process.stuck().isEmpty()
                 || (info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME)
                         && info.age().compareTo(UNUSUAL) > 0;
-    }
-
-    private static boolean isHalted(ProcessInfo info) {
-        return info.state() == 'T' || info.state() == 't';
     }
 }

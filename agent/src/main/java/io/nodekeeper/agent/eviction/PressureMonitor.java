@@ -2,19 +2,23 @@ package io.nodekeeper.agent.eviction;
 
 import io.nodekeeper.agent.facts.Level;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.EnumSet;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
 /**
  * Decides which pressures the node is under. A pressure starts as soon as one of its thresholds is met, without the
- * threshold's grace period, and lasts until no threshold has been met for the transition period. A signal without a
- * measurement changes nothing: its thresholds keep their state, and {@link #unmeasured} names the signal once that lasts.
- * Not thread-safe.
+ * threshold's grace period, and lasts until no threshold has been met for the transition period. Pods are evicted for a
+ * threshold that was met for its grace period, until as much more is left as it says. A signal without a measurement changes
+ * nothing and evicts nothing: its thresholds keep their state, and {@link #unmeasured} names the signal once that lasts. Not
+ * thread-safe.
  */
 public final class PressureMonitor {
     /** Three rounds: one slow answer of a busy disk is no failure to report. */
@@ -22,7 +26,13 @@ public final class PressureMonitor {
 
     private final List<Threshold> thresholds;
     private final Duration transitionPeriod;
-    private final Set<Threshold> met = new HashSet<>();
+    /** Since when each threshold is met. Monotonic ns. */
+    private final Map<Threshold, Long> met = new LinkedHashMap<>();
+
+    /** Those that are met for their grace period. */
+    private final Set<Threshold> passed = new LinkedHashSet<>();
+
+    private List<Shortage> shortages = List.of();
     private final Map<Pressure, Long> lastSeen = new EnumMap<>(Pressure.class);
     private final Map<EvictionSignal, Long> missingSince = new EnumMap<>(EvictionSignal.class);
 
@@ -46,13 +56,28 @@ public final class PressureMonitor {
                 continue;
             }
             missingSince.remove(threshold.signal());
-            if (threshold.metBy(level)) {
-                met.add(threshold);
+            if (threshold.metBy(level) || passed.contains(threshold) && threshold.heldBy(level)) {
+                met.putIfAbsent(threshold, nowNanos);
             } else {
                 met.remove(threshold);
             }
         }
-        met.forEach(threshold -> lastSeen.put(threshold.signal().pressure(), nowNanos));
+        met.keySet().forEach(threshold -> lastSeen.put(threshold.signal().pressure(), nowNanos));
+        passed.clear();
+        met.forEach((threshold, since) -> {
+            if (nowNanos - since >= threshold.grace().toNanos()) {
+                passed.add(threshold);
+            }
+        });
+        shortages = passed.stream()
+                .flatMap(
+                        threshold -> Optional.ofNullable(levels.get(threshold.signal()))
+                                .map(level -> new Shortage(threshold, level))
+                                .stream())
+                // Memory first: the kernel kills somebody soon.
+                .sorted(Comparator.comparing(
+                        shortage -> shortage.threshold().signal().pressure() != Pressure.MEMORY))
+                .toList();
         lastSeen.values().removeIf(seen -> nowNanos - seen >= transitionPeriod.toNanos() && seen != nowNanos);
         return lastSeen.isEmpty() ? EnumSet.noneOf(Pressure.class) : EnumSet.copyOf(lastSeen.keySet());
     }
@@ -63,11 +88,16 @@ public final class PressureMonitor {
      */
     public OptionalLong nextEnd() {
         Set<Pressure> present = EnumSet.noneOf(Pressure.class);
-        met.forEach(threshold -> present.add(threshold.signal().pressure()));
+        met.keySet().forEach(threshold -> present.add(threshold.signal().pressure()));
         return lastSeen.entrySet().stream()
                 .filter(entry -> !present.contains(entry.getKey()))
                 .mapToLong(entry -> entry.getValue() + transitionPeriod.toNanos())
                 .min();
+    }
+
+    /** For what pods are to be evicted since the last {@link #observe}, the most urgent first. */
+    public List<Shortage> shortages() {
+        return shortages;
     }
 
     /** The signals of thresholds that have had no measurement for 30 s at {@code nowNanos}, in their usual order. */

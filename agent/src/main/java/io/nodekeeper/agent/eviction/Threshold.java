@@ -11,8 +11,11 @@ import java.time.Duration;
  * @param limit the amount that must be left
  * @param grace how long a soft threshold is met before pods are evicted; zero for a hard one
  * @param byDefault whether the limit is Kubernetes' default rather than the configuration's
+ * @param reclaim how much more must be left before the node stops to evict pods
  */
-public record Threshold(EvictionSignal signal, Limit limit, Duration grace, boolean byDefault) {
+public record Threshold(EvictionSignal signal, Limit limit, Duration grace, boolean byDefault, Limit reclaim) {
+    /** Nothing more must be left. */
+    static final Limit NO_RECLAIM = new Amount(Quantity.ZERO);
 
     /** The amount that must be left. */
     public sealed interface Limit {
@@ -49,5 +52,17 @@ public record Threshold(EvictionSignal signal, Limit limit, Duration grace, bool
     /** Whether {@code level} is below the limit; exactly at the limit is fine. */
     boolean metBy(Level level) {
         return level.available() < limit.of(level.capacity());
+    }
+
+    /** Whether {@code level} is still too low once pods have been evicted: as much as {@link #reclaim} must be left besides. */
+    boolean heldBy(Level level) {
+        return level.available() < limit.of(level.capacity()) + reclaim.of(level.capacity());
+    }
+
+    /** The limit for {@code level} as Kubernetes shows it. */
+    public Quantity quantity(Level level) {
+        return limit instanceof Amount(Quantity quantity)
+                ? quantity
+                : Quantity.of(limit.of(level.capacity()), Quantity.Format.BINARY_SI);
     }
 }

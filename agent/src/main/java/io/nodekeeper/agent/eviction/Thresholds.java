@@ -22,6 +22,7 @@ public final class Thresholds {
      *
      * @param hard {@code evictionHard}; one entry drops every other default unless {@code mergeDefaults}
      * @param hardSet whether {@code evictionHard} was set at all
+     * @param reclaim {@code evictionMinimumReclaim}
      * @param faults receives the errors
      */
     public static List<Threshold> read(
@@ -30,7 +31,11 @@ public final class Thresholds {
             boolean mergeDefaults,
             Map<String, String> soft,
             Map<String, String> softGrace,
+            Map<String, String> reclaim,
             List<String> faults) {
+        Map<String, Threshold.Limit> reclaims = new LinkedHashMap<>();
+        reclaim.forEach(
+                (signal, value) -> reclaim(signal, value, faults).ifPresent(limit -> reclaims.put(signal, limit)));
         Map<String, String> all = new LinkedHashMap<>(hardSet && !mergeDefaults ? Map.of() : DEFAULTS);
         all.putAll(hard);
         List<Threshold> thresholds = new ArrayList<>();
@@ -40,7 +45,40 @@ public final class Thresholds {
             Duration grace = grace(signal, softGrace, faults);
             one(signal, value, grace, false, faults).ifPresent(thresholds::add);
         });
-        return thresholds;
+        return thresholds.stream()
+                .map(threshold -> new Threshold(
+                        threshold.signal(),
+                        threshold.limit(),
+                        threshold.grace(),
+                        threshold.byDefault(),
+                        reclaims.getOrDefault(threshold.signal().toString(), Threshold.NO_RECLAIM)))
+                .toList();
+    }
+
+    private static Optional<Threshold.Limit> reclaim(String signal, String value, List<String> faults) {
+        if (EvictionSignal.named(signal).isEmpty()) {
+            faults.add("unsupported eviction signal " + signal);
+            return Optional.empty();
+        }
+        try {
+            if (value.endsWith("%")) {
+                float percent = Float.parseFloat(value.substring(0, value.length() - 1));
+                if (!(percent > 0)) {
+                    faults.add("eviction percentage minimum reclaim " + signal + " must be positive: " + value);
+                    return Optional.empty();
+                }
+                return Optional.of(new Threshold.Share(percent / 100f));
+            }
+            Quantity quantity = Quantity.parse(value);
+            if (quantity.isNegative()) {
+                faults.add("negative eviction minimum reclaim specified for " + signal);
+                return Optional.empty();
+            }
+            return Optional.of(new Threshold.Amount(quantity));
+        } catch (IllegalArgumentException e) {
+            faults.add("eviction minimum reclaim " + signal + " must be a quantity or a percentage: " + value);
+            return Optional.empty();
+        }
     }
 
     /** The thresholds of a node; without a container runtime the default thresholds of the images have no meaning. */
@@ -106,7 +144,7 @@ public final class Thresholds {
             return Optional.empty();
         }
         return (value.endsWith("%") ? share(name, value, faults) : amount(name, value, faults))
-                .map(limit -> new Threshold(signal.get(), limit, grace, byDefault));
+                .map(limit -> new Threshold(signal.get(), limit, grace, byDefault, Threshold.NO_RECLAIM));
     }
 
     private static Optional<Threshold.Limit> share(String name, String value, List<String> faults) {

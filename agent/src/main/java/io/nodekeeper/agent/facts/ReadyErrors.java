@@ -14,4 +14,9 @@ public record ReadyErrors(List<String> runtime, List<String> network, List<Strin
                 .flatMap(List::stream)
                 .toList();
     }
+
+    /** With one more: that the machine is shut down. */
+    public ReadyErrors withShutdown(String error) {
+        return new ReadyErrors(runtime, network, storage, List.of(error));
+    }
 }

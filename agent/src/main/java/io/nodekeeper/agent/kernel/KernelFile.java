@@ -8,10 +8,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Reads files below {@code /proc} and {@code /sys}, and other short texts, within a bound. The kernel generates their text when they are read, reports a size
- * of 0, and returns many sysctls only to a read at offset 0. {@code java.nio.file.Files} starts with a read of one byte
- * where the size is 0 and so gets only the first digit of {@code /proc/sys/kernel/pid_max}. This class starts with a
- * buffer that holds a whole sysctl and then reads until the end of the file. All calls block. Thread-safe.
+ * Reads files below {@code /proc} and {@code /sys}, and other short texts, within a bound. The kernel generates their text
+ * when they are read, reports a size of 0, and returns many sysctls only to a read at offset 0. {@code java.nio.file.Files}
+ * starts with a read of one byte where the size is 0 and so gets only the first digit of
+ * {@code /proc/sys/kernel/pid_max}. This class starts with a buffer that holds a whole sysctl and then reads until the end
+ * of the file. All calls block. Thread-safe.
  */
 public final class KernelFile {
     /**
@@ -34,14 +35,19 @@ public final class KernelFile {
      * @throws IOException if it cannot be read or has more than {@link #LIMIT} bytes; the message names the file
      */
     public static String text(Path file) throws IOException {
-        String text = beginning(file, LIMIT + 1);
-        if (text.length() > LIMIT) {
-            throw new IOException(file + " has more than " + LIMIT + " bytes, which is the limit");
+        return text(file, LIMIT);
+    }
+
+    /** As {@link #text(Path)}, with a limit of {@code limit} bytes. */
+    public static String text(Path file, int limit) throws IOException {
+        String text = beginning(file, limit + 1);
+        if (text.length() > limit) {
+            throw new IOException(file + " has more than " + limit + " bytes, which is the limit");
         }
         return text;
     }
 
-    /** As {@link #text}, divided into lines. */
+    /** As {@link #text(Path)}, divided into lines. */
     public static List<String> lines(Path file) throws IOException {
         return text(file).lines().toList();
     }
@@ -49,7 +55,7 @@ public final class KernelFile {
     /**
      * The number that is the only content of {@code file}.
      *
-     * @throws IOException as {@link #text}, and if the content is no decimal number of 64 bits
+     * @throws IOException as {@link #text(Path)}, and if the content is no decimal number of 64 bits
      */
     public static long number(Path file) throws IOException {
         String text = text(file).strip();

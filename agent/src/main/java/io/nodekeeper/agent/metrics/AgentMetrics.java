@@ -3,8 +3,12 @@ package io.nodekeeper.agent.metrics;
 import io.nodekeeper.agent.calls.OperationListener;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.pleg.PlegMetrics;
+import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.stats.StatisticsListener;
 import io.nodekeeper.cri.ContainerState;
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -19,6 +23,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
@@ -87,6 +92,16 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
             "Duration of this step in the last probe of the pod network.",
             "step");
 
+    /** The series of one method: looking them up by their labels costs more than a call. */
+    private record Operation(CounterDataPoint ended, CounterDataPoint failed, DistributionDataPoint durations) {}
+
+    /** As many as CRI has methods. */
+    private final ConcurrentHashMap<String, Operation> byMethod = new ConcurrentHashMap<>();
+    /** As many as there are states. */
+    private final ConcurrentHashMap<ContainerState, GaugeDataPoint> byState = new ConcurrentHashMap<>();
+
+    private final ProbeCounter probes = new ProbeCounter(make);
+
     private volatile OptionalDouble lastSeen = OptionalDouble.empty();
     private volatile OptionalDouble probeSuccess = OptionalDouble.empty();
     private volatile OptionalDouble cgroupVersion = OptionalDouble.empty();
@@ -145,6 +160,11 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
                 "signal");
     }
 
+    /** Counts the probes of pods. */
+    public ProbeMetrics probes() {
+        return probes;
+    }
+
     /** The registry of all metrics; the process registers its own metrics here, too. */
     public PrometheusRegistry registry() {
         return registry;
@@ -178,17 +198,24 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
     @Override
     public void running(int pods, Map<ContainerState, Integer> containers) {
         runningPods.set(pods);
-        containers.forEach((state, count) -> runningContainers
-                .labelValues(state.name().toLowerCase(Locale.ROOT))
+        containers.forEach((state, count) -> byState.computeIfAbsent(
+                        state,
+                        known -> runningContainers.labelValues(known.name().toLowerCase(Locale.ROOT)))
                 .set(count));
     }
 
     @Override
     public void ended(String method, Duration duration, boolean failed) {
+        Operation operation = byMethod.computeIfAbsent(method, this::operation);
+        operation.ended.inc();
+        operation.failed.inc(failed ? 1 : 0);
+        operation.durations.observe(seconds(duration));
+    }
+
+    private Operation operation(String method) {
         String type = OperationType.of(method);
-        operations.labelValues(type).inc();
-        operationErrors.labelValues(type).inc(failed ? 1 : 0);
-        operationDurations.labelValues(type).observe(seconds(duration));
+        return new Operation(
+                operations.labelValues(type), operationErrors.labelValues(type), operationDurations.labelValues(type));
     }
 
     /** Sets the durations of the start. */

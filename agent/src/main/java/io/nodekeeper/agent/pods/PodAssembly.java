@@ -7,8 +7,18 @@ import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PodRef;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.eviction.Evictions;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.mounts.LinuxMounts;
+import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.probes.NodeProber;
+import io.nodekeeper.agent.pods.probes.ProbeMetrics;
+import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.runtime.RuntimeView;
+import io.nodekeeper.agent.shutdown.EndingPods;
+import io.nodekeeper.agent.stats.PodUse;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.cri.ContainerRuntime;
@@ -16,9 +26,12 @@ import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import io.nodekeeper.time.Workers;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
@@ -26,11 +39,19 @@ import java.util.random.RandomGenerator;
 public final class PodAssembly {
     /** The kubelet's period of looking for pods whose time has come. */
     private static final Duration PERIOD = Duration.ofSeconds(1);
-    /** Threads for files. Each pod needs a few ms of them; four hung disks stop the files of all pods. */
+    /** Threads for the node's own files. Each pod needs a few ms of them; paths of the host have others. */
     private static final int WORKERS = 4;
 
     private final Workers disk;
+    /** One thread for each pod that waits for a path of the host; they end when they are idle. */
+    private final Workers hostDisk;
+
+    /** One thread for the files and one for the URL of static pods. */
+    private final Workers manifests;
+
+    private final NodeProber prober;
     private final PodManager manager;
+    private final Duration evictionMaxGrace;
     private final Loop loop;
     private final RandomGenerator random;
     private final LoopMonitor.Beat beat;
@@ -54,10 +75,14 @@ public final class PodAssembly {
             EventRecorder events,
             Loop loop,
             LoopMonitor loops,
+            ProbeMetrics metrics,
             RandomGenerator random) {
         this.loop = loop;
         this.random = random;
         disk = new Workers("pods", WORKERS, loop);
+        hostDisk = new Workers("pods-host-paths", Math.max(1, config.maxPods()), loop);
+        manifests = new Workers("static-pods", 2, loop);
+        prober = new NodeProber(runtime, loop);
         beat = loops.loop("pods", PERIOD);
         PodConfig pods = config.pods();
         String name = config.nodeName();
@@ -67,16 +92,14 @@ public final class PodAssembly {
                 client,
                 events,
                 loop,
-                new PodFiles(config.rootDir(), pods.logsDirectory()),
-                new PodPorts.Disk() {
-                    @Override
-                    public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work) {
-                        return disk.call(what, deadline, work);
-                    }
-                },
+                new ObjectCache(client),
+                new PodFiles(config.rootDir(), pods.logsDirectory(), new LinuxMounts()),
+                disk::call,
+                new HostDisk(hostDisk::call),
                 pods.resolvConf(),
                 () -> NodeSettings.of(
-                        name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain()));
+                        name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain()),
+                ProbePorts.of(prober, loop, random, metrics));
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
             public boolean runtime() {
@@ -93,8 +116,34 @@ public final class PodAssembly {
                 return view.facts().version().replaceFirst("://.*", "");
             }
         };
+        evictionMaxGrace = pods.evictionMaxGrace();
         int maxPods = config.maxPods();
-        manager = new PodManager(ports, pleg, readiness, name, maxPods, foreign, random);
+        manager = new PodManager(
+                ports,
+                pleg,
+                readiness,
+                changed -> new PodSources(
+                        client, name, () -> nodes.node(name), pods.staticPods(), manifests::call, random, changed),
+                maxPods,
+                foreign);
+    }
+
+    /** The pods that the node shall run; to be called on the loop. */
+    public List<Pod> pods() {
+        return manager.pods();
+    }
+
+    /** The pods, for the end of the machine; used on the loop. */
+    public EndingPods endingPods() {
+        return manager;
+    }
+
+    /** Ends pods when the node is short of something; the parameters are those of {@link Evictions}. */
+    public Evictions evictions(
+            Function<Boolean, CompletableFuture<Map<String, PodUse>>> use,
+            Consumer<String> nodeEvent,
+            Runnable measureAgain) {
+        return new Evictions(manager, use, evictionMaxGrace, nodeEvent, measureAgain, loop);
     }
 
     /** Starts to watch pods and to run them. */
@@ -108,12 +157,15 @@ public final class PodAssembly {
         });
     }
 
-    /** Stops the parts; containers go on running. */
+    /** Stops the parts; containers continue to run. */
     public void stop() {
         loop.execute(() -> {
             ticks.ifPresent(Periodic::stop);
             manager.stop();
         });
+        prober.close();
         disk.close();
+        hostDisk.close();
+        manifests.close();
     }
 }

@@ -6,14 +6,13 @@ import io.nodekeeper.agent.pods.containers.Sandboxes;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.Outcome;
 import io.nodekeeper.agent.pods.sync.PodCommand;
+import io.nodekeeper.agent.pods.sync.Reasons;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.RuntimeCall;
-import io.nodekeeper.cri.RuntimeCallException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -23,22 +22,36 @@ final class PodCommands {
 
     private final PodPorts ports;
     private final PodEvents events;
+    private final Hooks hooks;
+    private final ContainerStopper stopper;
     private final ContainerStarter starter;
+    private final PodVolumes volumes;
 
-    PodCommands(PodPorts ports) {
+    PodCommands(PodPorts ports, PodVolumes volumes) {
         this.ports = ports;
+        this.volumes = volumes;
         this.events = new PodEvents(ports.events());
-        this.starter = new ContainerStarter(ports);
+        this.hooks = new Hooks(ports);
+        this.stopper = new ContainerStopper(ports, hooks);
+        this.starter = new ContainerStarter(ports, hooks, stopper);
+    }
+
+    /** Gives up what would delay the end of the pod. */
+    void abandonStarts() {
+        hooks.abandonPostStart();
+        starter.abandonPull();
+    }
+
+    /** The address at which the node reaches the pod; empty if it has none yet. */
+    String address(Pod pod, List<String> podIps) {
+        List<String> addresses = pod.hostNetwork() ? ports.node().get().addresses() : podIps;
+        return addresses.stream().findFirst().orElse("");
     }
 
     /** Carries {@code command} out. The result never fails; it completes on the loop. */
     CompletableFuture<Outcome> run(Pod pod, PodCommand command, List<String> podIps) {
         CompletableFuture<?> work = switch (command) {
-            case PodCommand.Prepare prepare ->
-                ports.onDisk("volumes of " + pod.fullName(), () -> {
-                    ports.files().prepare(pod);
-                    return "";
-                });
+            case PodCommand.Prepare prepare -> volumes.prepare(pod);
             case PodCommand.CreateSandbox(int attempt) ->
                 resolvConf()
                         .thenCompose(text -> ports.runtime()
@@ -49,19 +62,15 @@ final class PodCommands {
             case PodCommand.StopSandbox(String id) -> absent(new RuntimeCall.StopSandbox(id));
             case PodCommand.RemoveSandbox(String id) -> absent(new RuntimeCall.RemoveSandbox(id));
             case PodCommand.StartContainer start ->
-                resolvConf().thenCompose(text -> starter.start(pod, start, podIps, text));
-            case PodCommand.KillContainers kill -> kill(pod, kill);
+                resolvConf().thenCompose(text -> starter.start(pod, start, podIps, address(pod, podIps), text));
+            case PodCommand.KillContainers kill -> stopper.stop(pod, kill, address(pod, podIps));
             case PodCommand.RemoveContainer remove ->
                 absent(new RuntimeCall.RemoveContainer(remove.id()))
                         .thenCompose(done -> ports.onDisk("log of " + pod.fullName(), () -> {
                             ports.files().removeLog(log(pod, remove));
                             return "";
                         }));
-            case PodCommand.CleanUp clean ->
-                ports.onDisk("directories of " + pod.fullName(), () -> {
-                    ports.files().remove(pod.uid());
-                    return "";
-                });
+            case PodCommand.CleanUp clean -> volumes.remove(pod);
             case PodCommand.DeleteFromApi delete -> delete(pod);
         };
         return work.<Outcome>thenApply(done -> new Outcome.Done())
@@ -75,7 +84,12 @@ final class PodCommands {
             case PodCommand.Prepare prepare -> events.warning(pod, "FailedMount", message);
             case PodCommand.CreateSandbox create ->
                 events.warning(pod, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + message);
-            case PodCommand.StartContainer start -> events.warning(pod, FAILED, "Error: " + reason + ": " + message);
+            case PodCommand.StartContainer start -> {
+                // Of a hook the event was recorded when it failed.
+                if (!reason.equals(Reasons.POST_START_HOOK_ERROR)) {
+                    events.warning(pod, FAILED, "Error: " + reason + ": " + message);
+                }
+            }
             case PodCommand.KillContainers kill ->
                 events.warning(pod, "FailedKillPod", "error killing pod: " + message);
             case PodCommand.StopSandbox stop -> events.warning(pod, "FailedKillPod", "error killing pod: " + message);
@@ -85,17 +99,6 @@ final class PodCommands {
             case PodCommand.DeleteFromApi delete -> {}
         }
         return new Outcome.Failed(reason, message);
-    }
-
-    private CompletableFuture<?> kill(Pod pod, PodCommand.KillContainers kill) {
-        Duration deadline = kill.grace().plus(ports.callDeadline());
-        return CompletableFuture.allOf(kill.containers().stream()
-                .map(container -> {
-                    events.normal(pod, "Killing", "Stopping container " + container.name());
-                    return ignoringAbsence(ports.runtime()
-                            .call(new RuntimeCall.StopContainer(container.id(), kill.grace()), deadline));
-                })
-                .toArray(CompletableFuture[]::new));
     }
 
     private CompletableFuture<?> delete(Pod pod) {
@@ -114,14 +117,7 @@ final class PodCommands {
 
     /** A call about something that may be gone already, which is as good. */
     private CompletableFuture<?> absent(RuntimeCall<RuntimeCall.Done> call) {
-        return ignoringAbsence(ports.runtime().call(call, ports.callDeadline()));
-    }
-
-    private static CompletableFuture<RuntimeCall.Done> ignoringAbsence(CompletableFuture<RuntimeCall.Done> answer) {
-        return answer.exceptionallyCompose(error -> Failures.cause(error) instanceof RuntimeCallException refused
-                        && refused.code() == RuntimeCallException.Code.NOT_FOUND
-                ? CompletableFuture.completedFuture(RuntimeCall.Done.DONE)
-                : CompletableFuture.failedFuture(error));
+        return ContainerStopper.ignoringAbsence(ports.runtime().call(call, ports.callDeadline()));
     }
 
     private CompletableFuture<String> resolvConf() {

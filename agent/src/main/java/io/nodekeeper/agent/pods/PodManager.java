@@ -1,12 +1,15 @@
 package io.nodekeeper.agent.pods;
 
+import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PodEvent;
 import io.nodekeeper.agent.pleg.PodRef;
 import io.nodekeeper.agent.pods.containers.PodLabels;
+import io.nodekeeper.agent.pods.eviction.EvictablePods;
 import io.nodekeeper.agent.pods.model.Pod;
-import io.nodekeeper.agent.pods.sources.ApiPods;
+import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.agent.shutdown.EndingPods;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
@@ -15,18 +18,20 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All pods of the node: one worker for each pod that a source has, or that the runtime still has. A pod beyond the node's
- * limit is rejected as a kubelet does. Confined to its loop.
+ * All pods of the node: one worker for each pod that a source has, or that the runtime still has. A pod that does
+ * not fit is rejected as a kubelet does. Confined to its loop.
  */
-public final class PodManager {
+final class PodManager implements EvictablePods, EndingPods {
     private static final Logger log = LoggerFactory.getLogger(PodManager.class);
     /** The grace period of a pod that is only known from the runtime, if its containers do not say: Kubernetes' default. */
     private static final Duration ORPHANS_GRACE = Duration.ofSeconds(30);
@@ -38,48 +43,50 @@ public final class PodManager {
     private final PodWorker.Readiness readiness;
     private final int maxPods;
     private final Predicate<PodRef> foreign;
-    private final ApiPods api;
+    private final PodSources sources;
     private final long startedAt;
     /** By UID. As many as the sources and the runtime have pods. */
     private final Map<String, PodWorker> workers = new LinkedHashMap<>();
 
     private final Map<String, StatusWriter> rejected = new LinkedHashMap<>();
+    private Set<Pressure> pressures = Set.of();
+    private boolean shuttingDown;
     private boolean directoriesSeen;
     private boolean stopped;
 
     /**
      * A manager that is not started yet.
      *
+     * @param sources makes the sources, which tell the given consumer of each pod that came, changed or went
      * @param maxPods the most pods that run at the same time
-     * @param foreign the pods of the runtime that belong to nobody's pod and must not be touched
+     * @param foreign the pods of the runtime that are not the sources', such as those of probes; they are left alone
      */
     PodManager(
             PodPorts ports,
             Pleg pleg,
             PodWorker.Readiness readiness,
-            String node,
+            Function<Consumer<Pod>, PodSources> sources,
             int maxPods,
-            Predicate<PodRef> foreign,
-            RandomGenerator random) {
+            Predicate<PodRef> foreign) {
         this.ports = ports;
         this.pleg = pleg;
         this.readiness = readiness;
         this.maxPods = maxPods;
         this.foreign = foreign;
         startedAt = ports.loop().clock().nanoTime() - 1;
-        api = new ApiPods(ports.client(), node, random, this::changed);
+        this.sources = sources.apply(this::changed);
     }
 
     /** Starts to watch. */
     void start() {
         pleg.listen(this::happened);
-        api.start();
+        sources.start();
     }
 
-    /** Begins nothing any more; what runs goes on running. */
+    /** Starts nothing more; what runs continues to run. */
     void stop() {
         stopped = true;
-        api.stop();
+        sources.stop();
         workers.values().forEach(PodWorker::stop);
         rejected.values().forEach(StatusWriter::stop);
     }
@@ -89,17 +96,92 @@ public final class PodManager {
         return workers.size();
     }
 
+    /** The pods that the node shall run. */
+    List<Pod> pods() {
+        return sources.pods();
+    }
+
+    @Override
+    public List<Pod> active() {
+        return workers.values().stream()
+                .filter(PodWorker::isActive)
+                .map(PodWorker::pod)
+                .filter(pod -> !sources.isStatic(pod.uid()))
+                .toList();
+    }
+
+    @Override
+    public void evict(Pod pod, Duration grace, Wanted.Eviction why) {
+        PodWorker worker = workers.get(pod.uid());
+        if (worker != null) {
+            new PodEvents(ports.events()).warning(pod, why.reason(), why.message());
+            worker.evict(grace, why);
+        }
+    }
+
+    @Override
+    public void underPressure(Set<Pressure> now) {
+        pressures = Set.copyOf(now);
+    }
+
+    @Override
+    public List<Pod> running() {
+        return workers.values().stream()
+                .filter(PodWorker::isActive)
+                .map(PodWorker::pod)
+                .toList();
+    }
+
+    @Override
+    public void end(Pod pod, Duration grace, String reason, String message) {
+        evict(pod, grace, new Wanted.Eviction(reason, message, true));
+    }
+
+    @Override
+    public void refuseAll(boolean refused) {
+        shuttingDown = refused;
+        if (!refused) {
+            // Static pods that were refused have their turn again.
+            rejected.keySet().removeIf(sources::isStatic);
+        }
+    }
+
+    @Override
+    public boolean isEnding(Pod pod) {
+        PodWorker worker = workers.get(pod.uid());
+        return worker != null && !worker.isFinished();
+    }
+
     /** To be called about each second. */
     CompletableFuture<Void> tick() {
         if (!stopped) {
+            sources.tick(this::isEnding);
             List.copyOf(workers.values()).forEach(PodWorker::tick);
-            workers.values()
-                    .removeIf(worker ->
-                            worker.isFinished() && api.pod(worker.pod().uid()).isEmpty());
-            rejected.values().removeIf(writer -> writer.idle().isDone());
+            workers.values().removeIf(worker -> {
+                // The API still has a pod that it was told to delete, until its watch says otherwise.
+                boolean gone = worker.isFinished()
+                        && (sources.pod(worker.pod().uid()).isEmpty()
+                                || sources.isStatic(worker.pod().uid()));
+                if (gone) {
+                    worker.stop();
+                }
+                return gone;
+            });
+            rejected.entrySet().removeIf(entry -> entry.getValue().idle().isDone() && !isRejected(entry.getKey()));
+            // Those that had to wait when their source told of them.
+            sources.pods().stream()
+                    .filter(pod -> !workers.containsKey(pod.uid()) && !rejected.containsKey(pod.uid()))
+                    .forEach(this::admit);
             findOrphans();
         }
         return CompletableFuture.completedFuture(null);
+    }
+
+    /** A static pod is rejected for as long as there is a manifest of it, and a pod of the API until that shows it. */
+    private boolean isRejected(String uid) {
+        return sources.pod(uid)
+                .filter(pod -> sources.isStatic(uid) || !pod.isTerminal())
+                .isPresent();
     }
 
     private void happened(PodEvent event) {
@@ -114,64 +196,96 @@ public final class PodManager {
         if (stopped) {
             return;
         }
-        Optional<Pod> current = api.pod(pod.uid()).filter(known -> !known.isMirror());
+        Optional<Pod> current = sources.pod(pod.uid());
+        if (current.isEmpty() && pod.isMirror()) {
+            // The status must be in the new copy, too.
+            sources.original(pod).map(original -> workers.get(original.uid())).ifPresent(PodWorker::wake);
+            return;
+        }
+        if (rejected.containsKey(pod.uid())) {
+            // It stays rejected, unless it is another pod: a manifest may name the UID itself.
+            if (sources.isStatic(pod.uid())) {
+                rejected.remove(pod.uid()).stop();
+            } else {
+                return;
+            }
+        }
         PodWorker worker = workers.get(pod.uid());
         if (worker != null) {
-            worker.want(current.map(Wanted::ofApi).orElseGet(() -> Wanted.gone(pod, pod.grace())));
-        } else if (current.isPresent()) {
-            admit(current.get());
+            worker.want(current.map(this::wanted).orElseGet(() -> Wanted.gone(pod, pod.grace())));
+        } else {
+            current.ifPresent(this::admit);
         }
+    }
+
+    private Wanted wanted(Pod pod) {
+        return sources.isStatic(pod.uid()) ? Wanted.ofManifest(pod) : Wanted.ofApi(pod);
+    }
+
+    /** Whether a static pod of that full name, as it was before, still runs. */
+    private boolean isEnding(String fullName) {
+        return workers.values().stream()
+                .filter(worker -> worker.pod().fullName().equals(fullName))
+                .anyMatch(worker -> worker.mustEnd() && !worker.isFinished());
     }
 
     private void admit(Pod pod) {
-        long active = workers.values().stream().filter(PodWorker::isActive).count();
+        // A static pod begins once the one before it has ended; and what runs already is not refused.
+        boolean waits = sources.isStatic(pod.uid()) && isEnding(pod.fullName());
+        if (waits || !pleg.firstRelist().isDone()) {
+            return;
+        }
         boolean starts = pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
         boolean known = pleg.inventory().pod(pod.uid()).isPresent();
-        if (starts && !known && active >= maxPods) {
-            reject(pod, active);
-        } else {
-            work(Wanted.ofApi(pod));
-        }
+        Optional<Wanted.Eviction> refusal = starts && !known ? refusal(pod) : Optional.empty();
+        refusal.ifPresentOrElse(why -> reject(pod, why), () -> work(wanted(pod)));
     }
 
-    private void reject(Pod pod, long active) {
+    private Optional<Wanted.Eviction> refusal(Pod pod) {
+        List<Pod> active = workers.values().stream()
+                .filter(PodWorker::isActive)
+                .map(PodWorker::pod)
+                .toList();
+        return new Admission(maxPods, ports.node().get().allocatable(), pressures, shuttingDown)
+                .refusal(pod, sources.isStatic(pod.uid()), active);
+    }
+
+    private void reject(Pod pod, Wanted.Eviction why) {
         if (rejected.size() >= MOST_REJECTED || rejected.containsKey(pod.uid())) {
             return;
         }
-        String message = "Pod was rejected: Node didn't have enough resource: pods, requested: 1, used: " + active
-                + ", capacity: " + maxPods;
-        new PodEvents(ports.events()).warning(pod, "OutOfpods", message);
-        StatusWriter writer = new StatusWriter(ports.client());
+        new PodEvents(ports.events()).warning(pod, why.reason(), why.message());
+        StatusWriter writer = new StatusWriter(ports.client(), sources::object);
         rejected.put(pod.uid(), writer);
         writer.report(
                 pod,
                 JsonObject.builder()
                         .put("phase", Pod.FAILED)
-                        .put("reason", "OutOfpods")
-                        .put("message", message)
+                        .put("reason", why.reason())
+                        .put("message", "Pod was rejected: " + why.message())
                         .build());
     }
 
     private void work(Wanted wanted) {
-        PodWorker worker = new PodWorker(ports, pleg, readiness, wanted, startedAt);
+        PodWorker worker = new PodWorker(ports, pleg, readiness, sources::object, wanted, startedAt);
         workers.put(wanted.pod().uid(), worker);
         worker.wake();
     }
 
     /** Ends pods that the runtime or the disk has and no source has. Only once all sources were read. */
     private void findOrphans() {
-        if (!api.seen() || !pleg.firstRelist().isDone()) {
+        if (!sources.seen() || !pleg.firstRelist().isDone()) {
             return;
         }
         List<PodRef> orphans = new ArrayList<>(pleg.inventory().pods());
         orphans.removeIf(
-                pod -> workers.containsKey(pod.uid()) || api.pod(pod.uid()).isPresent() || foreign.test(pod));
+                pod -> workers.containsKey(pod.uid()) || sources.pod(pod.uid()).isPresent() || foreign.test(pod));
         for (PodRef orphan : orphans) {
             Duration grace = pleg.cache().get(orphan.uid()).status().containers().stream()
                     .flatMap(container -> PodLabels.grace(container).stream())
                     .findFirst()
                     .orElse(ORPHANS_GRACE);
-            log.info("Pod {} is in no source any more; ending it", orphan);
+            log.info("No source has pod {} any more; ending it", orphan);
             work(Wanted.gone(unknown(orphan.uid(), orphan.namespace(), orphan.name()), grace));
         }
         if (!directoriesSeen) {
@@ -187,7 +301,7 @@ public final class PodManager {
             return;
         }
         uids.stream()
-                .filter(uid -> !workers.containsKey(uid) && api.pod(uid).isEmpty())
+                .filter(uid -> !workers.containsKey(uid) && sources.pod(uid).isEmpty())
                 .forEach(uid -> work(Wanted.gone(unknown(uid, "", uid), ORPHANS_GRACE)));
     }
 

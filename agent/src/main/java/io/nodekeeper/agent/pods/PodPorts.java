@@ -1,10 +1,15 @@
 package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.VolumeKind;
+import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.time.BlockingCalls;
 import io.nodekeeper.time.Loop;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,9 +23,12 @@ import java.util.function.Supplier;
  * @param runtime whose answers come on {@code loop}
  * @param callDeadline of each call to the runtime, without the grace period of containers and the time of pulls
  * @param client whose answers come on {@code loop}
- * @param disk runs what may block on files
+ * @param objects what pods refer to
+ * @param disk runs what may block on the node's own files
+ * @param hostDisk runs what may block on volumes of the host, such as a mount whose server is gone
  * @param resolvConf the node's {@code resolv.conf}
  * @param node the newest facts about the node
+ * @param probes runs probes and hooks
  */
 record PodPorts(
         ContainerRuntime runtime,
@@ -28,28 +36,39 @@ record PodPorts(
         KubeClient client,
         EventRecorder events,
         Loop loop,
+        ObjectCache objects,
         PodFiles files,
-        Disk disk,
+        BlockingCalls disk,
+        HostDisk hostDisk,
         Path resolvConf,
-        Supplier<NodeSettings> node) {
-
-    /** Runs what may block on files, such as a pool of threads. */
-    interface Disk {
-        /** Runs {@code work}; the result completes on any thread, at the latest after {@code deadline}. */
-        <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work);
-    }
+        Supplier<NodeSettings> node,
+        ProbePorts probes) {
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {
+        return onLoop(disk.call(what, callDeadline, work));
+    }
+
+    /** As {@link #onDisk}, for work that touches all volumes of {@code pod}: if it hangs, only this pod waits. */
+    <T> CompletableFuture<T> onVolumes(Pod pod, String what, Callable<T> work) {
+        boolean host = pod.spec()
+                .array("volumes")
+                .objects()
+                .anyMatch(volume -> VolumeKind.of(volume)
+                        .filter(VolumeKind.HOST_PATH::equals)
+                        .isPresent());
+        return host ? onLoop(hostDisk.call(pod.uid(), what, callDeadline, work)) : onDisk(what, work);
+    }
+
+    private <T> CompletableFuture<T> onLoop(CompletableFuture<T> call) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        disk.call(what, callDeadline, work)
-                .whenComplete((value, error) -> loop.execute(() -> {
-                    if (error == null) {
-                        result.complete(value);
-                    } else {
-                        result.completeExceptionally(error);
-                    }
-                }));
+        call.whenComplete((value, error) -> loop.execute(() -> {
+            if (error == null) {
+                result.complete(value);
+            } else {
+                result.completeExceptionally(error);
+            }
+        }));
         return result;
     }
 }

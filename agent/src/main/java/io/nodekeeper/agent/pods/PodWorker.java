@@ -3,7 +3,10 @@ package io.nodekeeper.agent.pods;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PodStatus;
 import io.nodekeeper.agent.pleg.PodStatusCache;
+import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.probes.PodProbes;
+import io.nodekeeper.agent.pods.probes.ProbeListener;
 import io.nodekeeper.agent.pods.status.PodReport;
 import io.nodekeeper.agent.pods.sync.Decision;
 import io.nodekeeper.agent.pods.sync.Outcome;
@@ -11,13 +14,17 @@ import io.nodekeeper.agent.pods.sync.PodCommand;
 import io.nodekeeper.agent.pods.sync.PodMemory;
 import io.nodekeeper.agent.pods.sync.PodSync;
 import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.ContainerStatus;
 import io.nodekeeper.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /**
  * Brings one pod to what is wanted: observes it, decides, carries the commands out one after another, and observes it again.
@@ -29,14 +36,17 @@ final class PodWorker {
 
     private final PodPorts ports;
     private final PodCommands commands;
+    private final PodVolumes volumes;
     private final PodEvents events;
     private final Pleg pleg;
     private final Readiness readiness;
     private final StatusWriter writer;
+    private final PodProbes probes;
     private final Clock clock;
     private Wanted wanted;
     private PodMemory memory = PodMemory.EMPTY;
     private Optional<Instant> wakeAt = Optional.empty();
+    private Optional<Shown> shown = Optional.empty();
     /** What the runtime shows counts only if it is newer than the last command. Monotonic ns. */
     private long freshAfter;
 
@@ -44,6 +54,9 @@ final class PodWorker {
     private boolean again;
     private boolean finished;
     private boolean stopped;
+
+    /** What the last decision was taken from. */
+    private record Shown(PodStatus status, Decision decision) {}
 
     /** What of the node decides whether pods are worked on now; read from memory. */
     interface Readiness {
@@ -57,16 +70,39 @@ final class PodWorker {
         String runtimeName();
     }
 
-    /** A worker for {@code wanted} that has not looked yet; {@code since} is a time before the first list, monotonic ns. */
-    PodWorker(PodPorts ports, Pleg pleg, Readiness readiness, Wanted wanted, long since) {
+    /**
+     * A worker for {@code wanted} that has not looked yet.
+     *
+     * @param objects finds the object of a pod in the API
+     * @param since a time before the first list, monotonic ns
+     */
+    PodWorker(
+            PodPorts ports,
+            Pleg pleg,
+            Readiness readiness,
+            Function<Pod, Optional<Pod>> objects,
+            Wanted wanted,
+            long since) {
         this.ports = ports;
         this.pleg = pleg;
         this.readiness = readiness;
         this.wanted = wanted;
         this.freshAfter = since;
-        commands = new PodCommands(ports);
+        volumes = new PodVolumes(ports);
+        commands = new PodCommands(ports, volumes);
         events = new PodEvents(ports.events());
-        writer = new StatusWriter(ports.client());
+        writer = new StatusWriter(ports.client(), objects);
+        probes = new PodProbes(ports.probes(), new ProbeListener() {
+            @Override
+            public void warning(String reason, String message) {
+                events.warning(pod(), reason, message);
+            }
+
+            @Override
+            public void changed() {
+                probed();
+            }
+        });
         clock = ports.loop().clock();
     }
 
@@ -80,6 +116,11 @@ final class PodWorker {
         return wanted.run() && !wanted.pod().isTerminal();
     }
 
+    /** Whether everything of the pod shall end. */
+    boolean mustEnd() {
+        return !wanted.run();
+    }
+
     /** Whether nothing is left of a pod that had to end. */
     boolean isFinished() {
         return finished;
@@ -87,13 +128,26 @@ final class PodWorker {
 
     /** Something else is wanted. A pod that once had to end does not run again. */
     void want(Wanted next) {
-        wanted = wanted.run() ? next : new Wanted(next.pod(), false, next.grace(), next.inApi());
+        wanted = wanted.then(next);
         finished = false;
+        if (!wanted.run()) {
+            commands.abandonStarts();
+        }
         wake();
+    }
+
+    /** The node ends the pod. */
+    void evict(Duration grace, Wanted.Eviction why) {
+        if (isActive()) {
+            want(wanted.evicted(grace, why));
+        }
     }
 
     /** The time has advanced. */
     void tick() {
+        if (isActive() && !stopped) {
+            volumes.tick(pod());
+        }
         if (wakeAt.filter(at -> !at.isAfter(clock.wallTime())).isPresent()) {
             wake();
         }
@@ -114,9 +168,10 @@ final class PodWorker {
         observe().thenAccept(this::decide);
     }
 
-    /** Begins nothing any more. */
+    /** Starts nothing more. */
     void stop() {
         stopped = true;
+        probes.stop(pod());
         writer.stop();
     }
 
@@ -138,16 +193,24 @@ final class PodWorker {
             rest(Optional.of(clock.wallTime().plus(LOOK_AGAIN)));
             return;
         }
-        Decision decision = PodSync.step(wanted, entry.status(), memory, readiness.network(), clock.wallTime());
+        PodStatus status = entry.status();
+        if (isActive() && status.containers().stream().anyMatch(PodWorker::runs)) {
+            volumes.found(pod());
+        }
+        boolean ends = !wanted.run() || wanted.pod().isTerminal();
+        Map<String, ContainerHealth> health = probes.update(
+                pod(), ends, status.containers(), commands.address(pod(), status.ips()), writer.last(pod()));
+        Decision decision = PodSync.step(wanted, status, memory, health, readiness.network(), clock.wallTime());
         memory = decision.memory();
         decision.events().forEach(event -> events.record(pod(), event.type(), event.reason(), event.message()));
-        report(entry.status(), decision);
+        shown = Optional.of(new Shown(status, decision));
+        report(status, decision, health);
         if (decision.commands().isEmpty()) {
             finished = decision.finished();
             rest(decision.wakeAt());
             return;
         }
-        run(decision.commands(), 0, entry.status().ips());
+        run(decision.commands(), 0, status.ips());
     }
 
     private void rest(Optional<Instant> until) {
@@ -158,14 +221,24 @@ final class PodWorker {
         }
     }
 
+    /** A probe says something new: it is reported at once, even while a command takes long. */
+    private void probed() {
+        if (busy) {
+            shown.ifPresent(last -> report(last.status(), last.decision(), probes.health()));
+        }
+        wake();
+    }
+
     /** Of a pod whose containers are removed, the last status stays. */
-    private void report(PodStatus observed, Decision decision) {
+    private void report(PodStatus observed, Decision decision, Map<String, ContainerHealth> health) {
         boolean ended = !wanted.run() || wanted.pod().isTerminal();
-        if (ended && observed.containers().isEmpty() || !wanted.run() && !wanted.inApi()) {
+        boolean evicted = wanted.eviction().isPresent();
+        boolean told = !evicted || writer.last(pod()).text("phase").equals(Pod.FAILED);
+        if (ended && told && observed.containers().isEmpty() || !wanted.run() && !wanted.inApi() && !evicted) {
             return;
         }
         PodReport.Inputs inputs = new PodReport.Inputs(
-                decision.waiting(), ports.node().get().addresses(), readiness.runtimeName(), clock.wallTime());
+                decision.waiting(), health, ports.node().get().addresses(), readiness.runtimeName(), clock.wallTime());
         writer.report(pod(), PodReport.status(wanted, observed, writer.last(pod()), inputs));
     }
 
@@ -192,6 +265,10 @@ final class PodWorker {
                 next();
             }
         });
+    }
+
+    private static boolean runs(ContainerStatus container) {
+        return container.state() == ContainerState.RUNNING;
     }
 
     private void next() {

@@ -11,6 +11,7 @@ import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,22 +23,32 @@ final class StatusWriter {
     private static final Logger log = LoggerFactory.getLogger(StatusWriter.class);
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(500), Duration.ofSeconds(10));
 
+    /** How often a static pod's copy is looked for while there is none. */
+    private static final Duration NO_OBJECT = Duration.ofSeconds(1);
+
     private final KubeClient client;
     private final Loop loop;
+    private final Function<Pod, Optional<Pod>> objects;
     private Optional<JsonObject> written = Optional.empty();
+    /** The UID of the object that has {@link #written}. */
+    private String writtenTo = "";
+
     private Optional<JsonObject> pending = Optional.empty();
     private CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
     private int failures;
     private boolean stopped;
 
-    StatusWriter(KubeClient client) {
+    /** A writer for one pod; {@code objects} finds the object of a pod in the API. */
+    StatusWriter(KubeClient client, Function<Pod, Optional<Pod>> objects) {
         this.client = client;
+        this.objects = objects;
         this.loop = client.loop();
     }
 
     /** The last status that was reported; that of {@code pod} before the first report. */
     JsonObject last(Pod pod) {
-        return pending.or(() -> written).orElse(pod.status());
+        return pending.or(() -> written)
+                .orElseGet(() -> objects.apply(pod).orElse(pod).status());
     }
 
     /** Writes {@code status} unless the API has it. */
@@ -64,6 +75,13 @@ final class StatusWriter {
     }
 
     private boolean has(Pod pod, JsonObject status) {
+        boolean replaced = !writtenTo.isEmpty()
+                && objects.apply(pod)
+                        .filter(object -> object.uid().equals(writtenTo))
+                        .isEmpty();
+        if (replaced) {
+            return false;
+        }
         JsonObject known = last(pod);
         return status.fields().entrySet().stream()
                 .allMatch(field -> known.get(field.getKey())
@@ -76,16 +94,23 @@ final class StatusWriter {
             end();
             return;
         }
+        Optional<Pod> object = objects.apply(pod);
+        if (object.isEmpty()) {
+            loop.schedule(NO_OBJECT, () -> write(pod));
+            return;
+        }
+        String uid = object.get().uid();
         JsonObject status = pending.get();
         // With the UID, so that a new pod of the same name is not changed.
         JsonObject patch = JsonObject.builder()
-                .put("metadata", JsonObject.builder().put("uid", pod.uid()).build())
+                .put("metadata", JsonObject.builder().put("uid", uid).build())
                 .put("status", status)
                 .build();
         client.patch(ResourceType.PODS, pod.namespace(), pod.name(), "status", PatchType.MERGE, patch)
                 .whenComplete((answer, error) -> {
                     if (error == null) {
                         written = Optional.of(status);
+                        writtenTo = uid;
                         pending = pending.filter(newer -> newer != status);
                         failures = 0;
                         write(pod);

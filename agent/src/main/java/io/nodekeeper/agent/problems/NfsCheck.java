@@ -75,9 +75,12 @@ public final class NfsCheck implements ProblemCheck {
 
     @Override
     public Finding run() throws IOException {
-        List<Mount> mounts = MountTable.parse(KernelFile.lines(mountinfo)).mounts().stream()
-                .filter(Mount::nfs)
+        // Of some hundred mounts few are those of servers, and only these are parsed.
+        List<String> lines = KernelFile.lines(mountinfo).stream()
+                .filter(line -> line.contains(" - nfs"))
                 .toList();
+        List<Mount> mounts =
+                MountTable.parse(lines).mounts().stream().filter(Mount::nfs).toList();
         open.values().removeIf(asked -> asked.answer().isDone());
         Set<String> devices = new HashSet<>(open.keySet());
         List<Question> asked = new ArrayList<>();

@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one signal on request, at most once at a time, and keeps the newest value. Whoever requests it waits for the
- * deadline at most; a reading that takes longer goes on, and no further one starts before it has ended. Confined to its
+ * Reads one signal on request, at most once at a time, and keeps the newest value. A request waits for the
+ * deadline at most; a reading that takes longer continues, and no other one starts before it has ended. Confined to its
  * loop.
  */
 final class Collector<T> {

@@ -24,7 +24,6 @@ import java.util.Set;
 /** Reads what the kernel counts about the machine, the node's own services and its pods. Used by one thread at a time. */
 final class KernelReader {
     private static final long KIB = 1_024;
-    private static final List<String> RESOURCES = List.of("cpu", "memory", "io");
     /** The cgroup of all pods with the systemd driver and with the cgroupfs driver. */
     private static final List<String> PODS = List.of("/kubepods.slice", "/kubepods");
     /** Where systemd runs the container runtimes of distributions. */
@@ -55,11 +54,7 @@ final class KernelReader {
 
     /** By resource: how long tasks of the machine were stalled; empty if the kernel does not measure it. Blocks. */
     Map<String, StallTimes> stalls() throws IOException {
-        Map<String, StallTimes> stalls = new HashMap<>();
-        for (String resource : RESOURCES) {
-            StallTimes.parse(text("proc/pressure/" + resource)).ifPresent(times -> stalls.put(resource, times));
-        }
-        return stalls;
+        return CgroupFiles.stalls(root.resolve("proc/pressure"), "");
     }
 
     private NodeUsage node() throws IOException {

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.stats;
 
+import io.nodekeeper.agent.pods.containers.PodLabels;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -15,11 +16,9 @@ import java.util.Map;
  * Measures the logs of containers, which kubelets put into {@code NAMESPACE_POD_UID/CONTAINER} below one directory.
  * Immutable.
  *
- * @param directory {@code /var/log/pods}
+ * @param directory usually {@code /var/log/pods}
  */
 record LogFiles(Path directory) {
-    /** Where kubelets put logs. Kubernetes' default. */
-    static final Path DEFAULT = Path.of("/var/log/pods");
     /** The most files of a container: a kubelet keeps 5. */
     private static final int MOST_FILES = 1_000;
 
@@ -27,7 +26,7 @@ record LogFiles(Path directory) {
     Map<String, DiskUse> read(List<RunningPod> pods) throws IOException {
         Map<String, DiskUse> used = new HashMap<>();
         for (RunningPod pod : pods) {
-            Path logs = directory.resolve(pod.namespace() + "_" + pod.name() + "_" + pod.uid());
+            Path logs = PodLabels.logDirectory(directory, pod.namespace(), pod.name(), pod.uid());
             for (RunningPod.RunningContainer container : pod.containers()) {
                 Path own = logs.resolve(container.name()).normalize();
                 // Names come from the runtime, which takes them from the API.

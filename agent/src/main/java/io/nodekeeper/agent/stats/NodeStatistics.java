@@ -42,6 +42,8 @@ public final class NodeStatistics {
     private static final Duration FRESH = Duration.ofSeconds(FRESH_SECONDS);
     /** The kernel answers in milliseconds. Below the deadline of pages, 2 s. */
     private static final Duration DEADLINE = Duration.ofSeconds(1);
+    /** Volumes may have many files; who asks for them can wait. */
+    private static final Duration VOLUMES_DEADLINE = Duration.ofSeconds(5);
     /** A kubelet's period of housekeeping. */
     private static final Duration PERIOD = Duration.ofSeconds(10);
     /** One thread for each of the signals that may block: the kernel's and the logs'; a third for the table of mounts. */
@@ -61,6 +63,8 @@ public final class NodeStatistics {
     private final Collector<Map<String, DiskUse>> logs;
     private final Collector<Map<String, Timed<DiskUse>>> layers;
     private final Collector<Map<String, StallTimes>> stalls;
+    private final VolumeFiles volumeFiles;
+    private final Collector<Map<String, Map<String, DiskUse>>> volumes;
     private final FactSignal<Filesystem> nodeFs;
     private final FactSignal<Filesystem> imageFs;
     private final FactSignal<ImageFilesystem> images;
@@ -91,9 +95,10 @@ public final class NodeStatistics {
                 String nodeName,
                 Instant startedAt,
                 Path rootDir,
+                Path logs,
                 Supplier<HostFacts> host,
                 Optional<RuntimeSource> runtime) {
-            return new Sources(nodeName, startedAt, Path.of("/"), rootDir, LogFiles.DEFAULT, host, runtime);
+            return new Sources(nodeName, startedAt, Path.of("/"), rootDir, logs, host, runtime);
         }
     }
 
@@ -124,6 +129,8 @@ public final class NodeStatistics {
         logs = new Collector<>("logs", DEADLINE, FRESH, loop);
         layers = new Collector<>("containers", DEADLINE, FRESH, loop);
         stalls = new Collector<>("pressure", DEADLINE, Duration.ZERO, loop);
+        volumeFiles = new VolumeFiles(sources.rootDir().resolve("pods"));
+        volumes = new Collector<>("volumes", VOLUMES_DEADLINE, FRESH, loop);
         nodeFs = new FactSignal<>("nodefs", loop.clock());
         imageFs = new FactSignal<>("imagefs", loop.clock());
         images = new FactSignal<>("images", loop.clock());
@@ -145,6 +152,28 @@ public final class NodeStatistics {
     public CompletableFuture<Page> summary(String query) {
         boolean only = Arrays.asList(query.split("&")).contains("only_cpu_and_memory=true");
         return refresh(only).thenApply(ready -> Page.json(new Summary(snapshot(), only).json()));
+    }
+
+    /**
+     * What each pod uses now, by UID; fails if something of it could not be measured. To be called on the loop.
+     *
+     * @param disk whether what pods have on disk is measured, too
+     */
+    public CompletableFuture<Map<String, PodUse>> podUse(boolean disk) {
+        List<RunningPod> pods = pods();
+        CompletableFuture<Void> measured = disk
+                ? CompletableFuture.allOf(
+                        refresh(false), volumes.refresh(() -> work(workers, () -> volumeFiles.read(pods))))
+                : refresh(true);
+        return measured.thenApply(ready -> {
+            // What one container wrote may be missing, such as of one that hangs; what all have may not.
+            Optional<LateSignal> missing = disk ? kernel.late().or(logs::late).or(volumes::late) : kernel.late();
+            if (missing.isPresent()) {
+                throw new IllegalStateException(
+                        "what pods use is not known: " + missing.get().error());
+            }
+            return PodUse.of(snapshot(), volumes.newest().map(Timed::value).orElse(Map.of()));
+        });
     }
 
     /** The page {@code /metrics/resource}. */
@@ -208,7 +237,8 @@ public final class NodeStatistics {
                         pids.late(),
                         kernel.late(),
                         logs.late(),
-                        layers.late())
+                        layers.late(),
+                        volumes.late())
                 .flatMap(Optional::stream)
                 .toList();
         listener.late(LateSignals.ages(late, loop.clock().nanoTime()));

@@ -35,7 +35,8 @@ final class WritableLayers {
 
     /**
      * Asks for all containers of {@code pods}; one round at a time. After {@value #PARALLEL} calls have failed, or
-     * one before any was answered, it asks for no more. The result has the last value of the containers that did not answer; it fails if none answered.
+     * one before any was answered, it asks for no more. The result has the last value of the containers that did not
+     * answer; it fails if none answered.
      */
     CompletableFuture<Map<String, Timed<DiskUse>>> read(List<RunningPod> pods) {
         Round round = new Round(pods);

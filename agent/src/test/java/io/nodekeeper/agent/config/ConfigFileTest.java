@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.nodekeeper.api.Quantity;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,6 +51,59 @@ class ConfigFileTest {
     }
 
     @Test
+    void readsTheOptionsOfTheNodesApi() {
+        assertThat(parse("").nodeApi()).isEqualTo(NodeApiConfig.DEFAULT);
+
+        NodeApiConfig config = parse("""
+                address: 127.0.0.1
+                tlsCertFile: /pki/node.crt
+                tlsPrivateKeyFile: /pki/node.key
+                authentication:
+                  anonymous: {enabled: true}
+                  webhook: {enabled: false, cacheTTL: 10s}
+                  x509: {clientCAFile: /pki/ca.crt}
+                authorization:
+                  mode: AlwaysAllow
+                  webhook: {cacheAuthorizedTTL: 0s, cacheUnauthorizedTTL: 1s}
+                """).nodeApi();
+
+        assertThat(config)
+                .isEqualTo(new NodeApiConfig(
+                        InetAddress.ofLiteral("127.0.0.1"),
+                        Optional.of(Path.of("/pki/node.crt")),
+                        Optional.of(Path.of("/pki/node.key")),
+                        Optional.of(Path.of("/pki/ca.crt")),
+                        true,
+                        false,
+                        false,
+                        Duration.ofSeconds(10),
+                        // 0 is how tools write the default.
+                        Duration.ofMinutes(5),
+                        Duration.ofSeconds(1)));
+    }
+
+    @Test
+    void namesWrongOptionsOfTheNodesApi() {
+        assertThatThrownBy(() -> parse("""
+                        address: here
+                        tlsCertFile: /pki/node.crt
+                        authentication:
+                          anonymous: {enabled: maybe}
+                          x509: {clientCAFile: ca.crt}
+                          token: {}
+                          basic: {enabled: true}
+                        authorization: {mode: RBAC, webhook: {cacheAuthorizedTTL: long}}
+                        """))
+                .hasMessageContaining("address must be an IP address, got here")
+                .hasMessageContaining("tlsCertFile and tlsPrivateKeyFile belong together; expected both or neither")
+                .hasMessageContaining("authentication.anonymous.enabled must be true or false, got maybe")
+                .hasMessageContaining("authentication.x509.clientCAFile must be an absolute path, got ca.crt")
+                .hasMessageContaining("unknown field \"authentication.basic.enabled\"")
+                .hasMessageContaining("authorization.mode must be Webhook or AlwaysAllow, got RBAC")
+                .hasMessageContaining("authorization.webhook.cacheAuthorizedTTL must be a duration like 2m, got long");
+    }
+
+    @Test
     void readsTheFieldsThatItKnowsAndAcceptsThoseWithoutEffect() {
         AgentConfig config = parse("""
                 maxPods: 50
@@ -75,6 +130,12 @@ class ConfigFileTest {
                 clusterDNS: [10.96.0.10, "fd00::a"]
                 clusterDomain: cluster.local
                 resolvConf: /run/resolv.conf
+                staticPodPath: /etc/manifests
+                fileCheckFrequency: 5s
+                staticPodURL: https://here/pods
+                staticPodURLHeader: {X-Who: [me]}
+                httpCheckFrequency: 0s
+                evictionMaxPodGracePeriod: 30
                 """).pods();
 
         assertThat(pods)
@@ -82,11 +143,49 @@ class ConfigFileTest {
                         Path.of("/data/logs"),
                         List.of("10.96.0.10", "fd00:0:0:0:0:0:0:a"),
                         "cluster.local",
-                        Path.of("/run/resolv.conf")));
+                        Path.of("/run/resolv.conf"),
+                        new StaticPodConfig(
+                                Optional.of(Path.of("/etc/manifests")),
+                                Duration.ofSeconds(5),
+                                Optional.of(URI.create("https://here/pods")),
+                                Map.of("X-Who", List.of("me")),
+                                Duration.ofSeconds(20)),
+                        Duration.ofSeconds(30)));
         assertThat(parse("maxPods: 1").pods()).isEqualTo(PodConfig.DEFAULT);
-        assertThatThrownBy(() -> parse("podLogsDir: logs\nclusterDNS: [kube-dns]"))
+        assertThatThrownBy(() -> parse("podLogsDir: logs\nclusterDNS: [kube-dns]\nstaticPodURL: here\n"
+                        + "fileCheckFrequency: 1ms\nstaticPodURLHeader: {a: b}"))
+                .hasMessageContaining("staticPodURL must be a URL with http or https, got here")
+                .hasMessageContaining("fileCheckFrequency must be a duration of 1s or more, like 20s, got 1ms")
+                .hasMessageContaining("staticPodURLHeader must be a map of lists of strings, got {a=b}")
                 .hasMessageContaining("podLogsDir must be an absolute path, got logs")
                 .hasMessageContaining("clusterDNS must be a list of IP addresses, got [kube-dns]");
+    }
+
+    @Test
+    void readsHowLongAShutdownWaits() {
+        assertThat(parse("maxPods: 1").shutdown()).isEqualTo(ShutdownConfig.NONE);
+        assertThat(parse("shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s")
+                        .shutdown()
+                        .groups())
+                .containsExactly(
+                        new ShutdownConfig.Group(0, Duration.ofSeconds(20)),
+                        new ShutdownConfig.Group(2_000_000_000L, Duration.ofSeconds(10)));
+        assertThat(parse("shutdownGracePeriodByPodPriority: [{priority: 100, shutdownGracePeriodSeconds: 5},"
+                                + " {priority: 0, shutdownGracePeriodSeconds: 60}]")
+                        .shutdown()
+                        .groups())
+                .containsExactly(
+                        new ShutdownConfig.Group(0, Duration.ofSeconds(60)),
+                        new ShutdownConfig.Group(100, Duration.ofSeconds(5)));
+        assertThatThrownBy(() -> parse("shutdownGracePeriod: 500ms\nshutdownGracePeriodByPodPriority: [{priority: 1}]"))
+                .hasMessageContaining("shutdownGracePeriod must be 0s, or a duration of 1s or more, got 500ms")
+                .hasMessageContaining("shutdownGracePeriodByPodPriority must be a list");
+        assertThatThrownBy(() -> parse("shutdownGracePeriod: 5s\nshutdownGracePeriodCriticalPods: 10s"))
+                .hasMessageContaining(
+                        "shutdownGracePeriodCriticalPods must be at most shutdownGracePeriod, which is 5s");
+        assertThatThrownBy(() -> parse("shutdownGracePeriod: 5s\nshutdownGracePeriodByPodPriority:"
+                        + " [{priority: 0, shutdownGracePeriodSeconds: 60}]"))
+                .hasMessageContaining("shutdownGracePeriodByPodPriority excludes shutdownGracePeriod");
     }
 
     @Test
@@ -181,7 +280,10 @@ class ConfigFileTest {
                     .lines()
                     .toList();
         }
-        assertThat(fields).hasSize(92).doesNotHaveDuplicates().contains("staticPodPath", "volumePluginDir");
+        assertThat(fields)
+                .hasSize(76)
+                .doesNotHaveDuplicates()
+                .contains("imageGCHighThresholdPercent", "volumePluginDir");
         String yaml = fields.stream().map(field -> field + ": 1\n").collect(Collectors.joining());
         AgentConfigBuilder builder = new AgentConfigBuilder("n1");
 

@@ -105,6 +105,39 @@ class BusyRuntimeTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"1.0, 0.0, RuntimeBusy", "0.05, 1.0, NodeOverloaded"})
+    void runtimeWhoseCommandsBeginWorksHoweverLongItAnswersNothing(double ran, double queued, String load) {
+        for (long seed = 0; seed < 6; seed++) {
+            WatchedNode full = new WatchedNode(seed);
+            WorkMeter work = new WorkMeter(full.loop);
+            boolean[] begin = {true};
+            long[] began = {0};
+            full.processes = () -> {
+                if (begin[0]) {
+                    began[0] = full.seconds() / 3 * 3;
+                }
+                int pid = 400 + (int) began[0] / 3 % 100;
+                int age = (int) (full.seconds() - began[0]);
+                ProcessInfo runtime = ProcessFixtures.runtime('R').worked(work.work());
+                return age < 3
+                        ? ProcessFixtures.healthyBut(
+                                runtime, ProcessFixtures.runc(pid, "exec", ProcessFixtures.WEB_APP, age))
+                        : ProcessFixtures.healthyBut(runtime);
+            };
+            full.watch.start();
+            full.time.advance(Duration.ofMillis(60_000 + Randoms.seeded(seed).nextLong(10_000)));
+            work.rates(ran, queued);
+            full.runtime.hang("*");
+            full.pass(Duration.ofMinutes(30), () -> {});
+            assertThat(full.found()).as("seed %d", seed).containsOnly(load);
+
+            begin[0] = false;
+            full.pass(Duration.ofSeconds(20), () -> {});
+            assertThat(full.found()).as("seed %d, once none begins", seed).endsWith("RuntimeHung");
+        }
+    }
+
     @Test
     void answerToAnotherCallShowsThatTheRuntimeIsNotSilent() {
         node.watch.start();

@@ -85,6 +85,92 @@ class PressureTest {
         }
     }
 
+    private static PressureMonitor rule(AgentConfigBuilder config) {
+        return rule(config.build());
+    }
+
+    private static List<String> shortages(PressureMonitor rule, Map<EvictionSignal, Level> levels, long now) {
+        rule.observe(levels, now);
+        return rule.shortages().stream().map(Shortage::resource).toList();
+    }
+
+    @Test
+    @Tag("A93")
+    void aSoftThresholdEvictsAfterItsGraceAndRaisesItsConditionAtOnce() {
+        PressureMonitor rule = rule(new AgentConfigBuilder("n1")
+                .evictionSoft(Map.of("memory.available", "1Gi"))
+                .evictionSoftGracePeriod(Map.of("memory.available", "90s")));
+        Map<EvictionSignal, Level> low = memory(5 * MIB_100);
+
+        assertThat(rule.observe(low, 0)).containsExactly(Pressure.MEMORY);
+        assertThat(shortages(rule, low, minutes(1, 29))).isEmpty();
+        assertThat(shortages(rule, low, minutes(1, 30))).containsExactly("memory");
+        // Not met once: the grace period begins again.
+        assertThat(shortages(rule, memory(20 * MIB_100), minutes(1, 40))).isEmpty();
+        assertThat(shortages(rule, low, minutes(1, 50))).isEmpty();
+        assertThat(shortages(rule, low, minutes(3, 20))).containsExactly("memory");
+    }
+
+    @Test
+    @Tag("A95")
+    void asMuchMoreMustBeLeftAsTheMinimumReclaimSays() {
+        PressureMonitor rule =
+                rule(new AgentConfigBuilder("n1").evictionMinimumReclaim(Map.of("memory.available", "500Mi")));
+
+        assertThat(shortages(rule, memory(2 * MIB_100), 0)).isEmpty();
+        assertThat(shortages(rule, memory(MIB_100 - 1), minutes(0, 10))).containsExactly("memory");
+        assertThat(shortages(rule, memory(3 * MIB_100), minutes(0, 20))).containsExactly("memory");
+        assertThat(shortages(rule, memory(6 * MIB_100), minutes(0, 30))).isEmpty();
+        assertThat(rule.observe(memory(6 * MIB_100), minutes(5, 19))).containsExactly(Pressure.MEMORY);
+        assertThat(rule.observe(memory(6 * MIB_100), minutes(5, 20))).isEmpty();
+    }
+
+    @Test
+    @Tag("A98")
+    void nothingIsEvictedForWhatIsNotMeasured() {
+        PressureMonitor rule =
+                rule(new AgentConfigBuilder("n1").evictionMinimumReclaim(Map.of("memory.available", "500Mi")));
+        rule.observe(memory(0), 0);
+
+        assertThat(shortages(rule, Map.of(), minutes(0, 10))).isEmpty();
+        // It is still as before when it is measured again.
+        assertThat(shortages(rule, memory(3 * MIB_100), minutes(0, 20))).containsExactly("memory");
+    }
+
+    @Test
+    @Tag("A99")
+    void memoryComesBeforeDisk() {
+        PressureMonitor rule = rule(Fixtures.config());
+        Map<EvictionSignal, Level> levels = Map.of(
+                EvictionSignal.NODEFS_AVAILABLE,
+                new Level(1, 100),
+                EvictionSignal.NODEFS_INODES_FREE,
+                new Level(1, 100),
+                EvictionSignal.MEMORY_AVAILABLE,
+                new Level(1, 17_179_869_184L));
+
+        assertThat(shortages(rule, levels, 0)).containsExactly("memory", "ephemeral-storage", "inodes");
+    }
+
+    @Test
+    void wrongMinimumReclaimsAreNamed() {
+        assertThatThrownBy(() -> new AgentConfigBuilder("n1")
+                        .evictionMinimumReclaim(Map.of(
+                                "memory.available",
+                                "-1Mi",
+                                "nodefs.available",
+                                "0%",
+                                "none",
+                                "1",
+                                "pid.available",
+                                "x"))
+                        .build())
+                .hasMessageContaining("negative eviction minimum reclaim specified for memory.available")
+                .hasMessageContaining("eviction percentage minimum reclaim nodefs.available must be positive: 0%")
+                .hasMessageContaining("unsupported eviction signal none")
+                .hasMessageContaining("eviction minimum reclaim pid.available must be a quantity or a percentage: x");
+    }
+
     @Test
     void aPressureThatLastsHasNoEnd() {
         PressureMonitor rule = rule(Fixtures.config());

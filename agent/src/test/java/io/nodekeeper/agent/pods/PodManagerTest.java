@@ -2,62 +2,16 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.pleg.Pleg;
-import io.nodekeeper.agent.pleg.PlegConfig;
-import io.nodekeeper.agent.pleg.PlegMetrics;
-import io.nodekeeper.agent.pods.containers.NodeSettings;
-import io.nodekeeper.agent.pods.volumes.PodFiles;
-import io.nodekeeper.api.json.Json;
-import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.api.json.JsonValue;
-import io.nodekeeper.client.Call;
-import io.nodekeeper.client.FakeTransport;
-import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Reply;
 import io.nodekeeper.cri.ContainerState;
-import io.nodekeeper.cri.FakeRuntime;
+import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
-import io.nodekeeper.time.Randoms;
-import io.nodekeeper.time.VirtualTime;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-/** Pods of an API server on a simulated runtime, with everything in between, in virtual time. */
-class PodManagerTest {
-    private static final Duration CALL = Duration.ofMinutes(2);
-
-    @TempDir
-    Path directory;
-
-    private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
-    private final VirtualTime.VirtualLoop loop = time.loop("agent");
-    private final FakeRuntime runtime = new FakeRuntime(loop);
-    private final FakeTransport transport = new FakeTransport();
-    private final Map<String, JsonObject> pods = new LinkedHashMap<>();
-    private final List<String> events = new ArrayList<>();
-    private Optional<Node> node = Optional.empty();
-
-    /** An agent with its watch of the runtime. */
-    private record Node(Pleg pleg, PodManager manager) {}
-
-    @BeforeEach
-    void server() {
-        transport.answer(this::serve);
-    }
-
+/** Pods of an API server. */
+class PodManagerTest extends SimulatedNode {
     @Test
     void shouldRunAPodAndReportItAsReady() {
         add("web");
@@ -162,7 +116,7 @@ class PodManagerTest {
         assertThat(stored("more").object("status").text("reason")).isEqualTo("OutOfpods");
         assertThat(phase("more")).isEqualTo("Failed");
         assertThat(events)
-                .contains("more Warning OutOfpods Pod was rejected: Node didn't have enough resource: pods,"
+                .contains("more Warning OutOfpods Node didn't have enough resource: pods,"
                         + " requested: 1, used: 1, capacity: 1");
         assertThat(calls().stream().filter("RunPodSandbox"::equals)).hasSize(1);
     }
@@ -202,141 +156,135 @@ class PodManagerTest {
         assertThat(phase("web")).isEqualTo("Running");
     }
 
-    private void start(int maxPods) {
-        node.ifPresent(old -> {
-            old.manager().stop();
-            old.pleg().stop();
-        });
-        KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
-        Pleg pleg = new Pleg(runtime, loop, PlegConfig.PARALLEL, PlegMetrics.NONE);
-        PodPorts ports = new PodPorts(
-                runtime,
-                CALL,
-                client,
-                (about, type, reason, message) -> events.add(about.name() + " " + type + " " + reason + " " + message),
-                loop,
-                new PodFiles(directory.resolve("root"), directory.resolve("logs")),
-                new AtOnce(),
-                directory.resolve("resolv.conf"),
-                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), ""));
-        PodManager manager = new PodManager(ports, pleg, new Works(), "n1", maxPods, pod -> false, Randoms.seeded(1));
-        node = Optional.of(new Node(pleg, manager));
-        pleg.start();
-        loop.execute(manager::start);
+    @Test
+    void shouldRestartAContainerWhoseLivenessProbeFails() {
+        runtime.command("alive", 1, "dead");
+        add("web", """
+                "livenessProbe": {"exec": {"command": ["alive"]}, "periodSeconds": 1, "failureThreshold": 2}""", "");
+        start(110);
+
+        advance(5);
+        runtime.command("alive", 0, "");
+        advance(10);
+
+        assertThat(events)
+                .contains(
+                        "web Warning Unhealthy Liveness probe failed: dead",
+                        "web Normal Killing Container app failed liveness probe, will be restarted");
+        assertThat(calls().stream().filter("StartContainer"::equals)).hasSizeGreaterThan(1);
+        assertThat(runtime.calls().getLast().method()).isEqualTo("ExecSync");
+        assertThat(phase("web")).isEqualTo("Running");
+        assertThat(ready("web")).isEqualTo("True");
     }
 
-    private PodManager manager() {
-        return node.orElseThrow().manager();
+    @Test
+    void shouldReportAtOnceWhatAReadinessProbeSays() {
+        runtime.command("ready", 1, "busy");
+        add("web", """
+                "readinessProbe": {"exec": {"command": ["ready"]}, "periodSeconds": 1, "failureThreshold": 1}""", "");
+        start(110);
+        advance(5);
+        assertThat(phase("web")).isEqualTo("Running");
+        assertThat(ready("web")).isEqualTo("False");
+
+        runtime.command("ready", 0, "");
+        advance(1);
+        assertThat(ready("web")).isEqualTo("True");
+
+        runtime.command("ready", 1, "busy");
+        advance(1);
+        assertThat(ready("web")).isEqualTo("False");
     }
 
-    private void advance(int seconds) {
-        for (int second = 0; second < seconds; second++) {
-            time.advance(Duration.ofSeconds(1));
-            manager().tick();
-        }
-        time.advance(Duration.ofMillis(1));
+    @Test
+    void shouldEndAContainerWhoseHookAfterTheStartFails() {
+        runtime.command("warm up", 1, "cold");
+        add("web", """
+                "lifecycle": {"postStart": {"exec": {"command": ["warm", "up"]}}}""", "");
+        start(110);
+
+        advance(1);
+
+        assertThat(events)
+                .contains(
+                        "web Warning FailedPostStartHook PostStartHook failed: cold",
+                        "web Normal Killing FailedPostStartHook");
+        assertThat(calls()).containsSubsequence("StartContainer", "ExecSync", "StopContainer");
+        runtime.command("warm up", 0, "");
+        advance(60);
+        assertThat(ready("web")).isEqualTo("True");
     }
 
-    /** The calls that changed something, or asked for an image. */
-    private List<String> calls() {
-        return runtime.calls().stream()
-                .map(call -> call.method())
-                .filter(method -> !method.startsWith("List")
-                        && !method.equals("PodSandboxStatus")
-                        && !method.equals("ContainerStatus"))
-                .toList();
+    @Test
+    void shouldNotBeRunningBeforeTheHookAfterTheStartEndsAndGiveItUpWhenThePodMustEnd() {
+        runtime.hang("ExecSync");
+        add("web", """
+                "lifecycle": {"postStart": {"exec": {"command": ["warm", "up"]}}}""", "");
+        start(110);
+        advance(30);
+        assertThat(phase("web")).isEqualTo("Pending");
+        assertThat(ready("web")).isEqualTo("False");
+
+        delete("web");
+        advance(10);
+
+        assertThat(pods).isEmpty();
+        assertThat(events).noneMatch(event -> event.contains("FailedPostStartHook"));
     }
 
-    private String phase(String name) {
-        return stored(name).object("status").text("phase");
+    @Test
+    void shouldRunTheHookBeforeTheStopWithinTheGracePeriod() {
+        runtime.command("drain", 1, "not drained");
+        add("web", """
+                "lifecycle": {"preStop": {"exec": {"command": ["drain"]}}}""", "");
+        start(110);
+        advance(5);
+        runtime.delay("ExecSync", Duration.ofSeconds(4));
+
+        delete("web");
+        advance(10);
+
+        assertThat(events).contains("web Warning FailedPreStopHook PreStopHook failed: not drained");
+        assertThat(runtime.calls()).contains(new RuntimeCall.StopContainer("made-2", Duration.ofSeconds(26)));
+        assertThat(pods).isEmpty();
     }
 
-    private JsonObject stored(String name) {
-        return Objects.requireNonNull(pods.get(name), name);
+    @Test
+    void shouldLeaveAContainerTwoSecondsWhenItsHookUsedTheGracePeriodUp() {
+        runtime.fail(
+                "ExecSync",
+                new RuntimeCallException("ExecSync", RuntimeCallException.Code.DEADLINE_EXCEEDED, "timeout"));
+        add("web", """
+                "lifecycle": {"preStop": {"sleep": {"seconds": 600}}}""", "");
+        start(110);
+        advance(5);
+
+        delete("web");
+        advance(29);
+        assertThat(calls()).doesNotContain("StopContainer");
+        advance(5);
+
+        assertThat(runtime.calls()).contains(new RuntimeCall.StopContainer("made-2", Duration.ofSeconds(2)));
+        assertThat(pods).isEmpty();
     }
 
-    private static JsonObject pod(String name) {
-        return Json.parseObject("""
-                {"metadata": {"name": "%1$s", "namespace": "shop", "uid": "uid-%1$s", "resourceVersion": "1"},
-                 "spec": {"nodeName": "n1", "containers": [{"name": "app", "image": "app:1"}]},
-                 "status": {"phase": "Pending"}}
-                """.formatted(name));
-    }
+    @Test
+    void shouldEndSidecarsAfterTheOthersInReverseOrder() {
+        add("web", "", """
+                , "initContainers": [{"name": "one", "image": "app:1", "restartPolicy": "Always"},
+                  {"name": "two", "image": "app:1", "restartPolicy": "Always"}]""");
+        start(110);
+        advance(5);
+        assertThat(ready("web")).isEqualTo("True");
+        runtime.delay("StopContainer", Duration.ofSeconds(1));
 
-    private void add(String name) {
-        change(name, pod(name));
-    }
+        delete("web");
+        advance(10);
 
-    private void change(String name, JsonObject pod) {
-        JsonObject kept =
-                pods.containsKey(name) ? pod.with("status", pods.get(name).object("status")) : pod;
-        pods.put(name, kept);
-        tell("MODIFIED", kept);
-    }
-
-    private void tell(String type, JsonObject pod) {
-        transport.watches().stream()
-                .filter(watch -> !watch.cancelled())
-                .forEach(watch -> loop.execute(() -> watch.event(type, pod)));
-    }
-
-    private Optional<Reply> serve(Call call) {
-        String[] words = call.toString().split(" ");
-        if (words[1].startsWith("/api/v1/pods?")) {
-            return Optional.of(FakeTransport.reply(
-                    200,
-                    JsonObject.builder()
-                            .put(
-                                    "metadata",
-                                    JsonObject.builder()
-                                            .put("resourceVersion", "1")
-                                            .build())
-                            .put("items", new JsonArray(List.<JsonValue>copyOf(pods.values())))
-                            .build()));
-        }
-        String name = words[1].replaceFirst("/status$", "").replaceFirst(".*/", "");
-        JsonObject pod = pods.get(name);
-        if (pod == null) {
-            return Optional.of(FakeTransport.reply(404, JsonObject.EMPTY));
-        }
-        if (words[0].equals("DELETE")) {
-            pods.remove(name);
-            tell("DELETED", pod);
-            return Optional.of(FakeTransport.reply(200, pod));
-        }
-        JsonObject changed = pod.with("status", Json.parseObject(call.body()).object("status"));
-        pods.put(name, changed);
-        tell("MODIFIED", changed);
-        return Optional.of(FakeTransport.reply(200, changed));
-    }
-
-    /** The runtime and its network work. */
-    private static final class Works implements PodWorker.Readiness {
-        @Override
-        public boolean runtime() {
-            return true;
-        }
-
-        @Override
-        public boolean network() {
-            return true;
-        }
-
-        @Override
-        public String runtimeName() {
-            return "containerd";
-        }
-    }
-
-    /** Work on files happens at once. */
-    private static final class AtOnce implements PodPorts.Disk {
-        @Override
-        public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work) {
-            try {
-                return CompletableFuture.completedFuture(work.call());
-            } catch (Exception e) {
-                return CompletableFuture.failedFuture(e);
-            }
-        }
+        assertThat(runtime.calls().stream()
+                        .filter(RuntimeCall.StopContainer.class::isInstance)
+                        .map(call -> call.containerId().orElseThrow()))
+                .containsExactly("made-4", "made-3", "made-2");
+        assertThat(pods).isEmpty();
     }
 }

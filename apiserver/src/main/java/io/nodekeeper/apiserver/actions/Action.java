@@ -7,7 +7,10 @@ import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import java.util.concurrent.CompletableFuture;
 
-/** A POST that creates no object: a review, an eviction, a binding, a token. Implementations are thread-safe. */
+/**
+ * A request that reads or writes no stored object of its own: a review, an eviction, a binding, a token, a log, a stream.
+ * Implementations are thread-safe.
+ */
 public interface Action {
 
     /**

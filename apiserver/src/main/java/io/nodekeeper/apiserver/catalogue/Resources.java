@@ -35,7 +35,11 @@ public final class Resources {
             .subresources(
                     Subresource.status("Pod"),
                     Subresource.action("eviction", "policy", "v1", "Eviction"),
-                    Subresource.action("binding", "", "", "Binding"))
+                    Subresource.action("binding", "", "", "Binding"),
+                    new Subresource("log", "", "", "Pod", List.of("get")),
+                    Subresource.stream("exec", "PodExecOptions"),
+                    Subresource.stream("attach", "PodAttachOptions"),
+                    Subresource.stream("portforward", "PodPortForwardOptions"))
             .strategy(new PodStrategy())
             .fields(Map.of(
                     "spec.nodeName", at("spec", "nodeName"),

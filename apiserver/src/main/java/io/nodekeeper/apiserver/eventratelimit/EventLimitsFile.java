@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver.eventratelimit;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.apiserver.yaml.Yaml;
+import io.nodekeeper.api.yaml.Yaml;
 
 /** Parses the file of Event limits, in YAML or JSON. */
 public final class EventLimitsFile {

@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.flowcontrol;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.apiserver.authorization.node.NodeIdentity;
 import io.nodekeeper.apiserver.authorization.rbac.Binding;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
@@ -12,7 +13,6 @@ import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
-import io.nodekeeper.apiserver.yaml.Yaml;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;

@@ -49,6 +49,7 @@ public final class ProtobufResponses {
             case ApiResponse.Full full -> CompletableFuture.completedFuture(whole(full));
             case ApiResponse.Chunked large -> CompletableFuture.completedFuture(chunked(large));
             case ApiResponse.Streamed streamed -> CompletableFuture.completedFuture(stream(streamed));
+            case ApiResponse.Relayed relayed -> CompletableFuture.completedFuture(relayed);
         };
     }
 

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.netty;
 import io.nodekeeper.time.Clock;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 
 /**
@@ -13,8 +14,15 @@ import java.util.concurrent.Executor;
  * @param workers compresses large responses
  * @param drain how long the server waits for active requests when it closes
  * @param memory the most bytes of all incoming bodies together; unread responses may use as much again
+ * @param nodes how the server shows itself to nodes; empty if it does not connect to them
  */
-public record HttpsOptions(InetSocketAddress address, Clock clock, Executor workers, Duration drain, long memory) {
+public record HttpsOptions(
+        InetSocketAddress address,
+        Clock clock,
+        Executor workers,
+        Duration drain,
+        long memory,
+        Optional<NodeIdentity> nodes) {
     /** Kubernetes stops a process after 60 s; this leaves ten seconds to close the store. */
     private static final Duration DRAIN = Duration.ofSeconds(50);
 
@@ -25,5 +33,15 @@ public record HttpsOptions(InetSocketAddress address, Clock clock, Executor work
     public static HttpsOptions of(InetSocketAddress address, Clock clock, Executor workers) {
         return new HttpsOptions(
                 address, clock, workers, DRAIN, Runtime.getRuntime().maxMemory() / 8);
+    }
+
+    /** Options of a server that does not connect to nodes. */
+    public HttpsOptions(InetSocketAddress address, Clock clock, Executor workers, Duration drain, long memory) {
+        this(address, clock, workers, drain, memory, Optional.empty());
+    }
+
+    /** The same for a server that shows {@code identity} to nodes. */
+    public HttpsOptions with(NodeIdentity identity) {
+        return new HttpsOptions(address, clock, workers, drain, memory, Optional.of(identity));
     }
 }

@@ -137,6 +137,15 @@ public final class HttpsServer {
     }
 
     /**
+     * Replaces the certificate that nodes see.
+     *
+     * @throws IllegalArgumentException if the identity cannot be used; the previous one stays
+     */
+    public void renew(NodeIdentity identity) {
+        serverContext.nodes(identity);
+    }
+
+    /**
      * Stops listening, ends watches, refuses new requests, waits for active requests up to the drain time, and closes all
      * connections. Blocks until then. Idempotent.
      */

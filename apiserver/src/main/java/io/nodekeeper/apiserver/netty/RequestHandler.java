@@ -327,6 +327,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 }
                 answer(context, request, asked, Gzip.streamed(asked, large));
             }
+            case ApiResponse.Relayed relayed ->
+                NodeRelay.start(context, request, relayed, serverContext, () -> proceed(context));
             case ApiResponse.Streamed streamed -> {
                 answers.begin(context, streamed);
                 NettySink sink = new NettySink(context, serverContext, Framing.BODY, () -> {

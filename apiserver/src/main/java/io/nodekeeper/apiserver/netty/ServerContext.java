@@ -3,13 +3,18 @@ package io.nodekeeper.apiserver.netty;
 import io.netty.util.concurrent.EventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.request.StreamSink;
+import io.nodekeeper.client.relay.Relay;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
 /** The state that all connections of one server share. Thread-safe. */
 final class ServerContext {
+    /** A node has up to 110 pods; logs and streams are for people, so hundreds at a time are many. */
+    private static final int RELAYS = 600;
+
     final ApiServer server;
     final Executor workers;
     final Dates dates;
@@ -18,6 +23,11 @@ final class ServerContext {
     /** The memory of large unread responses. */
     final MemoryBudget answers;
 
+    /** The open requests that nodes answer, some 200 KB each at most; one user gets a third of them. */
+    final FairMemoryBudget relays = new FairMemoryBudget(RELAYS);
+
+    private final Set<Relay> relayed = ConcurrentHashMap.newKeySet();
+    private volatile Optional<NodeIdentity.Tls> nodes;
     private final Set<StreamSink> watches = ConcurrentHashMap.newKeySet();
     private final Map<EventExecutor, Outbox> outboxes = new ConcurrentHashMap<>();
     private volatile boolean stopping;
@@ -28,6 +38,7 @@ final class ServerContext {
         dates = new Dates(options.clock());
         bodies = new FairMemoryBudget(options.memory());
         answers = new MemoryBudget(options.memory());
+        nodes = options.nodes().map(NodeIdentity::tls);
     }
 
     /** The outbox of an event loop. */
@@ -44,9 +55,32 @@ final class ServerContext {
         }
     }
 
-    /** Starts to refuse requests, and ends all watches. */
+    /** Registers a request that a node answers, until it is {@link #relayed}. */
+    void relaying(Relay relay) {
+        relayed.add(relay);
+        if (stopping) {
+            relay.stop();
+        }
+    }
+
+    void relayed(Relay relay) {
+        relayed.remove(relay);
+    }
+
+    /** How to connect to nodes; empty if this server does not. */
+    Optional<NodeIdentity.Tls> nodes() {
+        return nodes;
+    }
+
+    /** Shows another certificate to nodes from now on. */
+    void nodes(NodeIdentity identity) {
+        nodes = Optional.of(identity.tls());
+    }
+
+    /** Starts to refuse requests, and ends all watches and streams. */
     void stop() {
         stopping = true;
+        relayed.forEach(Relay::stop);
         watches.forEach(StreamSink::end);
     }
 

@@ -18,6 +18,11 @@ public record Subresource(String name, String group, String version, String kind
         return new Subresource("status", "", "", kind, List.of("get", "patch", "update"));
     }
 
+    /** A subresource of streams of the core group, with its options' kind. */
+    public static Subresource stream(String name, String kind) {
+        return new Subresource(name, "", "", kind, List.of("create", "get"));
+    }
+
     /** A subresource that only accepts a POST of a kind of another group. */
     public static Subresource action(String name, String group, String version, String kind) {
         return new Subresource(name, group, version, kind, List.of("create"));

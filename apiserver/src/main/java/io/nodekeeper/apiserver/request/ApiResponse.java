@@ -38,6 +38,9 @@ public sealed interface ApiResponse {
         }
     }
 
+    /** An answer that a node gives; {@code ended} is called once, when the connection to the node has ended. */
+    record Relayed(int status, Map<String, String> headers, NodeCall call, Runnable ended) implements ApiResponse {}
+
     /** An answer in JSON. */
     static Full json(int status, byte[] body) {
         return new Full(status, Map.of("content-type", JSON), body);

@@ -33,7 +33,7 @@ public final class Router {
     private final Map<String, Action> actions;
 
     /**
-     * {@code actions} are the POSTs that create no object, by the path of the resource and the subresource after a
+     * {@code actions} are the requests that read or write no object of their own, by the path of the resource and the subresource after a
      * slash.
      */
     public Router(

@@ -3,11 +3,11 @@ package io.nodekeeper.apiserver.kinds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.fields.ObjectFields;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
-import io.nodekeeper.apiserver.yaml.Yaml;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -263,6 +263,10 @@ public final class TestServer {
         @Override
         public void write(byte[] bytes) {
             assertThat(ended).isFalse();
+            if (bytes[0] != '{') {
+                // A frame of protobuf, which is not read.
+                return;
+            }
             assertThat(bytes[bytes.length - 1]).isEqualTo((byte) '\n');
             events.add(Json.parseObject(bytes));
         }

@@ -107,6 +107,19 @@ public final class AgentOptions implements Checked {
                             + " the cluster lets in. Default: 127.0.0.1.")
     Optional<String> healthzBindAddress = Optional.empty();
 
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            description = "The port of the node's API, which the agent serves with the gate PodLifecycle."
+                    + " Default: 10250.")
+    Optional<Integer> port = Optional.empty();
+
+    @Option(
+            names = "--address",
+            paramLabel = "ADDRESS",
+            description = "The address for --port. Default: 0.0.0.0, which is all addresses.")
+    Optional<String> address = Optional.empty();
+
     /** The command makes them flags; those of {@code up} are the API server's. */
     public final PagesOptions pages = new PagesOptions();
 
@@ -167,6 +180,8 @@ public final class AgentOptions implements Checked {
                         + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL) + " or more");
         healthzPort.ifPresent(port -> faults.within("--healthz-port", port, 0, 65_535));
         healthzBindAddress.ifPresent(address -> faults.address("--healthz-bind-address", address));
+        port.ifPresent(number -> faults.within("--port", number, 1, 65_535));
+        address.ifPresent(text -> faults.address("--address", text));
         problemRules.forEach(file -> rules(file)
                 .faults()
                 .forEach(fault -> faults.require(false, "--problem-rules: " + file + ": " + fault)));
@@ -207,6 +222,8 @@ public final class AgentOptions implements Checked {
         runtimeEndpoint.ifPresent(builder::containerRuntimeEndpoint);
         healthzPort.ifPresent(builder::healthzPort);
         healthzBindAddress.ifPresent(builder::healthzBindAddress);
+        port.ifPresent(builder::kubeletPort);
+        address.ifPresent(text -> builder.address(InetAddress.ofLiteral(text)));
         nodeIp.ifPresent(ip -> builder.nodeIps(addresses(ip).orElseThrow()));
         if (!labels.isEmpty()) {
             builder.nodeLabels(labels);

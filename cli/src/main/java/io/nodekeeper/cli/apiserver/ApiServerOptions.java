@@ -124,6 +124,9 @@ public final class ApiServerOptions implements Checked {
     @Mixin
     AuditOptions audit = new AuditOptions();
 
+    @Mixin
+    NodeOptions nodes = new NodeOptions();
+
     @Option(
             names = "--quota-backend-bytes",
             paramLabel = "N",
@@ -261,6 +264,7 @@ public final class ApiServerOptions implements Checked {
         faults.readable("--event-rate-limit-config", eventRateLimitConfig);
         serviceAccounts.check(faults);
         audit.check(faults);
+        nodes.check(faults);
         faults.require(
                 quotaBackendBytes >= 1 << 20,
                 "--quota-backend-bytes is " + quotaBackendBytes + ", expected 1048576 or more");

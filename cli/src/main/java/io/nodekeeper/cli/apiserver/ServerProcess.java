@@ -6,6 +6,7 @@ import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
+import io.nodekeeper.apiserver.netty.NodeIdentity;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.cli.certs.CertificateReload;
@@ -76,6 +77,7 @@ public final class ServerProcess {
     private final HttpsServer https;
     private final Optional<AuditLog> audit;
     private final String rootCertificates;
+    private final Path authorityFile;
     private final Workers files;
 
     private ServerProcess(ApiServerOptions options) throws IOException {
@@ -100,6 +102,12 @@ public final class ServerProcess {
                 ? Authenticator.readTokens(
                         SmallFiles.text(options.tokenAuthFile.get()).lines().toList())
                 : Map.of();
+        Optional<IdentityFiles> givenToNodes = options.nodes.identity();
+        Identity nodeClient = givenToNodes.isPresent()
+                ? givenToNodes.get().read("--kubelet-client-certificate", "--kubelet-client-key")
+                : certificates.nodeClient();
+        List<X509Certificate> nodeAuthorities = options.nodes.authorities();
+        authorityFile = certificates.authorityFile();
         audit = options.audit.open();
         ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);
         workers = new ThreadPool("requests", WORKERS);
@@ -120,7 +128,8 @@ public final class ServerProcess {
         https = HttpsServer.start(
                 core,
                 new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
-                HttpsOptions.of(new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers));
+                HttpsOptions.of(new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers)
+                        .with(nodeIdentity(nodeClient, nodeAuthorities)));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
         rootCertificates = Pem.encode(certificates.authority());
@@ -133,6 +142,18 @@ public final class ServerProcess {
                         identity,
                         fresh -> https.renew(new ServerIdentity(fresh.key(), fresh.chain(), clientAuthorities)))
                 .start();
+        IdentityFiles shownToNodes = givenToNodes.orElseGet(certificates::nodeClientFiles);
+        new CertificateReload(
+                        loop,
+                        shownToNodes,
+                        () -> files.call("reading the certificate for nodes", FILES_TIMEOUT, shownToNodes::read),
+                        nodeClient,
+                        fresh -> https.renew(nodeIdentity(fresh, nodeAuthorities)))
+                .start();
+    }
+
+    private static NodeIdentity nodeIdentity(Identity identity, List<X509Certificate> authorities) {
+        return new NodeIdentity(identity.key(), identity.chain(), authorities);
     }
 
     /** Starts a server and writes its kubeconfigs; returns when it serves requests. */
@@ -150,6 +171,11 @@ public final class ServerProcess {
     /** The address for clients on this machine. */
     public URI address() {
         return address;
+    }
+
+    /** The certificate of the authority that signs this server's certificates, also the one that nodes see. */
+    public Path authorityFile() {
+        return authorityFile;
     }
 
     /** The administrator's kubeconfig. */

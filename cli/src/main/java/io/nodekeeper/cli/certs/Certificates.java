@@ -39,6 +39,8 @@ public final class Certificates {
      */
     static final Duration RENEW_BEFORE = Duration.ofDays(30);
 
+    private static final String NODE_CLIENT = "apiserver-kubelet-client";
+
     private final Path directory;
     private final Instant now;
     private final Issuer issuer;
@@ -93,6 +95,30 @@ public final class Certificates {
     /** Where the identity of {@link #server} is kept. */
     public IdentityFiles serverFiles() {
         return new IdentityFiles(directory.resolve("apiserver.crt"), directory.resolve("apiserver.key"));
+    }
+
+    /** Where the certificate of the authority is kept. */
+    public Path authorityFile() {
+        return directory.resolve("ca.crt");
+    }
+
+    /**
+     * The identity with which the server is a client of nodes, as kubeadm makes it: all rights, which nodes review. The
+     * stored one as long as it is good.
+     */
+    public Identity nodeClient() throws IOException {
+        Optional<Identity> stored = load(directory, NODE_CLIENT);
+        if (stored.isPresent() && isGood(stored.get())) {
+            return stored.get();
+        }
+        Identity fresh = client("kube-apiserver-kubelet-client", List.of("system:masters"));
+        store(directory, NODE_CLIENT, fresh);
+        return fresh;
+    }
+
+    /** Where the identity of {@link #nodeClient} is kept. */
+    public IdentityFiles nodeClientFiles() {
+        return new IdentityFiles(directory.resolve(NODE_CLIENT + ".crt"), directory.resolve(NODE_CLIENT + ".key"));
     }
 
     /** A new identity for a client: user {@code commonName} in {@code groups}. */

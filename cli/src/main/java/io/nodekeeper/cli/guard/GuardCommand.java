@@ -3,7 +3,7 @@ package io.nodekeeper.cli.guard;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.yaml.Yaml;
+import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.command.NodekeeperCommand;

@@ -68,13 +68,16 @@ public final class Exposure implements AutoCloseable {
      * @param clientAuthorities signed the certificates of clients; if empty, clients need bearer tokens
      * @param open whether every client may read the page at a path
      * @param rights path → what its readers must be allowed to get
+     * @param times how long the cluster's decisions are kept
      */
-    record Settings(
+    public record Settings(
             Optional<IdentityFiles> identity,
             List<X509Certificate> clientAuthorities,
             Predicate<String> open,
-            Function<String, PageRight> rights) {
-        Settings {
+            Function<String, PageRight> rights,
+            DelegatedAccess.Times times) {
+        /** Keeps a copy. */
+        public Settings {
             clientAuthorities = List.copyOf(clientAuthorities);
         }
     }
@@ -86,7 +89,7 @@ public final class Exposure implements AutoCloseable {
                 given.isPresent() ? given.get().read("--tls-cert-file", "--tls-private-key-file") : generated(address);
         tls = context(identity);
         transport = new HttpTransport(server);
-        access = new DelegatedAccess(new KubeClient(transport, loop, CALL_LIMIT));
+        access = new DelegatedAccess(new KubeClient(transport, loop, CALL_LIMIT), settings.times());
         given.ifPresentOrElse(
                 shown -> new CertificateReload(
                                 loop,
@@ -103,7 +106,7 @@ public final class Exposure implements AutoCloseable {
      *
      * @throws IOException if a file cannot be read
      */
-    static Exposure start(Settings settings, InetAddress address, ServerAccess server) throws IOException {
+    public static Exposure start(Settings settings, InetAddress address, ServerAccess server) throws IOException {
         return new Exposure(settings, address, server);
     }
 
@@ -142,7 +145,7 @@ public final class Exposure implements AutoCloseable {
     }
 
     /** The handler of TLS for a new connection. */
-    SslHandler handler(Channel connection) {
+    public SslHandler handler(Channel connection) {
         SslHandler handler = tls.newHandler(connection.alloc());
         handler.setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
         return handler;
@@ -153,15 +156,28 @@ public final class Exposure implements AutoCloseable {
         if (settings.open().test(path)) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
+        return access.check(
+                        credentials(connection, request.headers().get(HttpHeaderNames.AUTHORIZATION, "")),
+                        settings.rights().apply(path))
+                .thenApply(refusal -> refusal.map(Refusal::page));
+    }
+
+    /** The reason to refuse a request that requires {@code right}, for any path; empty if there is none. Never fails. */
+    public CompletableFuture<Optional<Refusal>> check(Credentials credentials, PageRight right) {
+        return access.check(credentials, right);
+    }
+
+    /** The reason to refuse a caller who may do everything once he is known; empty if he is. Never fails. */
+    public CompletableFuture<Optional<Refusal>> check(Credentials credentials) {
+        return access.check(credentials);
+    }
+
+    /** What the client of {@code connection} shows, with its header {@code Authorization}, which may be empty. */
+    public static Credentials credentials(Channel connection, String authorization) {
         String source = connection.remoteAddress() instanceof InetSocketAddress address
                 ? address.getAddress().getHostAddress()
                 : String.valueOf(connection.remoteAddress());
-        Credentials credentials = new Credentials(
-                certificate(connection).flatMap(Caller::of),
-                request.headers().get(HttpHeaderNames.AUTHORIZATION, ""),
-                source);
-        return access.check(credentials, settings.rights().apply(path))
-                .thenApply(refusal -> refusal.map(Refusal::page));
+        return new Credentials(certificate(connection).flatMap(Caller::of), authorization, source);
     }
 
     /** The client's certificate, which the handshake has verified; empty if it showed none. */

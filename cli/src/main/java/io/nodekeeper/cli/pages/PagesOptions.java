@@ -3,6 +3,7 @@ package io.nodekeeper.cli.pages;
 import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.client.access.DelegatedAccess;
 import io.nodekeeper.client.access.PageRight;
 import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
@@ -70,13 +71,24 @@ public final class PagesOptions implements Checked {
             return Optional.empty();
         }
         Exposure.Settings settings = new Exposure.Settings(
-                certificate.map(file -> new IdentityFiles(file, key.orElseThrow())),
+                identity(),
                 clientAuthorities.isPresent()
                         ? IdentityFiles.authorities("--client-ca-file", clientAuthorities.get())
                         : List.of(),
                 this::isOpen,
-                rights);
+                rights,
+                DelegatedAccess.Times.DEFAULT);
         return Optional.of(Exposure.start(settings, address.getAddress(), access));
+    }
+
+    /** {@code --tls-cert-file} and {@code --tls-private-key-file}. */
+    public Optional<IdentityFiles> identity() {
+        return certificate.map(file -> new IdentityFiles(file, key.orElseThrow()));
+    }
+
+    /** {@code --client-ca-file}. */
+    public Optional<Path> clientAuthorities() {
+        return clientAuthorities;
     }
 
     /** Whether every client may read the page at {@code path}. */

@@ -65,6 +65,7 @@ class AgentFlagsTest {
         assertThat(config.runtime().probesNetwork()).isFalse();
         assertThat(config.gates().on())
                 .containsExactlyInAnyOrder(
+                        AgentFeature.GRACEFUL_NODE_SHUTDOWN,
                         AgentFeature.PARALLEL_PLEG,
                         AgentFeature.RUNTIME_SNAPSHOTS,
                         AgentFeature.RUNTIME_CULPRITS,
@@ -122,7 +123,10 @@ class AgentFlagsTest {
         assertThat(config.runtime().networkProbeInterval()).isEqualTo(Duration.ofMinutes(1));
         assertThat(config.gates().on())
                 .containsExactlyInAnyOrder(
-                        AgentFeature.RUNTIME_SNAPSHOTS, AgentFeature.EVENTED_PLEG, AgentFeature.NODE_PROBLEMS);
+                        AgentFeature.RUNTIME_SNAPSHOTS,
+                        AgentFeature.EVENTED_PLEG,
+                        AgentFeature.NODE_PROBLEMS,
+                        AgentFeature.GRACEFUL_NODE_SHUTDOWN);
     }
 
     @Test
@@ -199,7 +203,7 @@ class AgentFlagsTest {
                 .contains(
                         "--feature-gates: \"Magic\" is no feature gate; expected one of ParallelPLEG, RuntimeSnapshots,"
                                 + " RuntimeCulprits, EventedPLEG, NodeProblems, PodLifecycle,"
-                                + " KubeletRegistrationGetOnExistsOnly\n")
+                                + " GracefulNodeShutdown, KubeletRegistrationGetOnExistsOnly\n")
                 .contains(
                         "--feature-gates: \"ParallelPLEG=maybe\"; expected ParallelPLEG=true or ParallelPLEG=false\n");
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpServer;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.yaml.Yaml;
+import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.cli.command.CommandRunner;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.yaml.Yaml;
+import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.cli.apiserver.ApiServerOptions;
 import io.nodekeeper.cli.apiserver.ServerProcess;
 import io.nodekeeper.cli.certs.IdentityFiles;

@@ -15,14 +15,15 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Lets the cluster decide who may read the pages of this process, as Kubernetes' components do: a bearer token is
- * authenticated by a TokenReview, and every user is authorized by a SubjectAccessReview for the verb get of what the page requires.
- * A caller without credentials is {@code system:anonymous}. Without an answer from the cluster nobody is let in.
- * Thread-safe.
+ * authenticated by a TokenReview, and every user is authorized by a SubjectAccessReview for the verb get of what the page
+ * requires. A caller without credentials is {@code system:anonymous}. Without an answer from the cluster every caller is
+ * refused. Thread-safe.
  */
 public final class DelegatedAccess {
     /** As the kubelet's. A token that is revoked is accepted for this time. */
@@ -57,19 +58,42 @@ public final class DelegatedAccess {
 
     private int awaitedInAll;
 
+    /**
+     * How long results are kept.
+     *
+     * @param authenticated a valid token; one that is revoked is accepted for this time
+     * @param allowed a right; one that is taken away lasts for this time
+     * @param denied the lack of a right
+     */
+    public record Times(Duration authenticated, Duration allowed, Duration denied) {
+        /** As the kubelet's. */
+        public static final Times DEFAULT = new Times(AUTHENTICATED, ALLOWED, DENIED);
+    }
+
     /** {@code client} needs the right to create TokenReviews and SubjectAccessReviews; its loop does all work. */
     public DelegatedAccess(KubeClient client) {
+        this(client, Times.DEFAULT);
+    }
+
+    /** The same, with other times. */
+    public DelegatedAccess(KubeClient client, Times times) {
         this.client = client.withTimeout(REVIEW_LIMIT);
         this.loop = client.loop();
         this.tokens = new ReviewCache<>(
-                loop.clock(), MOST_RESULTS, user -> user.isPresent() ? AUTHENTICATED : NOT_AUTHENTICATED);
-        this.rights = new ReviewCache<>(loop.clock(), MOST_RESULTS, allowed -> allowed ? ALLOWED : DENIED);
+                loop.clock(), MOST_RESULTS, user -> user.isPresent() ? times.authenticated() : NOT_AUTHENTICATED);
+        this.rights =
+                new ReviewCache<>(loop.clock(), MOST_RESULTS, allowed -> allowed ? times.allowed() : times.denied());
     }
 
     /** The reason to refuse a page that requires {@code right}; empty if the caller has it. The result never fails. */
     public CompletableFuture<Optional<Refusal>> check(Credentials credentials, PageRight right) {
-        return CompletableFuture.supplyAsync(() -> decide(credentials, right), loop)
-                .thenCompose(decision -> decision)
+        return settled(credentials, () -> decide(credentials, right));
+    }
+
+    private CompletableFuture<Optional<Refusal>> settled(
+            Credentials credentials, Supplier<CompletableFuture<Optional<Refusal>>> decision) {
+        return CompletableFuture.supplyAsync(decision, loop)
+                .thenCompose(decided -> decided)
                 .exceptionally(error -> {
                     if (Failures.cause(error) instanceof Refused refused) {
                         return Optional.of(refused.refusal);
@@ -77,6 +101,11 @@ public final class DelegatedAccess {
                     log.error("a request with {} cannot be checked", credentials, error);
                     return Optional.of(Refusal.forbidden("the request could not be checked"));
                 });
+    }
+
+    /** The reason to refuse a caller who may do everything once he is known; empty if he is. The result never fails. */
+    public CompletableFuture<Optional<Refusal>> check(Credentials credentials) {
+        return settled(credentials, () -> authenticate(credentials).thenApply(caller -> Optional.empty()));
     }
 
     private CompletableFuture<Optional<Refusal>> decide(Credentials credentials, PageRight right) {
@@ -117,7 +146,7 @@ public final class DelegatedAccess {
     private static Refusal denied(Caller caller, PageRight right) {
         return caller.equals(Caller.ANONYMOUS)
                 ? Refusal.unauthorized("expected a bearer token or a client certificate")
-                : Refusal.forbidden("User \"" + caller.name() + "\" cannot get " + right);
+                : Refusal.forbidden(right.denied(caller.name()));
     }
 
     private CompletableFuture<JsonObject> review(String source, ResourceType type, JsonObject spec) {

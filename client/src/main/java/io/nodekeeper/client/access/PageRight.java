@@ -46,6 +46,42 @@ public sealed interface PageRight {
         }
     }
 
+    /**
+     * What a request to a node's API requires, as a kubelet does: {@code verb} on a subresource of the node, such as
+     * {@code proxy}.
+     */
+    record NodeRequest(String node, String subresource, String verb) implements PageRight {
+        @Override
+        public JsonObject attributes(JsonObject.Builder spec) {
+            return spec.put(
+                            "resourceAttributes",
+                            JsonObject.builder()
+                                    .put("verb", verb)
+                                    .put("version", "v1")
+                                    .put("resource", "nodes")
+                                    .put("subresource", subresource)
+                                    .put("name", node)
+                                    .build())
+                    .build();
+        }
+
+        @Override
+        public String denied(String user) {
+            return "Forbidden (user=" + user + ", verb=" + verb + ", resource=nodes, subresource(s)=[" + subresource
+                    + "])";
+        }
+
+        @Override
+        public String toString() {
+            return "resource \"nodes/" + subresource + "\" of node \"" + node + "\"";
+        }
+    }
+
+    /** The text for {@code user}, who lacks this right. */
+    default String denied(String user) {
+        return "User \"" + user + "\" cannot get " + this;
+    }
+
     /** The spec of a SubjectAccessReview: {@code spec}, which has the user, with the attributes of this right. */
     JsonObject attributes(JsonObject.Builder spec);
 }

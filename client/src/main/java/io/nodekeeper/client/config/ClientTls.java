@@ -39,6 +39,19 @@ public final class ClientTls {
         }
     }
 
+    /**
+     * A context for a client without a certificate that accepts any server, for probes only.
+     *
+     * @throws IOException if the context cannot be created
+     */
+    public static SSLContext unverified() throws IOException {
+        try {
+            return context(Optional.empty(), new Anything());
+        } catch (GeneralSecurityException e) {
+            throw new IOException("TLS as a client cannot be set up: " + e.getMessage(), e);
+        }
+    }
+
     public static SSLContext context(ServerAccess access) {
         try {
             return context(access.identity(), trust(access));

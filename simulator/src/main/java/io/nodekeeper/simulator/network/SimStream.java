@@ -48,6 +48,8 @@ final class SimStream implements Transport.Stream, SimExchange, StreamSink {
                 arrive(() -> finish(Optional.of(refusal), Optional.empty()));
             }
             case ApiResponse.Chunked large -> answered(large.whole());
+            case ApiResponse.Relayed relayed ->
+                throw new IllegalStateException(what + " needs the API of a node, which the simulator does not have");
             case ApiResponse.Streamed streamed -> {
                 arrive(handler::onOpen);
                 streamed.start().accept(this);

@@ -172,7 +172,8 @@ class StoreFuzzTest {
         // then damage of these kinds of files was detected
         assertThat(table.get("CURRENT | deleted")).containsOnlyKeys(Outcome.REFUSED);
         assertThat(table.get("log | deleted")).containsKey(Outcome.REFUSED);
-        assertThat(table.get("sst | deleted")).containsOnlyKeys(Outcome.REFUSED);
+        // A compaction leaves the files that it replaced for a moment; without one of these nothing is missing.
+        assertThat(table.get("sst | deleted")).containsKey(Outcome.REFUSED);
         assertThat(table.get("blob | deleted")).containsKey(Outcome.REFUSED);
         assertThat(table.get("MANIFEST | deleted")).containsOnlyKeys(Outcome.REFUSED);
         assertThat(table.get("LOCK | deleted")).containsOnlyKeys(Outcome.WHOLE);

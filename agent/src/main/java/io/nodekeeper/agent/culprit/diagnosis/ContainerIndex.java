@@ -20,20 +20,23 @@ public final class ContainerIndex {
     private final Map<String, PodSandbox> sandboxes = new LinkedHashMap<>();
     private final Map<String, Container> containers = new LinkedHashMap<>();
 
-    private ContainerIndex() {}
+    private final Set<String> ids;
+
+    private ContainerIndex(Collection<PodSandbox> listed, Collection<Container> all) {
+        listed.forEach(sandbox -> sandboxes.put(sandbox.id(), sandbox));
+        all.forEach(container -> containers.put(container.id(), container));
+        Set<String> both = new HashSet<>(sandboxes.keySet());
+        both.addAll(containers.keySet());
+        ids = Set.copyOf(both);
+    }
 
     /** The index of these lists. */
     public static ContainerIndex of(Collection<PodSandbox> sandboxes, Collection<Container> containers) {
-        ContainerIndex workload = new ContainerIndex();
-        sandboxes.forEach(sandbox -> workload.sandboxes.put(sandbox.id(), sandbox));
-        containers.forEach(container -> workload.containers.put(container.id(), container));
-        return workload;
+        return new ContainerIndex(sandboxes, containers);
     }
 
     /** The ids of all sandboxes and containers. */
     public Set<String> ids() {
-        Set<String> ids = new HashSet<>(sandboxes.keySet());
-        ids.addAll(containers.keySet());
         return ids;
     }
 

@@ -87,7 +87,7 @@ final class HangGraph {
             add(process, held.get());
             return;
         }
-        if (process.info().state() == 'T' || process.info().state() == 't') {
+        if (process.info().isHalted()) {
             return;
         }
         isStuck(process, patience)

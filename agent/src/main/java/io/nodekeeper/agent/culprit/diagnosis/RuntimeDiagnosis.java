@@ -155,10 +155,22 @@ final class RuntimeDiagnosis {
                         servers.filter(RuntimeDiagnosis::isStarved),
                         index.first(ProcessRole.RUNTIME).filter(runtime -> slow).stream())
                 .filter(process -> process.activity()
-                        .filter(activity ->
-                                activity.ago().compareTo(patience.call()) < 0 && isPatient(activity, answer.took()))
+                        .filter(activity -> activity.ago().compareTo(patience.call()) < 0
+                                && (isPatient(activity, answer.took()) || beginsCommands(process)))
                         .isPresent())
                 .findFirst();
+    }
+
+    /**
+     * Whether a command began so recently that the runtime works, and the shim that started it: neither spins, so the load
+     * explains a late call however long it lasts. Commands that begin and do not end are culprits of their own.
+     */
+    private boolean beginsCommands(ObservedProcess busy) {
+        Subject served = index.subject(busy);
+        return facts.processes().stream()
+                .filter(ProcessIndex::isCommand)
+                .filter(command -> command.info().age().compareTo(patience.command()) < 0)
+                .anyMatch(command -> served.isNode() || index.subject(command).samePod(served));
     }
 
     /** Whether a call may be so late. Time in which it waited for a processor does not count as work. */

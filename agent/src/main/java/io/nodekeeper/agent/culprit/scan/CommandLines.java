@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -33,6 +34,65 @@ public final class CommandLines {
      * an event.
      */
     private static final int LONGEST = 300;
+
+    /**
+     * What is known of a program that a process runs, read and derived once: a scan looks at some hundred processes, and few
+     * of them are new. Immutable.
+     *
+     * @param startTicks the start of the process, as in {@link ProcessRef}
+     * @param name as the kernel shows it
+     * @param cni the environment variables whose names start with {@code CNI_}
+     * @param line the arguments as one line, shortened; the name in brackets if there are none
+     * @param shimId the sandbox that a shim was started for; empty if it is no shim
+     * @param shimSocket the runtime's socket in a shim's arguments; empty if it is no shim
+     * @param shimCommand whether a shim is a short command and not the long-running shim itself
+     * @param ociRuntime whether it is a command that a shim or containerd gives to an OCI runtime
+     * @param kernelThread whether it is a thread of the kernel, which belongs to no runtime and has no arguments
+     */
+    record Program(
+            long startTicks,
+            String name,
+            List<String> arguments,
+            Map<String, String> cni,
+            String line,
+            Optional<String> shimId,
+            Optional<String> shimSocket,
+            boolean shimCommand,
+            boolean ociRuntime,
+            boolean kernelThread) {
+        /** The parent of all threads of the kernel. */
+        private static final int KTHREADD = 2;
+
+        /** A program by its arguments and environment. */
+        static Program of(ProcFiles.Stat stat, List<String> arguments, Map<String, String> cni) {
+            return new Program(
+                    stat.startTicks(),
+                    stat.name(),
+                    arguments,
+                    cni,
+                    arguments.isEmpty() ? "[" + stat.name() + "]" : CommandLines.line(arguments),
+                    CommandLines.shimId(arguments),
+                    CommandLines.shimSocket(arguments),
+                    CommandLines.isShimCommand(arguments),
+                    CommandLines.isOciRuntime(arguments),
+                    isKernelThread(stat));
+        }
+
+        /** Whether it is a thread of the kernel. */
+        static boolean isKernelThread(ProcFiles.Stat stat) {
+            return stat.parent() == KTHREADD || stat.pid() == KTHREADD;
+        }
+
+        /** Whether it is still the program of that process. */
+        boolean isOf(ProcFiles.Stat stat) {
+            return startTicks == stat.startTicks() && name.equals(stat.name());
+        }
+
+        /** Whether a container network plugin's environment was given to it. */
+        boolean isCni() {
+            return cni.containsKey("CNI_COMMAND");
+        }
+    }
 
     private CommandLines() {}
 

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.scan.CommandLines.Program;
 import io.nodekeeper.agent.host.Statvfs;
 import io.nodekeeper.agent.host.UnixDiag;
 import io.nodekeeper.api.Failures;
@@ -31,12 +32,17 @@ public final class LinuxProcesses implements ProcessTable {
     private static final int MOST_HUNG = 2;
     /** Limits are read at each third scan while nothing is late: every 15 s, some ten files. */
     private static final int LIMITS_EVERY = 3;
+    /**
+     * While nothing is late, the pids of the kernel's threads are read at each fourth scan only, every 20 s: a machine has
+     * hundreds, and another process gets such a pid only after all others were used.
+     */
+    private static final int COMPLETE_EVERY = 4;
 
     private final ProcFiles files;
     private final String socket;
     private final Workers workers;
     private final Clock clock;
-    private final ConcurrentHashMap<Integer, ProcessScan.Program> programs = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Integer, Program> programs = new ConcurrentHashMap<>();
     private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
     private final AtomicInteger underWay = new AtomicInteger();
     private final RuntimeSpace space;
@@ -62,7 +68,9 @@ public final class LinuxProcesses implements ProcessTable {
 
     @Override
     public CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {
-        boolean readLimits = deep || scans.getAndIncrement() % LIMITS_EVERY == 0;
+        int number = scans.getAndIncrement();
+        boolean readLimits = deep || number % LIMITS_EVERY == 0;
+        boolean complete = deep || number % COMPLETE_EVERY == 0;
         ProcessScan scan = new ProcessScan(
                 files,
                 owners,
@@ -73,6 +81,7 @@ public final class LinuxProcesses implements ProcessTable {
                 Set.copyOf(ids),
                 deep,
                 readLimits,
+                complete,
                 clock);
         if (underWay.get() >= MOST_HUNG) {
             return CompletableFuture.failedFuture(
@@ -106,13 +115,8 @@ public final class LinuxProcesses implements ProcessTable {
                 DEADLINE,
                 () -> processes.stream()
                         .anyMatch(info -> state(info.ref())
-                                .filter(now -> isHalted(now) == isHalted(info.state()))
+                                .filter(now -> ProcessInfo.isHalted(now) == info.isHalted())
                                 .isEmpty()));
-    }
-
-    /** Whether the letter stands for a process that is stopped or held by a tracer. */
-    private static boolean isHalted(char state) {
-        return state == 'T' || state == 't';
     }
 
     /** The processes with the limits that they had reached when these were last read. */

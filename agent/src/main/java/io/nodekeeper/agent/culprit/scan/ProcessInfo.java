@@ -71,6 +71,16 @@ public record ProcessInfo(
                 true);
     }
 
+    /** Whether it is stopped or held by a tracer. */
+    public boolean isHalted() {
+        return isHalted(state);
+    }
+
+    /** Whether the kernel's letter stands for a process that is stopped or held by a tracer. */
+    static boolean isHalted(char state) {
+        return state == 'T' || state == 't';
+    }
+
     /** The same with waits. */
     public ProcessInfo waitingFor(List<Wait> found) {
         return new ProcessInfo(

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.load.Work;
+import io.nodekeeper.agent.culprit.scan.CommandLines.Program;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
@@ -35,9 +36,6 @@ final class ProcessScan {
     /** Ordinary CNI plugins and commands of runc end within a second. */
     private static final Duration UNUSUAL = Duration.ofSeconds(2);
 
-    /** The facts that are read once for each program that a process runs. */
-    record Program(long startTicks, String name, List<String> arguments, Map<String, String> cni) {}
-
     private final ProcFiles files;
     private final StallFiles stalls;
     private final SocketOwners owners;
@@ -48,6 +46,7 @@ final class ProcessScan {
     private final Set<String> ids;
     private final boolean deep;
     private final boolean limits;
+    private final boolean complete;
     private final Map<Integer, ProcFiles.Stat> stats = new HashMap<>();
     private final Map<Integer, ProcessRole> roles = new HashMap<>();
     private final Clock clock;
@@ -65,6 +64,7 @@ final class ProcessScan {
             Set<String> ids,
             boolean deep,
             boolean limits,
+            boolean complete,
             Clock clock) {
         this.files = files;
         this.stalls = new StallFiles(files);
@@ -76,6 +76,7 @@ final class ProcessScan {
         this.ids = ids;
         this.deep = deep;
         this.limits = limits;
+        this.complete = complete;
         this.clock = clock;
         this.waits = searches();
     }
@@ -89,29 +90,31 @@ final class ProcessScan {
     List<ProcessInfo> run() throws IOException {
         long uptime = files.uptimeTicks();
         List<ProcFiles.Stat> all = new ArrayList<>();
-        for (int pid : files.pids()) {
-            files.stat(pid).ifPresent(all::add);
+        List<Integer> pids = files.pids();
+        for (int pid : pids) {
+            if (complete || !isKernelThread(pid)) {
+                files.stat(pid).ifPresent(all::add);
+            }
         }
         all.forEach(stat -> stats.put(stat.pid(), stat));
-        programs.keySet().retainAll(stats.keySet());
+        programs.keySet().retainAll(new HashSet<>(pids));
         Set<String> sockets = new HashSet<>(Set.of(socket));
         for (ProcFiles.Stat stat : all) {
-            List<String> arguments = program(stat).arguments();
+            Program program = program(stat);
             // With a relay in front, the runtime's own socket is another one, which its shims name.
-            CommandLines.shimId(arguments)
+            program.shimId()
                     .filter(ids::contains)
-                    .flatMap(id -> CommandLines.shimSocket(arguments))
+                    .flatMap(id -> program.shimSocket())
                     .ifPresent(sockets::add);
         }
         for (String path : sockets) {
             owners.of(path, all).ifPresent(pid -> roles.put(pid, ProcessRole.RUNTIME));
         }
         for (ProcFiles.Stat stat : all) {
-            List<String> arguments = program(stat).arguments();
-            if (CommandLines.shimSocket(arguments).filter(sockets::contains).isPresent()
-                    || CommandLines.shimId(arguments).filter(ids::contains).isPresent()) {
-                roles.put(
-                        stat.pid(), CommandLines.isShimCommand(arguments) ? ProcessRole.OCI_RUNTIME : ProcessRole.SHIM);
+            Program program = program(stat);
+            if (program.shimSocket().filter(sockets::contains).isPresent()
+                    || program.shimId().filter(ids::contains).isPresent()) {
+                roles.put(stat.pid(), program.shimCommand() ? ProcessRole.OCI_RUNTIME : ProcessRole.SHIM);
             }
         }
         waits = searches();
@@ -122,6 +125,12 @@ final class ProcessScan {
         // The time of the searches starts here: on a busy machine the first look at each program is slow.
         waits = searches();
         return withWaits(found, uptime);
+    }
+
+    /** Whether the last look found a thread of the kernel. */
+    private boolean isKernelThread(int pid) {
+        Program known = programs.get(pid);
+        return known != null && known.kernelThread();
     }
 
     /** Searches among the processes that are known by now, with a budget of their own. */
@@ -232,7 +241,7 @@ final class ProcessScan {
                 return known == ProcessRole.OCI_RUNTIME;
             }
             Program program = program(at);
-            if (program.cni().containsKey("CNI_COMMAND") || CommandLines.isOciRuntime(program.arguments())) {
+            if (program.isCni() || program.ociRuntime()) {
                 return true;
             }
             at = stats.get(at.parent());
@@ -265,11 +274,7 @@ final class ProcessScan {
     }
 
     private ProcessRef ref(ProcFiles.Stat stat) {
-        List<String> arguments = program(stat).arguments();
-        return new ProcessRef(
-                stat.pid(),
-                stat.startTicks(),
-                arguments.isEmpty() ? "[" + stat.name() + "]" : CommandLines.line(arguments));
+        return new ProcessRef(stat.pid(), stat.startTicks(), program(stat).line());
     }
 
     private static Duration age(ProcFiles.Stat stat, long uptime) {
@@ -349,20 +354,20 @@ final class ProcessScan {
     }
 
     private Optional<ProcessRole> role(ProcFiles.Stat stat, Program program, Optional<ProcessRole> above) {
-        boolean oci = CommandLines.isOciRuntime(program.arguments());
         if (above.isEmpty()) {
             // Its parent has ended.
-            if (program.cni().containsKey("CNI_COMMAND")) {
+            if (program.isCni()) {
                 return Optional.of(ProcessRole.CNI_PLUGIN);
             }
-            return oci && CommandLines.ids(program.arguments()).stream().anyMatch(ids::contains)
+            return program.ociRuntime()
+                            && CommandLines.ids(program.arguments()).stream().anyMatch(ids::contains)
                     ? Optional.of(ProcessRole.OCI_RUNTIME)
                     : Optional.empty();
         }
-        if (oci) {
+        if (program.ociRuntime()) {
             return Optional.of(ProcessRole.OCI_RUNTIME);
         }
-        if (above.get() != ProcessRole.SHIM && program.cni().containsKey("CNI_COMMAND")) {
+        if (above.get() != ProcessRole.SHIM && program.isCni()) {
             return Optional.of(ProcessRole.CNI_PLUGIN);
         }
         return Optional.of(
@@ -385,23 +390,18 @@ final class ProcessScan {
         return switch (role) {
             case CNI_PLUGIN -> program.cni().getOrDefault("CNI_COMMAND", "");
             case OCI_RUNTIME ->
-                CommandLines.shimId(program.arguments()).isPresent()
-                        ? program.arguments().getLast()
-                        : CommandLines.verb(program.arguments());
+                program.shimId().isPresent() ? program.arguments().getLast() : CommandLines.verb(program.arguments());
             default -> "";
         };
     }
 
     private List<String> ids(ProcessRole role, ProcFiles.Stat stat, Program program, boolean stuck) {
         return switch (role) {
-            case SHIM -> CommandLines.shimId(program.arguments()).stream().toList();
+            case SHIM -> program.shimId().stream().toList();
             case CNI_PLUGIN ->
                 Optional.ofNullable(program.cni().get("CNI_CONTAINERID")).stream()
                         .toList();
-            case OCI_RUNTIME ->
-                CommandLines.shimId(program.arguments()).isPresent()
-                        ? List.of(CommandLines.shimId(program.arguments()).get())
-                        : CommandLines.ids(program.arguments());
+            case OCI_RUNTIME -> program.shimId().map(List::of).orElseGet(() -> CommandLines.ids(program.arguments()));
             // Examined only if the process may become a culprit.
             case CONTAINER, HELPER ->
                 stuck || stat.state() != 'S' && stat.state() != 'R'
@@ -451,12 +451,12 @@ final class ProcessScan {
 
     private Program program(ProcFiles.Stat stat) {
         Program known = programs.get(stat.pid());
-        if (known != null && known.startTicks == stat.startTicks() && known.name.equals(stat.name())) {
+        if (known != null && known.isOf(stat)) {
             return known;
         }
         String identity = new ProcessRef(stat.pid(), stat.startTicks(), "").identity();
         // Kernel threads have no arguments; a process that made an earlier scan hang is skipped.
-        boolean closed = stat.parent() == 2 || stat.pid() == 2 || unreadable.contains(identity);
+        boolean closed = Program.isKernelThread(stat) || unreadable.contains(identity);
         List<String> arguments = List.of();
         Map<String, String> cni = Map.of();
         if (!closed) {
@@ -467,12 +467,12 @@ final class ProcessScan {
                     .toList());
             reading = "";
         }
-        Program program = new Program(stat.startTicks(), stat.name(), arguments, cni);
+        Program program = Program.of(stat, arguments, cni);
         // An ended process has no arguments any more; a starting one has none yet.
-        if (!arguments.isEmpty() || stat.parent() == 2) {
+        if (!arguments.isEmpty() || program.kernelThread()) {
             programs.put(stat.pid(), program);
         }
-        return known != null && known.startTicks == stat.startTicks() && arguments.isEmpty() ? known : program;
+        return known != null && known.startTicks() == stat.startTicks() && arguments.isEmpty() ? known : program;
     }
 
     private static Map<String, String> pairs(List<String> variables) {

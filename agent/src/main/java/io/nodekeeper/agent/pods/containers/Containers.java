@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods.containers;
 
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.config.ContainerConfig;
@@ -23,6 +24,7 @@ public final class Containers {
      * @param references what its environment refers to
      * @param podIps the addresses of the pod
      * @param volumes the path on the node of each volume, by its name
+     * @param subPaths the path on the node of each {@link SubPath}, by the number of its mount
      * @param hostsFile the pod's {@code /etc/hosts} on the node
      */
     public record Inputs(
@@ -31,12 +33,64 @@ public final class Containers {
             References references,
             List<String> podIps,
             Map<String, Path> volumes,
+            Map<Integer, Path> subPaths,
             Path hostsFile) {
         /** Keeps copies. */
         public Inputs {
             podIps = List.copyOf(podIps);
             volumes = Map.copyOf(volumes);
+            subPaths = Map.copyOf(subPaths);
         }
+
+        /** The same with these parts of volumes. */
+        public Inputs with(Map<Integer, Path> parts) {
+            return new Inputs(node, image, references, podIps, volumes, parts, hostsFile);
+        }
+    }
+
+    /**
+     * A mount of a part of a volume. Immutable.
+     *
+     * @param mount the number of the mount in the container
+     * @param inside the path in the volume: relative, and without {@code ..}
+     */
+    public record SubPath(int mount, String volume, String inside) {}
+
+    /**
+     * The parts of volumes that {@code container} mounts, with their variables replaced.
+     *
+     * @throws ContainerConfigException if a path is absolute or goes up, or if a variable or reference is missing
+     */
+    public static List<SubPath> subPaths(Pod pod, ContainerSpec container, Inputs inputs) {
+        List<JsonObject> mounts =
+                container.json().array("volumeMounts").objects().toList();
+        List<SubPath> found = new ArrayList<>();
+        for (int i = 0; i < mounts.size(); i++) {
+            if (hasSubPath(mounts.get(i))) {
+                found.add(new SubPath(i, mounts.get(i).text("name"), inside(pod, container, mounts.get(i), inputs)));
+            }
+        }
+        return found;
+    }
+
+    private static boolean hasSubPath(JsonObject mount) {
+        return !mount.text("subPath").isEmpty() || !mount.text("subPathExpr").isEmpty();
+    }
+
+    private static String inside(Pod pod, ContainerSpec container, JsonObject mount, Inputs inputs) {
+        String path = mount.text("subPath");
+        if (path.isEmpty()) {
+            DownwardFields fields = new DownwardFields(pod, inputs.node(), inputs.podIps());
+            path = Expansion.expandAll(
+                    mount.text("subPathExpr"), Environment.of(pod, container, inputs.references(), fields));
+        }
+        if (path.startsWith("/")) {
+            throw new ContainerConfigException("error SubPath `" + path + "` must not be an absolute path");
+        }
+        if (List.of(path.split("/", -1)).contains("..") || path.indexOf('\0') >= 0) {
+            throw new ContainerConfigException("unable to provision SubPath `" + path + "`: must not contain '..'");
+        }
+        return path;
     }
 
     /**
@@ -74,7 +128,7 @@ public final class Containers {
 
     private static List<ContainerConfig.Mount> mounts(Pod pod, JsonObject json, Inputs inputs) {
         List<ContainerConfig.Mount> mounts = new ArrayList<>();
-        json.array("volumeMounts").objects().forEach(mount -> mounts.add(mount(mount, inputs)));
+        json.array("volumeMounts").objects().forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
         boolean hasHosts =
                 mounts.stream().anyMatch(mount -> mount.containerPath().equals(HOSTS));
         // On the host's network the runtime mounts the host's own file, unless the pod has aliases.
@@ -86,9 +140,11 @@ public final class Containers {
         return mounts;
     }
 
-    private static ContainerConfig.Mount mount(JsonObject mount, Inputs inputs) {
+    private static ContainerConfig.Mount mount(Pod pod, JsonObject mount, int number, Inputs inputs) {
         String name = mount.text("name");
-        Path path = inputs.volumes().get(name);
+        Path path = hasSubPath(mount)
+                ? inputs.subPaths().get(number)
+                : inputs.volumes().get(name);
         if (path == null) {
             throw new ContainerConfigException("the pod has no volume \"" + name + "\"");
         }
@@ -96,11 +152,21 @@ public final class Containers {
         return new ContainerConfig.Mount(
                 at.startsWith("/") ? at : "/" + at,
                 path.toString(),
-                mount.bool("readOnly"),
+                mount.bool("readOnly") || isFromApi(pod, name),
                 switch (mount.text("mountPropagation")) {
                     case "HostToContainer" -> ContainerConfig.Propagation.HOST_TO_CONTAINER;
                     case "Bidirectional" -> ContainerConfig.Propagation.BIDIRECTIONAL;
                     default -> ContainerConfig.Propagation.PRIVATE;
                 });
+    }
+
+    /** Only the node writes such volumes. */
+    private static boolean isFromApi(Pod pod, String volume) {
+        return pod.spec()
+                .array("volumes")
+                .objects()
+                .filter(each -> each.text("name").equals(volume))
+                .anyMatch(each ->
+                        VolumeKind.of(each).filter(VolumeKind::isFromApi).isPresent());
     }
 }

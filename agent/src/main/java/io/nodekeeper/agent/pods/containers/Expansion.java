@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.pods.containers;
 
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /**
  * Replaces {@code $(NAME)} in commands, arguments and values by variables, as Kubernetes does: {@code $$} is a dollar sign,
@@ -10,6 +11,25 @@ final class Expansion {
     private Expansion() {}
 
     static String expand(String text, Map<String, String> variables) {
+        return expand(text, name -> variables.getOrDefault(name, "$(" + name + ")"));
+    }
+
+    /**
+     * As {@link #expand(String, Map)}, for texts that must not keep a reference.
+     *
+     * @throws ContainerConfigException if a variable does not exist
+     */
+    static String expandAll(String text, Map<String, String> variables) {
+        return expand(text, name -> {
+            String value = variables.get(name);
+            if (value == null) {
+                throw new ContainerConfigException("missing value for \"" + name + "\"");
+            }
+            return value;
+        });
+    }
+
+    private static String expand(String text, UnaryOperator<String> variables) {
         if (text.indexOf('$') < 0) {
             return text;
         }
@@ -30,9 +50,7 @@ final class Expansion {
                     result.append(text, at, text.length());
                     break;
                 }
-                String name = text.substring(at + 2, end);
-                String value = variables.get(name);
-                result.append(value == null ? text.substring(at, end + 1) : value);
+                result.append(variables.apply(text.substring(at + 2, end)));
                 at = end + 1;
             }
         }

@@ -44,11 +44,23 @@ final class Limits {
             case GUARANTEED -> OOM_GUARANTEED;
             case BEST_EFFORT -> OOM_BEST_EFFORT;
             case BURSTABLE -> {
-                long memory = container.request("memory").map(Quantity::toLong).orElse(0L);
+                long memory = memory(container);
+                if (container.isSidecar()) {
+                    // Not ended before the containers that need it.
+                    long least = pod.containers().stream()
+                            .mapToLong(Limits::memory)
+                            .min()
+                            .orElse(0);
+                    memory = Math.max(memory, least);
+                }
                 long adjust = node.memory() == 0 ? 0 : OOM_BEST_EFFORT * memory / node.memory();
                 // Always worse than a guaranteed container, and better than one that requests nothing.
                 yield (int) Math.clamp(OOM_BEST_EFFORT - adjust, 1_000 + OOM_GUARANTEED, OOM_BEST_EFFORT - 1);
             }
         };
+    }
+
+    private static long memory(ContainerSpec container) {
+        return container.request("memory").map(Quantity::toLong).orElse(0L);
     }
 }

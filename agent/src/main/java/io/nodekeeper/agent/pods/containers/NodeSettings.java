@@ -48,7 +48,17 @@ public record NodeSettings(
 
     /** The bytes of memory of the node; 0 if not known. */
     long memory() {
-        return capacity.get("memory")
+        return bytes(capacity);
+    }
+
+    /** The bytes of memory that the node's pods may use; 0 if not known. */
+    public long allocatableMemory() {
+        return bytes(allocatable);
+    }
+
+    private static long bytes(JsonObject resources) {
+        return resources
+                .get("memory")
                 .flatMap(Quantity::from)
                 .map(Quantity::toLong)
                 .orElse(0L);

@@ -91,7 +91,12 @@ public final class PodLabels {
 
     /** {@code LOGS/NAMESPACE_NAME_UID}. */
     public static Path logDirectory(Path logs, Pod pod) {
-        return logs.resolve(pod.namespace() + "_" + pod.name() + "_" + pod.uid());
+        return logDirectory(logs, pod.namespace(), pod.name(), pod.uid());
+    }
+
+    /** As {@link #logDirectory(Path, Pod)}, for a pod that is known by its names only. */
+    public static Path logDirectory(Path logs, String namespace, String name, String uid) {
+        return logs.resolve(namespace + "_" + name + "_" + uid);
     }
 
     /** The log of one attempt of a container, relative to the pod's directory. */

@@ -26,7 +26,7 @@ public final class Sandboxes {
                 ports(pod),
                 "",
                 namespaces(pod),
-                pod.containers().stream()
+                pod.allContainers().stream()
                         .anyMatch(container ->
                                 container.json().object("securityContext").bool("privileged")));
         return new SandboxConfig(
@@ -60,7 +60,7 @@ public final class Sandboxes {
         if (pod.hostNetwork()) {
             return ports;
         }
-        pod.containers()
+        pod.allContainers()
                 .forEach(container -> container
                         .json()
                         .array("ports")

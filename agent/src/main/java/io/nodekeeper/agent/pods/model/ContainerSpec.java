@@ -3,9 +3,12 @@ package io.nodekeeper.agent.pods.model;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.Optional;
+import java.util.OptionalInt;
 
-/** One entry of {@code spec.containers}. Immutable. */
+/** One entry of {@code spec.containers} or {@code spec.initContainers}. Immutable. */
 public record ContainerSpec(JsonObject json) {
+    /** The highest port of TCP. */
+    private static final int MOST_PORT = 65_535;
 
     /** When the node pulls an image. */
     public enum PullPolicy {
@@ -20,6 +23,37 @@ public record ContainerSpec(JsonObject json) {
     /** {@code name}. */
     public String name() {
         return json.text("name");
+    }
+
+    /** Whether it is an init container that continues to run beside the others: {@code restartPolicy: Always}. */
+    public boolean isSidecar() {
+        return json.text("restartPolicy").equals("Always");
+    }
+
+    /** The action of {@code lifecycle.postStart}. */
+    public Optional<Action> postStart() {
+        return Action.of(json.object("lifecycle").object("postStart"));
+    }
+
+    /** The action of {@code lifecycle.preStop}. */
+    public Optional<Action> preStop() {
+        return Action.of(json.object("lifecycle").object("preStop"));
+    }
+
+    /** The number of a port that is given as a number or as the name of one of its ports; empty if there is none. */
+    public OptionalInt port(String nameOrNumber) {
+        String number = json.array("ports")
+                .objects()
+                .filter(port -> port.text("name").equals(nameOrNumber))
+                .flatMap(port -> port.number("containerPort").stream())
+                .findFirst()
+                .map(String::valueOf)
+                .orElse(nameOrNumber);
+        if (!number.matches("\\d{1,5}")) {
+            return OptionalInt.empty();
+        }
+        int port = Integer.parseInt(number);
+        return port > 0 && port <= MOST_PORT ? OptionalInt.of(port) : OptionalInt.empty();
     }
 
     /** {@code image}. */

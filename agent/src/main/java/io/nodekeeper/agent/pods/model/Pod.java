@@ -2,11 +2,14 @@ package io.nodekeeper.agent.pods.model;
 
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** A pod of the API, or of a file in the same form. Defaults are those of the API. Immutable. */
 public record Pod(JsonObject json) implements ApiObject {
@@ -19,15 +22,11 @@ public record Pod(JsonObject json) implements ApiObject {
     /** See {@link #PENDING}: all containers ended, one of them with an error. */
     public static final String FAILED = "Failed";
 
-    /** The annotation of Kubernetes that says where a pod came from: {@code file}, {@code http} or {@code api}. */
-    public static final String CONFIG_SOURCE = "kubernetes.io/config.source";
-    /** The annotation of Kubernetes with the hash of a static pod. */
-    public static final String CONFIG_HASH = "kubernetes.io/config.hash";
-    /** The annotation of Kubernetes with the time at which the node first saw the pod. */
-    public static final String CONFIG_SEEN = "kubernetes.io/config.seen";
     /** The annotation of Kubernetes that marks the API's copy of a static pod, with the static pod's hash. */
     public static final String CONFIG_MIRROR = "kubernetes.io/config.mirror";
 
+    /** The lowest priority of Kubernetes' own classes. */
+    private static final long CRITICAL = 2_000_000_000L;
     /** Kubernetes' default grace period. */
     private static final long GRACE_SECONDS = 30;
 
@@ -44,6 +43,31 @@ public record Pod(JsonObject json) implements ApiObject {
     /** {@code spec.containers}. */
     public List<ContainerSpec> containers() {
         return spec().array("containers").objects().map(ContainerSpec::new).toList();
+    }
+
+    /** {@code spec.initContainers}, sidecars included. */
+    public List<ContainerSpec> initContainers() {
+        return spec().array("initContainers").objects().map(ContainerSpec::new).toList();
+    }
+
+    /** The init containers, then the containers. */
+    public List<ContainerSpec> allContainers() {
+        return Stream.concat(initContainers().stream(), containers().stream()).toList();
+    }
+
+    /** The container or init container of that name. */
+    public Optional<ContainerSpec> container(String name) {
+        return allContainers().stream()
+                .filter(container -> container.name().equals(name))
+                .findFirst();
+    }
+
+    /** The condition types of {@code spec.readinessGates}, which must be True for the pod to be Ready. */
+    public List<String> readinessGates() {
+        return spec().array("readinessGates")
+                .objects()
+                .map(gate -> gate.text("conditionType"))
+                .toList();
     }
 
     /** {@code spec.restartPolicy}. */
@@ -86,15 +110,55 @@ public record Pod(JsonObject json) implements ApiObject {
         return Duration.ofSeconds(Math.max(1, seconds));
     }
 
-    /** Whether it came from a file, and not from the API. */
-    public boolean isStatic() {
-        String source = annotations().getOrDefault(CONFIG_SOURCE, "api");
-        return !source.equals("api");
+    /** Whether it is one of the system's, which a node never evicts. */
+    public boolean isCritical() {
+        return priority() >= CRITICAL;
+    }
+
+    /** {@code spec.priority}; 0 if absent. */
+    public long priority() {
+        return spec().number("priority").orElse(0L);
+    }
+
+    /**
+     * What the pod requests of a resource, as the scheduler counts it: containers and sidecars together, or what an init
+     * container needs beside the sidecars before it, if that is more.
+     */
+    public Quantity request(String resource) {
+        return total(container -> container.request(resource).orElse(Quantity.ZERO));
+    }
+
+    /** The sum of limits, counted as {@link #request}; empty if a container has none. */
+    public Optional<Quantity> limit(String resource) {
+        return allContainers().stream()
+                        .allMatch(container -> container.limit(resource).isPresent())
+                ? Optional.of(total(container -> container.limit(resource).orElseThrow()))
+                : Optional.empty();
+    }
+
+    private Quantity total(Function<ContainerSpec, Quantity> amount) {
+        Quantity sidecars = Quantity.ZERO;
+        Quantity most = Quantity.ZERO;
+        for (ContainerSpec init : initContainers()) {
+            Quantity own = amount.apply(init);
+            if (init.isSidecar()) {
+                sidecars = sidecars.plus(own);
+            }
+            Quantity beside = init.isSidecar() ? sidecars : sidecars.plus(own);
+            most = beside.compareTo(most) > 0 ? beside : most;
+        }
+        Quantity sum = containers().stream().map(amount).reduce(sidecars, Quantity::plus);
+        return sum.compareTo(most) > 0 ? sum : most;
     }
 
     /** Whether it is the API's copy of a static pod. */
     public boolean isMirror() {
         return annotations().containsKey(CONFIG_MIRROR);
+    }
+
+    /** Of the API's copy of a static pod: the static pod's hash; empty for others. */
+    public String mirrorHash() {
+        return annotations().getOrDefault(CONFIG_MIRROR, "");
     }
 
     /** {@code NAMESPACE/NAME}. */

@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /** Kubernetes' classes of service, by what a pod requests of processor and memory. */
 public enum Qos {
-    /** Every container has limits for both, and requests that much. */
+    /** Every container, init containers included, has limits for both, and requests that much. */
     GUARANTEED("Guaranteed"),
     /** Some container requests or limits something. */
     BURSTABLE("Burstable"),
@@ -30,7 +30,7 @@ public enum Qos {
     public static Qos of(Pod pod) {
         boolean any = false;
         boolean all = true;
-        for (ContainerSpec container : pod.containers()) {
+        for (ContainerSpec container : pod.allContainers()) {
             for (String resource : COMPUTE) {
                 Optional<Quantity> limit = container.limit(resource).filter(amount -> !amount.isZero());
                 Optional<Quantity> request = container.request(resource).filter(amount -> !amount.isZero());

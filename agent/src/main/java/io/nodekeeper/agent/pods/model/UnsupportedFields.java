@@ -12,20 +12,24 @@ import java.util.Set;
  */
 public final class UnsupportedFields {
     /** Fields of the pod's spec. */
-    private static final List<String> POD =
-            List.of("initContainers", "runtimeClassName", "resourceClaims", "readinessGates", "overhead");
+    private static final List<String> POD = List.of("runtimeClassName", "resourceClaims", "overhead");
     /** Fields of each container. */
-    private static final List<String> CONTAINER =
-            List.of("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "volumeDevices");
+    private static final List<String> CONTAINER = List.of("volumeDevices", "restartPolicyRules");
+    /** The hooks of a container. */
+    private static final Set<String> HOOKS = Set.of("postStart", "preStop");
     /** Fields of a security context. */
     private static final List<String> SECURITY =
             List.of("seLinuxOptions", "appArmorProfile", "windowsOptions", "sysctls");
     /** The resources that this agent limits or counts. */
     private static final Set<String> RESOURCES = Set.of("cpu", "memory", "ephemeral-storage");
+    /** The media of {@code emptyDir}: the node's disk, and memory. */
+    private static final Set<String> MEDIA = Set.of("", "Memory");
+    /** The sources of {@code projected} volumes. */
+    private static final Set<String> PROJECTIONS = Set.of("configMap", "secret", "downwardAPI", "serviceAccountToken");
 
     private UnsupportedFields() {}
 
-    /** The first such field as a path, for example {@code spec.initContainers}; empty if there is none. */
+    /** The first such field as a path, for example {@code spec.runtimeClassName}; empty if there is none. */
     public static Optional<String> first(Pod pod) {
         List<String> found = new ArrayList<>();
         JsonObject spec = pod.spec();
@@ -35,8 +39,19 @@ public final class UnsupportedFields {
         }
         security("spec.securityContext", spec.object("securityContext"), found);
         volumes(spec, found);
+        for (ContainerSpec container : pod.initContainers()) {
+            String path = "spec.initContainers[" + container.name() + "]";
+            container(path, container.json(), found);
+            if (container.json().has("restartPolicy") && !container.isSidecar()) {
+                found.add(path + ".restartPolicy");
+            }
+        }
         for (ContainerSpec container : pod.containers()) {
-            container("spec.containers[" + container.name() + "]", container.json(), found);
+            String path = "spec.containers[" + container.name() + "]";
+            container(path, container.json(), found);
+            if (container.json().has("restartPolicy")) {
+                found.add(path + ".restartPolicy");
+            }
         }
         return found.stream().findFirst();
     }
@@ -46,16 +61,23 @@ public final class UnsupportedFields {
             String path = "spec.volumes[" + volume.text("name") + "]";
             VolumeKind.of(volume)
                     .ifPresentOrElse(
-                            kind -> {
-                                if (kind == VolumeKind.EMPTY_DIR
-                                        && !volume.object("emptyDir")
-                                                .text("medium")
-                                                .isEmpty()) {
-                                    found.add(path + ".emptyDir.medium");
-                                }
-                            },
+                            kind -> volume(path + "." + kind.field(), kind, volume.object(kind.field()), found),
                             () -> found.add(path + "." + VolumeKind.name(volume)));
         });
+    }
+
+    private static void volume(String path, VolumeKind kind, JsonObject source, List<String> found) {
+        if (kind == VolumeKind.EMPTY_DIR && !MEDIA.contains(source.text("medium"))) {
+            found.add(path + ".medium");
+        }
+        if (kind == VolumeKind.PROJECTED) {
+            source.array("sources")
+                    .objects()
+                    .forEach(part -> part.fields().keySet().stream()
+                            .filter(field -> part.has(field) && !PROJECTIONS.contains(field))
+                            .map(field -> path + ".sources." + field)
+                            .forEach(found::add));
+        }
     }
 
     private static void container(String path, JsonObject container, List<String> found) {
@@ -63,6 +85,7 @@ public final class UnsupportedFields {
                 .filter(container::has)
                 .map(field -> path + "." + field)
                 .forEach(found::add);
+        actions(path, container, found);
         security(path + ".securityContext", container.object("securityContext"), found);
         for (String kind : List.of("requests", "limits")) {
             container.object("resources").object(kind).fields().keySet().stream()
@@ -71,10 +94,26 @@ public final class UnsupportedFields {
                     .forEach(found::add);
         }
         container.array("volumeMounts").objects().forEach(mount -> {
-            for (String field : List.of("subPath", "subPathExpr", "recursiveReadOnly")) {
-                if (mount.has(field)) {
-                    found.add(path + ".volumeMounts[" + mount.text("mountPath") + "]." + field);
-                }
+            if (mount.has("recursiveReadOnly")) {
+                found.add(path + ".volumeMounts[" + mount.text("mountPath") + "].recursiveReadOnly");
+            }
+        });
+    }
+
+    /** Probes and hooks whose action is not known, and those that Kubernetes accepts and never runs. */
+    private static void actions(String path, JsonObject container, List<String> found) {
+        for (ProbeKind kind : ProbeKind.values()) {
+            JsonObject probe = container.object(kind.field());
+            if (container.has(kind.field()) && (Action.of(probe).isEmpty() || probe.has("sleep"))) {
+                found.add(path + "." + kind.field());
+            }
+        }
+        JsonObject lifecycle = container.object("lifecycle");
+        lifecycle.fields().keySet().forEach(name -> {
+            JsonObject hook = lifecycle.object(name);
+            boolean known = HOOKS.contains(name) && Action.of(hook).isPresent();
+            if (!known || hook.has("tcpSocket") || hook.has("grpc")) {
+                found.add(path + ".lifecycle." + name);
             }
         });
     }

@@ -2,14 +2,26 @@ package io.nodekeeper.agent.pods.model;
 
 import io.nodekeeper.api.json.JsonObject;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 
 /** The kinds of volumes that this agent can prepare. */
 public enum VolumeKind {
     /** A directory that lives as long as its pod. */
     EMPTY_DIR("emptyDir", "kubernetes.io~empty-dir"),
     /** A path of the host. */
-    HOST_PATH("hostPath", "kubernetes.io~host-path");
+    HOST_PATH("hostPath", "kubernetes.io~host-path"),
+    /** Files with the values of a ConfigMap. */
+    CONFIG_MAP("configMap", "kubernetes.io~configmap"),
+    /** Files with the values of a Secret. */
+    SECRET("secret", "kubernetes.io~secret"),
+    /** Files with fields of the pod. */
+    DOWNWARD_API("downwardAPI", "kubernetes.io~downward-api"),
+    /** Files of several sources in one directory. */
+    PROJECTED("projected", "kubernetes.io~projected");
+
+    private static final Set<VolumeKind> FROM_API = EnumSet.of(CONFIG_MAP, SECRET, DOWNWARD_API, PROJECTED);
 
     private final String field;
     private final String directory;
@@ -27,6 +39,11 @@ public enum VolumeKind {
     /** The kubelet's directory for volumes of this kind, below the pod's {@code volumes}. */
     public String directory() {
         return directory;
+    }
+
+    /** Whether the node writes its files from objects of the API and keeps them up to date; containers only read them. */
+    public boolean isFromApi() {
+        return FROM_API.contains(this);
     }
 
     /** The kind of an entry of {@code spec.volumes}; empty if this agent cannot prepare it. */

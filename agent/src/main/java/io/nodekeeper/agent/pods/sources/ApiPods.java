@@ -7,7 +7,6 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,19 +32,19 @@ public final class ApiPods {
         reflector = new Reflector(client, selection, random, new Reflector.Handler() {
             @Override
             public void onReplace(List<JsonObject> objects) {
-                replace(objects.stream().map(ApiPods::pod).toList());
+                replace(objects.stream().map(Pod::new).toList());
             }
 
             @Override
             public void onChange(JsonObject object) {
-                Pod pod = pod(object);
+                Pod pod = new Pod(object);
                 pods.put(pod.uid(), pod);
                 changed.accept(pod);
             }
 
             @Override
             public void onDelete(JsonObject object) {
-                Pod pod = pod(object);
+                Pod pod = new Pod(object);
                 pods.remove(pod.uid());
                 changed.accept(pod);
             }
@@ -72,9 +71,9 @@ public final class ApiPods {
         return Optional.ofNullable(pods.get(uid));
     }
 
-    /** All pods. */
-    public Collection<Pod> all() {
-        return pods.values();
+    /** All pods of the node. */
+    public List<Pod> pods() {
+        return List.copyOf(pods.values());
     }
 
     private void replace(List<Pod> listed) {
@@ -88,10 +87,5 @@ public final class ApiPods {
         listed.forEach(pod -> pods.put(pod.uid(), pod));
         seen = true;
         all.forEach(changed);
-    }
-
-    /** Objects in a list have neither kind nor version, which events about them need not know. */
-    private static Pod pod(JsonObject object) {
-        return new Pod(object);
     }
 }

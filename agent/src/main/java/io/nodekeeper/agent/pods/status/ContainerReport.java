@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.pods.status;
 
 import io.nodekeeper.agent.pods.containers.PodLabels;
+import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.sync.Decision;
 import io.nodekeeper.agent.pods.sync.Observed;
@@ -9,10 +10,11 @@ import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.ContainerStatus;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * One entry of {@code status.containerStatuses}. Immutable.
+ * One entry of {@code status.containerStatuses} or {@code status.initContainerStatuses}. Immutable.
  *
  * @param json the entry
  * @param stage what it counts as for the pod's phase
@@ -34,26 +36,68 @@ record ContainerReport(JsonObject json, Stage stage) {
     }
 
     boolean isReady() {
-        return stage == Stage.RUNNING;
+        return json.bool("ready");
+    }
+
+    boolean isStarted() {
+        return json.bool("started");
     }
 
     /**
-     * The entry for {@code container}.
+     * What is known about all containers of a pod. Immutable.
+     *
+     * @param health of running containers, by the runtime's id; those that are missing have no probes
+     * @param runtime the runtime's name, such as {@code containerd}
+     * @param creating why a container waits of which nothing else is known
+     */
+    record Known(Observed observed, Map<String, ContainerHealth> health, String runtime, String creating) {}
+
+    /**
+     * The entry for an init container that is not a sidecar, of a pod whose main containers have begun or not. It is ready once
+     * it has succeeded. One that the runtime has forgotten must have succeeded if main containers have begun.
+     */
+    static ContainerReport ofInit(
+            ContainerSpec container,
+            Known known,
+            Optional<Decision.Waiting> waiting,
+            JsonObject before,
+            boolean begun) {
+        ContainerReport report = of(container, known, waiting, before);
+        if (begun && known.observed().newest(container.name()).isEmpty()) {
+            JsonObject ended = before.object("state").has("terminated")
+                    ? before.object("state")
+                    : state(
+                            "terminated",
+                            JsonObject.builder()
+                                    .put("exitCode", 0)
+                                    .put("reason", "Completed")
+                                    .put(
+                                            "message",
+                                            "Unable to get init container status from container runtime and pod has been"
+                                                    + " initialized, treat it as exited normally")
+                                    .build());
+            report = new ContainerReport(
+                    report.json.toBuilder().put("state", ended).build(), stage(ended, JsonObject.EMPTY));
+        }
+        JsonObject ended = report.json.object("state").object("terminated");
+        boolean ready = ended.number("exitCode").filter(code -> code == 0).isPresent();
+        return new ContainerReport(report.json.toBuilder().put("ready", ready).build(), report.stage);
+    }
+
+    /**
+     * The entry for a main container or a sidecar.
      *
      * @param waiting why it does not run, if it shall
-     * @param runtime the runtime's name, such as {@code containerd}
      * @param before the last reported entry of that container; empty without one
      */
     static ContainerReport of(
-            ContainerSpec container,
-            Observed observed,
-            Optional<Decision.Waiting> waiting,
-            String runtime,
-            JsonObject before) {
+            ContainerSpec container, Known known, Optional<Decision.Waiting> waiting, JsonObject before) {
+        Observed observed = known.observed();
+        String runtime = known.runtime();
         Optional<ContainerStatus> newest = observed.newest(container.name());
         // A container that starts again in a moment is shown as ended, as by a kubelet.
         boolean delayed = waiting.map(Decision.Waiting::reason)
-                .filter(reason -> !reason.equals(Reasons.CONTAINER_CREATING))
+                .filter(reason -> !reason.equals(known.creating()))
                 .isPresent();
         boolean waits = newest.isEmpty()
                 || newest.get().state() == ContainerState.CREATED
@@ -64,14 +108,16 @@ record ContainerReport(JsonObject json, Stage stage) {
         JsonObject lastState = last.map(ended -> terminated(ended, runtime))
                 .orElseGet(() -> newest.isPresent() ? JsonObject.EMPTY : lastState(before));
         JsonObject state = waits
-                ? waiting(waiting.orElseGet(() -> new Decision.Waiting(Reasons.CONTAINER_CREATING, "")))
+                ? waiting(waiting.orElseGet(() -> new Decision.Waiting(known.creating(), "")))
                 : state(newest.orElseThrow(), runtime);
         boolean running = state.has("running");
+        ContainerHealth health =
+                newest.map(status -> known.health().get(status.id())).orElse(ContainerHealth.GOOD);
         JsonObject.Builder entry = JsonObject.builder()
                 .put("name", container.name())
                 .put("state", state)
                 .put("lastState", lastState)
-                .put("ready", running)
+                .put("ready", running && health.started() && health.ready())
                 .put(
                         "restartCount",
                         newest.map(PodLabels::restartCount)
@@ -85,7 +131,7 @@ record ContainerReport(JsonObject json, Stage stage) {
                                 .orElse(container.image()))
                 .put("imageID", newest.map(status -> status.origin().imageRef()).orElse(""));
         newest.ifPresent(status -> entry.put("containerID", runtime + "://" + status.id()));
-        entry.put("started", running);
+        entry.put("started", running && health.started());
         return new ContainerReport(entry.build(), stage(state, lastState));
     }
 

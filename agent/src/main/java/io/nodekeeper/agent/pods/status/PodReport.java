@@ -1,12 +1,14 @@
 package io.nodekeeper.agent.pods.status;
 
 import io.nodekeeper.agent.pleg.PodStatus;
+import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.Qos;
 import io.nodekeeper.agent.pods.status.ContainerReport.Stage;
 import io.nodekeeper.agent.pods.sync.Decision;
 import io.nodekeeper.agent.pods.sync.Observed;
+import io.nodekeeper.agent.pods.sync.Reasons;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.KubeTime;
@@ -28,21 +30,32 @@ public final class PodReport {
     private static final Set<String> OWN =
             Set.of("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled");
 
+    /** Says that the pod is ended by somebody else than its owner. */
+    private static final String TARGET = "DisruptionTarget";
+
     private final Wanted wanted;
     private final Pod pod;
     private final PodStatus observed;
     private final Inputs inputs;
     private final JsonObject before;
     private final List<ContainerReport> containers;
+    /** In the pod's order. */
+    private final List<ContainerReport> init;
 
     /**
      * What a report needs besides the pod. Immutable.
      *
      * @param waiting by container: why it does not run
+     * @param health of running containers, by the runtime's id
      * @param hostIps the node's addresses, the primary one first
      * @param runtime the runtime's name, such as {@code containerd}
      */
-    public record Inputs(Map<String, Decision.Waiting> waiting, List<String> hostIps, String runtime, Instant now) {}
+    public record Inputs(
+            Map<String, Decision.Waiting> waiting,
+            Map<String, ContainerHealth> health,
+            List<String> hostIps,
+            String runtime,
+            Instant now) {}
 
     private PodReport(Wanted wanted, PodStatus observed, JsonObject before, Inputs inputs) {
         this.wanted = wanted;
@@ -51,18 +64,39 @@ public final class PodReport {
         this.inputs = inputs;
         this.before = before;
         Observed view = new Observed(observed);
-        Map<String, JsonObject> known = before.array("containerStatuses")
-                .objects()
-                .collect(Collectors.toMap(entry -> entry.text("name"), entry -> entry, (first, second) -> first));
+        ContainerReport.Known known = new ContainerReport.Known(
+                view,
+                inputs.health(),
+                inputs.runtime(),
+                pod.initContainers().isEmpty() ? Reasons.CONTAINER_CREATING : Reasons.POD_INITIALIZING);
+        Map<String, JsonObject> last = entries("containerStatuses");
         containers = pod.containers().stream()
                 .sorted(Comparator.comparing(ContainerSpec::name))
-                .map(container -> ContainerReport.of(
-                        container,
-                        view,
-                        Optional.ofNullable(inputs.waiting().get(container.name())),
-                        inputs.runtime(),
-                        known.getOrDefault(container.name(), JsonObject.EMPTY)))
+                .map(container -> ContainerReport.of(container, known, waiting(container), entry(last, container)))
                 .toList();
+        boolean begun = pod.containers().stream()
+                .anyMatch(container -> view.newest(container.name()).isPresent());
+        Map<String, JsonObject> lastInit = entries("initContainerStatuses");
+        init = pod.initContainers().stream()
+                .map(container -> container.isSidecar()
+                        ? ContainerReport.of(container, known, waiting(container), entry(lastInit, container))
+                        : ContainerReport.ofInit(
+                                container, known, waiting(container), entry(lastInit, container), begun))
+                .toList();
+    }
+
+    private Map<String, JsonObject> entries(String field) {
+        return before.array(field)
+                .objects()
+                .collect(Collectors.toMap(entry -> entry.text("name"), entry -> entry, (first, second) -> first));
+    }
+
+    private static JsonObject entry(Map<String, JsonObject> entries, ContainerSpec container) {
+        return entries.getOrDefault(container.name(), JsonObject.EMPTY);
+    }
+
+    private Optional<Decision.Waiting> waiting(ContainerSpec container) {
+        return Optional.ofNullable(inputs.waiting().get(container.name()));
     }
 
     /** The status; {@code before} is the last one that was reported, and keeps the times of what did not change. */
@@ -81,14 +115,19 @@ public final class PodReport {
             status.put("podIP", own.getFirst()).put("podIPs", ips(own));
         }
         String started = before.text("startTime");
+        wanted.eviction().ifPresent(why -> status.put("reason", why.reason()).put("message", why.message()));
+        if (!init.isEmpty()) {
+            status.put("initContainerStatuses", statuses(init));
+        }
         return status.put("startTime", started.isEmpty() ? KubeTime.format(inputs.now()) : started)
-                .put(
-                        "containerStatuses",
-                        new JsonArray(containers.stream()
-                                .<JsonValue>map(ContainerReport::json)
-                                .toList()))
+                .put("containerStatuses", statuses(containers))
                 .put("qosClass", Qos.of(pod).text())
                 .build();
+    }
+
+    private static JsonArray statuses(List<ContainerReport> reports) {
+        return new JsonArray(
+                reports.stream().<JsonValue>map(ContainerReport::json).toList());
     }
 
     private static JsonArray ips(List<String> addresses) {
@@ -104,19 +143,53 @@ public final class PodReport {
         long running = count(Stage.RUNNING);
         long waiting = count(Stage.WAITING);
         long failed = count(Stage.FAILED);
+        boolean helped = init.stream().anyMatch(report -> report.stage() == Stage.RUNNING);
+        if (wanted.eviction().isPresent() && running == 0 && !helped) {
+            return Pod.FAILED;
+        }
         if (!wanted.run() && running == 0 && waiting == 0) {
             return failed > 0 ? Pod.FAILED : Pod.SUCCEEDED;
+        }
+        boolean never = pod.restartPolicy() == Pod.RestartPolicy.NEVER;
+        if (never && waiting == containers.size() && initFailed()) {
+            return Pod.FAILED;
         }
         if (waiting > 0) {
             return Pod.PENDING;
         }
+        // A pod has not completed while a sidecar still runs.
+        running += init.stream()
+                .filter(sidecar -> sidecar.stage() == Stage.RUNNING)
+                .count();
         if (running > 0 || pod.restartPolicy() == Pod.RestartPolicy.ALWAYS) {
             return Pod.RUNNING;
         }
         if (failed == 0) {
             return Pod.SUCCEEDED;
         }
-        return pod.restartPolicy() == Pod.RestartPolicy.NEVER ? Pod.FAILED : Pod.RUNNING;
+        return never ? Pod.FAILED : Pod.RUNNING;
+    }
+
+    /** Whether an init container that is not a sidecar ended with an error. */
+    private boolean initFailed() {
+        for (int i = 0; i < init.size(); i++) {
+            if (!pod.initContainers().get(i).isSidecar() && init.get(i).stage() == Stage.FAILED) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The init containers that the main ones wait for: those that have not succeeded, and sidecars that have not started. */
+    private List<String> incomplete() {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < init.size(); i++) {
+            ContainerReport report = init.get(i);
+            if (pod.initContainers().get(i).isSidecar() ? !report.isStarted() : !report.isReady()) {
+                names.add(report.json().text("name"));
+            }
+        }
+        return names;
     }
 
     private long count(Stage stage) {
@@ -128,38 +201,94 @@ public final class PodReport {
     private JsonArray conditions(String phase) {
         boolean sandbox = !observed.sandboxes().isEmpty()
                 && observed.sandboxes().getFirst().sandbox().ready();
-        List<String> unready = containers.stream()
-                .filter(container -> !container.isReady())
-                .map(container -> container.json().text("name"))
-                .toList();
-        boolean ready = unready.isEmpty() && !phase.equals(Pod.SUCCEEDED) && !phase.equals(Pod.FAILED);
-        String reason = ready
-                ? ""
-                : switch (phase) {
-                    case Pod.SUCCEEDED -> "PodCompleted";
-                    case Pod.FAILED -> "PodFailed";
-                    default -> "ContainersNotReady";
-                };
-        String message = reason.equals("ContainersNotReady")
-                ? "containers with unready status: [" + String.join(" ", unready) + "]"
-                : "";
         List<JsonValue> conditions = new ArrayList<>();
-        conditions.add(condition("PodReadyToStartContainers", sandbox, "", ""));
-        conditions.add(condition("Initialized", true, phase.equals(Pod.SUCCEEDED) ? "PodCompleted" : "", ""));
-        conditions.add(condition("Ready", ready, reason, message));
-        conditions.add(condition("ContainersReady", ready, reason, message));
-        conditions.add(condition("PodScheduled", true, "", ""));
+        Verdict ready = containersReady(phase);
+        Verdict gates = ready.holds() ? gates() : ready;
+        conditions.add(condition("PodReadyToStartContainers", new Verdict(sandbox, "", "")));
+        conditions.add(condition("Initialized", initialized(phase)));
+        conditions.add(condition("Ready", gates));
+        conditions.add(condition("ContainersReady", ready));
+        conditions.add(condition("PodScheduled", new Verdict(true, "", "")));
+        wanted.eviction()
+                .filter(Wanted.Eviction::disrupted)
+                .ifPresent(why ->
+                        conditions.add(condition(TARGET, new Verdict(true, "TerminationByKubelet", why.message()))));
         // Conditions of others, such as DisruptionTarget, stay.
         pod.status()
                 .array("conditions")
                 .objects()
                 .filter(condition -> !OWN.contains(condition.text("type")))
+                .filter(condition ->
+                        wanted.eviction().isEmpty() || !condition.text("type").equals(TARGET))
                 .forEach(conditions::add);
         return new JsonArray(conditions);
     }
 
-    private JsonObject condition(String type, boolean holds, String reason, String message) {
-        String status = holds ? Condition.TRUE : Condition.FALSE;
+    /** Whether a condition holds, and why not. */
+    private record Verdict(boolean holds, String reason, String message) {}
+
+    private Verdict containersReady(String phase) {
+        if (phase.equals(Pod.SUCCEEDED)) {
+            return new Verdict(false, "PodCompleted", "");
+        }
+        if (phase.equals(Pod.FAILED)) {
+            return new Verdict(false, "PodFailed", "");
+        }
+        List<String> unready = new ArrayList<>();
+        for (int i = 0; i < init.size(); i++) {
+            if (pod.initContainers().get(i).isSidecar() && !init.get(i).isReady()) {
+                unready.add(init.get(i).json().text("name"));
+            }
+        }
+        containers.stream()
+                .filter(container -> !container.isReady())
+                .forEach(container -> unready.add(container.json().text("name")));
+        return unready.isEmpty()
+                ? new Verdict(true, "", "")
+                : new Verdict(
+                        false,
+                        "ContainersNotReady",
+                        "containers with unready status: [" + String.join(" ", unready) + "]");
+    }
+
+    private Verdict initialized(String phase) {
+        if (phase.equals(Pod.SUCCEEDED)) {
+            return new Verdict(true, "PodCompleted", "");
+        }
+        List<String> incomplete = incomplete();
+        // Once main containers have started, a sidecar that starts again changes nothing.
+        boolean begun = count(Stage.WAITING) < containers.size();
+        return incomplete.isEmpty() || begun
+                ? new Verdict(true, "", "")
+                : new Verdict(
+                        false,
+                        "ContainersNotInitialized",
+                        "containers with incomplete status: [" + String.join(" ", incomplete) + "]");
+    }
+
+    /** The conditions that the pod must have besides, set by others. */
+    private Verdict gates() {
+        List<String> missing = new ArrayList<>();
+        for (String type : pod.readinessGates()) {
+            Optional<String> status = pod.status()
+                    .array("conditions")
+                    .objects()
+                    .filter(condition -> condition.text("type").equals(type))
+                    .map(condition -> condition.text("status"))
+                    .findFirst();
+            if (status.isEmpty()) {
+                missing.add("corresponding condition of pod readiness gate \"" + type + "\" does not exist.");
+            } else if (!status.get().equals(Condition.TRUE)) {
+                missing.add("the status of pod readiness gate \"" + type + "\" is not \"True\", but " + status.get());
+            }
+        }
+        return missing.isEmpty()
+                ? new Verdict(true, "", "")
+                : new Verdict(false, "ReadinessGatesNotReady", String.join(", ", missing));
+    }
+
+    private JsonObject condition(String type, Verdict verdict) {
+        String status = verdict.holds() ? Condition.TRUE : Condition.FALSE;
         String since = before.array("conditions")
                 .objects()
                 .filter(old ->
@@ -171,8 +300,8 @@ public final class PodReport {
                 .put("type", type)
                 .put("status", status)
                 .put("lastTransitionTime", since)
-                .putUnlessEmpty("reason", reason)
-                .putUnlessEmpty("message", message)
+                .putUnlessEmpty("reason", verdict.reason())
+                .putUnlessEmpty("message", verdict.message())
                 .build();
     }
 }

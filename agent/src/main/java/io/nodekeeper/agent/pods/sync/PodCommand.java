@@ -19,18 +19,22 @@ public sealed interface PodCommand {
     /** Removes a stopped sandbox and its containers. */
     record RemoveSandbox(String id) implements PodCommand {}
 
-    /** Gets the image of a container if necessary, creates the container in a sandbox, and starts it. */
+    /** Gets the image of a container if necessary, creates the container in a sandbox, starts it, and runs its hook. */
     record StartContainer(ContainerSpec container, String sandbox, int attempt) implements PodCommand {}
 
     /**
-     * Ends containers, all at the same time.
+     * Ends containers, all at the same time, but sidecars after the others and in reverse order. Their hooks run first.
      *
-     * @param grace the time that they have to end by themselves
+     * @param grace the time that they have to end by themselves, hooks included
      */
     record KillContainers(List<Kill> containers, Duration grace) implements PodCommand {}
 
-    /** A container that must end. */
-    record Kill(String id, String name) {}
+    /**
+     * A container that must end.
+     *
+     * @param message why, for the event
+     */
+    record Kill(String id, String name, String message) {}
 
     /** Removes a container that does not run, and its log. */
     record RemoveContainer(String id, String name, int attempt) implements PodCommand {}

@@ -18,8 +18,7 @@ import java.util.Set;
  * @param nextAttempt the number of the next sandbox, if higher than what the runtime shows
  * @param stopped the sandboxes whose stop succeeded
  * @param restarts by container and its hash: its newest start after an end
- * @param pulls by image: the pause between its pulls
- * @param pulledAt by image: when its pull last failed
+ * @param pulls by image: the pause after its last failed pull
  * @param problems by container, or {@link #POD}: why it does not start, and when to try again
  * @param waited by container: the restart that a back-off event was sent about
  * @param cleaned whether directories and logs were removed
@@ -31,14 +30,13 @@ public record PodMemory(
         Set<String> stopped,
         Map<String, Restart> restarts,
         Map<String, Pause> pulls,
-        Map<String, Instant> pulledAt,
         Map<String, Problem> problems,
         Map<String, String> waited,
         boolean cleaned,
         boolean deleted) {
     /** A pod of which nothing is known. */
     public static final PodMemory EMPTY =
-            new PodMemory(false, 0, Set.of(), Map.of(), Map.of(), Map.of(), Map.of(), Map.of(), false, false);
+            new PodMemory(false, 0, Set.of(), Map.of(), Map.of(), Map.of(), Map.of(), false, false);
 
     /** The key of problems that concern the pod as a whole: its volumes or its sandbox. */
     public static final String POD = "";
@@ -88,7 +86,6 @@ public record PodMemory(
             case PodCommand.StartContainer start -> {
                 change.problems.remove(start.container().name());
                 change.pulls.remove(start.container().image());
-                change.pulledAt.remove(start.container().image());
             }
             case PodCommand.KillContainers kill -> {}
             case PodCommand.RemoveContainer remove -> {}
@@ -112,8 +109,10 @@ public record PodMemory(
                 String image = start.container().image();
                 Pause next = pulls.getOrDefault(image, Pause.NONE).next(now);
                 change.pulls.put(image, next);
-                change.pulledAt.put(image, now);
                 pause = next.length();
+            } else if (failed.reason().equals(Reasons.POST_START_HOOK_ERROR)) {
+                // The container ran: the pause between its restarts is enough.
+                pause = Duration.ZERO;
             }
         }
         int failures = problem(key).map(Problem::failures).orElse(0) + 1;
@@ -163,7 +162,6 @@ public record PodMemory(
         private final Set<String> stopped;
         private final Map<String, Restart> restarts;
         private final Map<String, Pause> pulls;
-        private final Map<String, Instant> pulledAt;
         private final Map<String, Problem> problems;
         private final Map<String, String> waited;
         private boolean cleaned;
@@ -175,7 +173,6 @@ public record PodMemory(
             stopped = new HashSet<>(before.stopped);
             restarts = new HashMap<>(before.restarts);
             pulls = new HashMap<>(before.pulls);
-            pulledAt = new HashMap<>(before.pulledAt);
             problems = new HashMap<>(before.problems);
             waited = new HashMap<>(before.waited);
             cleaned = before.cleaned;
@@ -189,7 +186,6 @@ public record PodMemory(
                     Set.copyOf(stopped),
                     Map.copyOf(restarts),
                     Map.copyOf(pulls),
-                    Map.copyOf(pulledAt),
                     Map.copyOf(problems),
                     Map.copyOf(waited),
                     cleaned,

@@ -2,8 +2,10 @@ package io.nodekeeper.agent.pods.sync;
 
 import io.nodekeeper.agent.pleg.PodStatus;
 import io.nodekeeper.agent.pods.containers.PodLabels;
+import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.ProbeSpec;
 import io.nodekeeper.agent.pods.model.UnsupportedFields;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.ContainerStatus;
@@ -15,13 +17,17 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Decides what must be done for one pod. The rules are the kubelet's: a pod has one ready sandbox; a container is started
- * if none of its name runs and the restart policy allows it; a sandbox that is no longer ready is replaced, and with it all
+ * if none of its name runs and the restart policy allows it; main containers wait for the init containers ({@link InitProgress});
+ * a container whose liveness or startup probe failed is ended; a sandbox that is no longer ready is replaced, and with it all
  * containers; a pod that must end is stopped first, then removed, then deleted from the API. Pure: the same inputs give the
  * same decision, and a decision that was carried out gives another one.
  */
@@ -36,6 +42,7 @@ public final class PodSync {
     private final Wanted wanted;
     private final Pod pod;
     private final Observed observed;
+    private final Map<String, ContainerHealth> health;
     private final boolean networkReady;
     private final Instant now;
     private final List<PodCommand> commands = new ArrayList<>();
@@ -44,11 +51,18 @@ public final class PodSync {
     private Optional<Instant> wakeAt = Optional.empty();
     private PodMemory memory;
 
-    private PodSync(Wanted wanted, PodStatus status, PodMemory memory, boolean networkReady, Instant now) {
+    private PodSync(
+            Wanted wanted,
+            PodStatus status,
+            PodMemory memory,
+            Map<String, ContainerHealth> health,
+            boolean networkReady,
+            Instant now) {
         this.wanted = wanted;
         this.pod = wanted.pod();
         this.observed = new Observed(status);
         this.memory = memory;
+        this.health = health;
         this.networkReady = networkReady;
         this.now = now;
     }
@@ -57,11 +71,18 @@ public final class PodSync {
      * The decision.
      *
      * @param status what the runtime showed after the last command ended
+     * @param health of the running containers that have probes, by the runtime's id
      * @param networkReady whether the runtime can give a pod a network
      * @param now by the wall clock, as the runtime's times are
      */
-    public static Decision step(Wanted wanted, PodStatus status, PodMemory memory, boolean networkReady, Instant now) {
-        PodSync sync = new PodSync(wanted, status, memory, networkReady, now);
+    public static Decision step(
+            Wanted wanted,
+            PodStatus status,
+            PodMemory memory,
+            Map<String, ContainerHealth> health,
+            boolean networkReady,
+            Instant now) {
+        PodSync sync = new PodSync(wanted, status, memory, health, networkReady, now);
         if (!wanted.run()) {
             sync.end();
         } else if (wanted.pod().isTerminal()) {
@@ -74,40 +95,48 @@ public final class PodSync {
     }
 
     private void run() {
-        List<ContainerSpec> due = new ArrayList<>();
-        List<PodCommand.Kill> replaced = new ArrayList<>();
         boolean ready = observed.sandbox().map(PodSandbox::ready).orElse(false);
+        List<ContainerSpec> due = new ArrayList<>();
+        Map<Duration, List<PodCommand.Kill>> kills = new TreeMap<>();
         boolean lives = false;
         for (ContainerSpec container : pod.containers()) {
             Optional<ContainerStatus> newest = observed.newest(container.name());
             boolean runs = newest.filter(Observed::mayRun).isPresent();
-            boolean changed =
-                    newest.filter(status -> isChanged(container, status)).isPresent();
-            if (runs && ready && !changed) {
+            Optional<String> fault = newest.flatMap(status -> fault(container, status));
+            if (runs && ready && fault.isEmpty()) {
                 lives = true;
             } else if (runs && ready) {
-                replaced.add(kill(newest.orElseThrow()));
+                addKill(newest.orElseThrow(), fault.orElseThrow(), kills);
             } else if (runs || newest.isEmpty() || restarts(newest.get())) {
                 due.add(container);
             }
         }
-        if (due.isEmpty() && replaced.isEmpty()) {
-            if (lives) {
-                tidy();
-            } else {
-                // All have ended; containers and logs stay until the pod is deleted.
-                stopAll();
-            }
+        InitProgress init = InitProgress.of(pod, observed, health);
+        boolean ended = due.isEmpty() && kills.isEmpty() && !lives;
+        if (ended || init.failed()) {
+            // Nothing will run again; containers and logs stay until the pod is deleted. Sidecars end with the others.
+            due.forEach(container -> waiting.put(container.name(), creating()));
+            stopAll();
             return;
         }
-        due.forEach(container -> waiting.put(container.name(), new Decision.Waiting(Reasons.CONTAINER_CREATING, "")));
+        if (ready) {
+            init.kills().forEach(failing -> addKill(failing.status(), initFault(failing), kills));
+            if (!init.done()) {
+                due.forEach(container -> waiting.put(container.name(), creating()));
+                due.clear();
+            }
+            due.addAll(0, init.due());
+        }
+        due.forEach(container -> waiting.put(container.name(), creating()));
         Optional<String> unsupported = UnsupportedFields.first(pod);
         if (unsupported.isPresent() && !due.isEmpty()) {
-            refuse(due, unsupported.get());
-        } else if (!replaced.isEmpty()) {
+            refuse(unsupported.get());
+        } else if (!kills.isEmpty()) {
             if (!isBlocked()) {
-                commands.add(new PodCommand.KillContainers(replaced, pod.grace()));
+                kills.forEach((grace, list) -> commands.add(new PodCommand.KillContainers(list, grace)));
             }
+        } else if (due.isEmpty()) {
+            tidy();
         } else if (ready && memory.prepared()) {
             due.forEach(this::start);
             tidy();
@@ -116,10 +145,46 @@ public final class PodSync {
         }
     }
 
-    private void refuse(List<ContainerSpec> due, String field) {
+    /** Why a running main container must end; empty if it may run. */
+    private Optional<String> fault(ContainerSpec container, ContainerStatus status) {
+        if (isChanged(container, status)) {
+            return Optional.of("Container " + container.name() + " definition changed, will be restarted");
+        }
+        String after = pod.restartPolicy() == Pod.RestartPolicy.NEVER ? "" : ", will be restarted";
+        return failedProbe(status)
+                .map(probe -> "Container " + container.name() + " failed " + probe + " probe" + after);
+    }
+
+    private String initFault(InitProgress.Failing failing) {
+        String name = failing.status().name();
+        return failedProbe(failing.status())
+                .map(probe -> "Init container " + name + " failed " + probe + " probe")
+                .orElseGet(() -> "Init container is in unknown state, try killing it before restart");
+    }
+
+    private Optional<String> failedProbe(ContainerStatus status) {
+        return failed(status).map(probe -> probe.kind().text().toLowerCase(Locale.ROOT));
+    }
+
+    private Optional<ProbeSpec> failed(ContainerStatus status) {
+        return health.getOrDefault(status.id(), ContainerHealth.GOOD).failed();
+    }
+
+    /** A container whose probe failed has the time to end that the probe says. */
+    private void addKill(ContainerStatus status, String why, Map<Duration, List<PodCommand.Kill>> kills) {
+        Duration grace = failed(status).flatMap(ProbeSpec::grace).orElseGet(pod::grace);
+        kills.computeIfAbsent(grace, time -> new ArrayList<>())
+                .add(new PodCommand.Kill(status.id(), status.name(), why));
+    }
+
+    private Decision.Waiting creating() {
+        return new Decision.Waiting(
+                pod.initContainers().isEmpty() ? Reasons.CONTAINER_CREATING : Reasons.POD_INITIALIZING, "");
+    }
+
+    private void refuse(String field) {
         String message = field + " is not supported by this node's agent";
-        due.forEach(
-                container -> waiting.put(container.name(), new Decision.Waiting(Reasons.UNSUPPORTED_FIELD, message)));
+        waiting.replaceAll((container, reason) -> new Decision.Waiting(Reasons.UNSUPPORTED_FIELD, message));
         if (!memory.waited().containsKey(PodMemory.POD)) {
             events.add(new Decision.Event("Warning", Reasons.UNSUPPORTED_FIELD, message));
             memory = memory.waiting(PodMemory.POD, field);
@@ -144,6 +209,12 @@ public final class PodSync {
             commands.add(new PodCommand.Prepare());
         }
         if (!ready) {
+            // In a new sandbox all init containers run again: what is left of them, or a main container that was only
+            // created, would say that they have run.
+            Set<String> init = initNames();
+            observed.containers().stream()
+                    .filter(container -> init.contains(container.name()) || container.state() == ContainerState.CREATED)
+                    .forEach(container -> commands.add(remove(container)));
             commands.add(new PodCommand.CreateSandbox(Math.max(memory.nextAttempt(), observed.highestAttempt() + 1)));
         }
     }
@@ -166,8 +237,11 @@ public final class PodSync {
             return;
         }
         if (before.isPresent()) {
-            Instant ended = Observed.time(before.get().finishedAtNanos());
             PodMemory.Restart last = memory.restart(container);
+            Instant restarted = last.pause().updated();
+            Instant shown = Observed.time(before.get().finishedAtNanos());
+            // A runtime may not know when a container ended; it was not before its start.
+            Instant ended = shown.isBefore(restarted) ? restarted : shown;
             Instant until = last.pause().until(ended, now);
             // A start that was decided and failed before there was a new container does not wait twice.
             boolean decided = last.after().equals(before.get().id());
@@ -186,17 +260,18 @@ public final class PodSync {
     }
 
     private Decision.Waiting waiting(ContainerSpec container, PodMemory.Problem problem) {
-        boolean pull = problem.reason().equals(Reasons.ERR_IMAGE_PULL);
+        Decision.Waiting error = new Decision.Waiting(problem.reason(), problem.message());
+        if (!problem.reason().equals(Reasons.ERR_IMAGE_PULL)) {
+            return error;
+        }
         // The status shows the error itself for a moment, then that the pull waits.
-        boolean fresh = memory.pulledAt()
-                .getOrDefault(container.image(), Instant.EPOCH)
-                .plus(PULL_ERROR_SHOWN)
-                .isAfter(now);
-        if (!pull || fresh) {
-            if (pull) {
-                wake(memory.pulledAt().getOrDefault(container.image(), now).plus(PULL_ERROR_SHOWN));
-            }
-            return new Decision.Waiting(problem.reason(), problem.message());
+        Instant shown = memory.pulls()
+                .getOrDefault(container.image(), Pause.NONE)
+                .updated()
+                .plus(PULL_ERROR_SHOWN);
+        if (shown.isAfter(now)) {
+            wake(shown);
+            return error;
         }
         String text = "Back-off pulling image \"" + container.image() + "\"";
         tellOnce(container.name(), "pull " + problem.failures(), "Normal", text);
@@ -232,8 +307,10 @@ public final class PodSync {
                 .skip(1)
                 .map(PodSandboxStatus::sandbox)
                 .toList();
-        // While an ended container is kept, its sandbox is, too.
-        boolean free = observed.containers().stream().allMatch(Observed::mayRun);
+        // While an ended container is kept, its sandbox is, too. Init containers are of the newest one.
+        Set<String> init = initNames();
+        boolean free = observed.containers().stream()
+                .allMatch(container -> Observed.mayRun(container) || init.contains(container.name()));
         if (old.isEmpty() && (replaced.isEmpty() || !free) || isBlocked()) {
             return;
         }
@@ -289,6 +366,10 @@ public final class PodSync {
         }
     }
 
+    private Set<String> initNames() {
+        return pod.initContainers().stream().map(ContainerSpec::name).collect(Collectors.toSet());
+    }
+
     /** Whether the last command for the pod as a whole failed a moment ago. */
     private boolean isBlocked() {
         Optional<Instant> retry =
@@ -318,7 +399,7 @@ public final class PodSync {
     }
 
     private static PodCommand.Kill kill(ContainerStatus container) {
-        return new PodCommand.Kill(container.id(), container.name());
+        return new PodCommand.Kill(container.id(), container.name(), "Stopping container " + container.name());
     }
 
     private static PodCommand.RemoveContainer remove(ContainerStatus container) {

@@ -18,6 +18,10 @@ public final class Reasons {
     public static final String CREATE_CONTAINER_ERROR = "CreateContainerError";
     /** The runtime could not start it. */
     public static final String RUN_CONTAINER_ERROR = "RunContainerError";
+    /** Init containers of the pod have not ended yet. */
+    public static final String POD_INITIALIZING = "PodInitializing";
+    /** Its hook after the start failed. */
+    public static final String POST_START_HOOK_ERROR = "PostStartHookError";
     /** The pod asks for something that this agent does not do. Not one of the kubelet's. */
     public static final String UNSUPPORTED_FIELD = "UnsupportedField";
 

@@ -11,26 +11,24 @@ import java.nio.file.attribute.PosixFilePermissions;
 final class HostPaths {
     private HostPaths() {}
 
-    static void check(String volume, JsonObject source) throws IOException {
+    static void check(JsonObject source) throws IOException {
         Path path = Path.of(source.text("path"));
         switch (source.text("type")) {
             case "" -> {}
             case "DirectoryOrCreate" -> {
                 makeDirectory(path);
-                require(Files.isDirectory(path), volume, path, "a directory");
+                require(Files.isDirectory(path), path, "a directory");
             }
             case "FileOrCreate" -> {
                 makeFile(path);
-                require(Files.isRegularFile(path), volume, path, "a file");
+                require(Files.isRegularFile(path), path, "a file");
             }
-            case "Directory" -> require(Files.isDirectory(path), volume, path, "a directory");
-            case "File" -> require(Files.isRegularFile(path), volume, path, "a file");
-            case "Socket" -> require(is(path, 0140000), volume, path, "a socket file");
-            case "CharDevice" -> require(is(path, 0020000), volume, path, "a character device");
-            case "BlockDevice" -> require(is(path, 0060000), volume, path, "a block device");
-            default ->
-                throw new IOException(
-                        "volume \"" + volume + "\": hostPath type " + source.text("type") + " is not known");
+            case "Directory" -> require(Files.isDirectory(path), path, "a directory");
+            case "File" -> require(Files.isRegularFile(path), path, "a file");
+            case "Socket" -> require(is(path, 0140000), path, "a socket file");
+            case "CharDevice" -> require(is(path, 0020000), path, "a character device");
+            case "BlockDevice" -> require(is(path, 0060000), path, "a block device");
+            default -> throw new IOException("hostPath type " + source.text("type") + " is not known");
         }
     }
 
@@ -55,10 +53,9 @@ final class HostPaths {
         return Files.exists(path) && ((int) Files.getAttribute(path, "unix:mode") & 0170000) == type;
     }
 
-    private static void require(boolean holds, String volume, Path path, String expected) throws IOException {
+    private static void require(boolean holds, Path path, String expected) throws IOException {
         if (!holds) {
-            throw new IOException(
-                    "volume \"" + volume + "\": hostPath type check failed: " + path + " is not " + expected);
+            throw new IOException("hostPath type check failed: " + path + " is not " + expected);
         }
     }
 }

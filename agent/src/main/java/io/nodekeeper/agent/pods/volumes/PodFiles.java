@@ -2,60 +2,101 @@ package io.nodekeeper.agent.pods.volumes;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.VolumeKind;
+import io.nodekeeper.agent.pods.mounts.Mounts;
 import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.FileVisitResult;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.SortedMap;
 
 /**
- * The files of pods, in the kubelet's layout: {@code ROOT/pods/UID} with {@code volumes} and {@code etc-hosts}, and the
- * pods' logs. All methods block on the disk. Thread-safe: it has no state of its own.
+ * The files of pods, in the kubelet's layout: {@code ROOT/pods/UID} with {@code volumes}, {@code volume-subpaths} and {@code
+ * etc-hosts}, and the pods' logs. Secrets and tokens are only written to file systems in memory. All methods block on the disk.
+ * Thread-safe for different pods: it has no state of its own.
  */
 public final class PodFiles {
-    private static final String OPEN_DIRECTORY = "rwxrwxrwx";
-    private static final String PRIVATE_DIRECTORY = "rwxr-x---";
+    private static final int OPEN_DIRECTORY = 0777;
+    private static final int PRIVATE_DIRECTORY = 0750;
     /** Directory and set-group-id: files in it get its group. */
-    private static final int SET_GROUP = 0_2777;
+    private static final int SET_GROUP = 02770;
 
     private final Path pods;
     private final Path logs;
+    private final Mounts mounts;
 
     /** The files below {@code root}, the agent's root directory, and {@code logs}. */
-    public PodFiles(Path root, Path logs) {
+    public PodFiles(Path root, Path logs, Mounts mounts) {
         this.pods = root.resolve("pods");
         this.logs = logs;
+        this.mounts = mounts;
     }
+
+    /**
+     * What the volumes of a pod are made from. Immutable.
+     *
+     * @param files of each volume from the API, by its name and their paths
+     * @param allocatable the bytes of memory that the node's pods may use; 0 if not known
+     * @param now for the name of the directory that holds new files
+     */
+    public record Contents(Map<String, SortedMap<String, FileContent>> files, long allocatable, Instant now) {}
 
     /**
      * Makes the directories and volumes of {@code pod}; keeps what is there.
      *
-     * @throws IOException if a volume cannot be made; the message names it
+     * @throws VolumeException if a volume cannot be made
      */
-    public void prepare(Pod pod) throws IOException {
-        make(directory(pod.uid()), PRIVATE_DIRECTORY);
+    public void prepare(Pod pod, Contents contents) throws IOException {
+        PodDirectories.make(directory(pod.uid()), PRIVATE_DIRECTORY);
         for (JsonObject volume : pod.spec().array("volumes").objects().toList()) {
             Optional<VolumeKind> kind = VolumeKind.of(volume);
             String name = volume.text("name");
             if (kind.isEmpty()) {
-                throw new IOException("volume \"" + name + "\": kind " + VolumeKind.name(volume) + " is not supported");
+                throw new VolumeException(name, "kind " + VolumeKind.name(volume) + " is not supported");
             }
-            switch (kind.get()) {
-                case EMPTY_DIR -> emptyDir(pod, name);
-                case HOST_PATH -> HostPaths.check(name, volume.object("hostPath"));
+            checkGoesOn(pod);
+            try {
+                switch (kind.get()) {
+                    case EMPTY_DIR -> emptyDir(pod, name, volume.object("emptyDir"), contents.allocatable());
+                    case HOST_PATH -> HostPaths.check(volume.object("hostPath"));
+                    case CONFIG_MAP, SECRET, DOWNWARD_API, PROJECTED -> fromApi(pod, name, kind.get(), contents);
+                }
+            } catch (IOException e) {
+                throw new VolumeException(name, String.valueOf(e.getMessage()), e);
             }
+        }
+    }
+
+    /**
+     * Brings the files of the volumes that {@code contents} has up to date; the other volumes are not touched.
+     *
+     * @throws VolumeException if a volume cannot be written; the others are
+     */
+    public void update(Pod pod, Contents contents) {
+        List<VolumeException> errors = new ArrayList<>();
+        pod.spec()
+                .array("volumes")
+                .objects()
+                .forEach(volume -> VolumeKind.of(volume)
+                        .filter(kind -> kind.isFromApi() && contents.files().containsKey(volume.text("name")))
+                        .ifPresent(kind -> {
+                            try {
+                                checkGoesOn(pod);
+                                fromApi(pod, volume.text("name"), kind, contents);
+                            } catch (IOException e) {
+                                errors.add(new VolumeException(volume.text("name"), String.valueOf(e.getMessage()), e));
+                            }
+                        }));
+        if (!errors.isEmpty()) {
+            throw errors.getFirst();
         }
     }
 
@@ -74,6 +115,28 @@ public final class PodFiles {
         return paths;
     }
 
+    /**
+     * Makes a part of a volume available for a container; the result is the path to mount. What is there of an earlier
+     * container is replaced.
+     *
+     * @param mount the number of the mount in the container
+     * @param inside the relative path in the volume
+     * @throws IOException if it leads out of the volume
+     */
+    public Path subPath(Pod pod, String volume, String container, int mount, String inside) throws IOException {
+        Path source = volumes(pod).get(volume);
+        if (source == null) {
+            throw new IOException("the pod has no volume \"" + volume + "\"");
+        }
+        Path target = directory(pod.uid())
+                .resolve("volume-subpaths")
+                .resolve(component(volume))
+                .resolve(component(container))
+                .resolve(Integer.toString(mount));
+        mounts.part(source, inside, target);
+        return target;
+    }
+
     /** Where the pod's {@code /etc/hosts} is. */
     public Path hosts(String uid) {
         return directory(uid).resolve("etc-hosts");
@@ -90,12 +153,13 @@ public final class PodFiles {
         Files.deleteIfExists(log);
     }
 
-    /** Removes everything of a pod; content of hostPath volumes stays. */
+    /** Removes everything of a pod; content of hostPath volumes stays, because nothing is removed below a mount. */
     public void remove(String uid) throws IOException {
-        removeTree(directory(uid));
-        for (Path directory : children(logs)) {
+        mounts.unmountBelow(directory(uid));
+        PodDirectories.removeTree(directory(uid));
+        for (Path directory : PodDirectories.children(logs)) {
             if (directory.getFileName().toString().endsWith("_" + uid)) {
-                removeTree(directory);
+                PodDirectories.removeTree(directory);
             }
         }
     }
@@ -103,18 +167,55 @@ public final class PodFiles {
     /** The UIDs of the pods that have a directory. */
     public List<String> uids() throws IOException {
         List<String> uids = new ArrayList<>();
-        children(pods).forEach(path -> uids.add(path.getFileName().toString()));
+        PodDirectories.children(pods)
+                .forEach(path -> uids.add(path.getFileName().toString()));
         return uids;
     }
 
-    private void emptyDir(Pod pod, String name) throws IOException {
+    /** Work that hung until it was given up must not make files of a pod that is removed meanwhile. */
+    private static void checkGoesOn(Pod pod) throws IOException {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException("volumes of " + pod.fullName() + ": given up");
+        }
+    }
+
+    private void emptyDir(Pod pod, String name, JsonObject source, long allocatable) throws IOException {
         Path path = volume(pod.uid(), VolumeKind.EMPTY_DIR, name);
-        make(path, OPEN_DIRECTORY);
-        Optional<Long> group = pod.spec().object("securityContext").number("fsGroup");
+        PodDirectories.make(path, OPEN_DIRECTORY);
+        if (source.text("medium").equals("Memory")) {
+            mounts.memory(path, MemorySizes.of(pod, source, allocatable));
+        }
+        Optional<Long> group = group(pod);
         if (group.isPresent()) {
             Files.setAttribute(path, "unix:gid", group.get().intValue(), LinkOption.NOFOLLOW_LINKS);
-            Files.setAttribute(path, "unix:mode", SET_GROUP, LinkOption.NOFOLLOW_LINKS);
+            int mode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
+            PodDirectories.setMode(path, mode | SET_GROUP);
         }
+    }
+
+    private void fromApi(Pod pod, String name, VolumeKind kind, Contents contents) throws IOException {
+        SortedMap<String, FileContent> files = contents.files().get(name);
+        if (files == null) {
+            throw new IOException("its content was not read");
+        }
+        Path path = volume(pod.uid(), kind, name);
+        PodDirectories.make(path, OPEN_DIRECTORY);
+        if (kind != VolumeKind.CONFIG_MAP) {
+            mounts.memory(path, 0);
+        }
+        Optional<Long> group = group(pod);
+        boolean changed = new AtomicFiles(path).write(files, contents.now(), directory -> {
+            if (group.isPresent()) {
+                PodDirectories.give(directory, group.get(), true);
+            }
+        });
+        if (changed && group.isPresent()) {
+            Files.setAttribute(path, "unix:gid", group.get().intValue(), LinkOption.NOFOLLOW_LINKS);
+        }
+    }
+
+    private static Optional<Long> group(Pod pod) {
+        return pod.spec().object("securityContext").number("fsGroup");
     }
 
     private Path directory(String uid) {
@@ -127,47 +228,14 @@ public final class PodFiles {
     }
 
     private Path volume(String uid, VolumeKind kind, String name) {
-        return directory(uid).resolve("volumes").resolve(kind.directory()).resolve(name);
+        return directory(uid).resolve("volumes").resolve(kind.directory()).resolve(component(name));
     }
 
-    private static void make(Path directory, String rights) throws IOException {
-        if (!Files.isDirectory(directory)) {
-            Files.createDirectories(directory);
-            // Afterwards, because the process has a umask.
-            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString(rights));
+    /** A name of the API that is used as that of a directory. */
+    private static String component(String name) {
+        if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('/') >= 0) {
+            throw new IllegalArgumentException("expected the name of a volume or container, got \"" + name + "\"");
         }
-    }
-
-    private static List<Path> children(Path parent) throws IOException {
-        List<Path> children = new ArrayList<>();
-        try (DirectoryStream<Path> stream = Files.newDirectoryStream(parent)) {
-            stream.forEach(children::add);
-        } catch (NoSuchFileException e) {
-            return List.of();
-        }
-        return children;
-    }
-
-    /** Does not follow links, so nothing outside of the tree is removed. */
-    private static void removeTree(Path tree) throws IOException {
-        if (!Files.exists(tree, LinkOption.NOFOLLOW_LINKS)) {
-            return;
-        }
-        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.deleteIfExists(file);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException error) throws IOException {
-                if (error != null) {
-                    throw error;
-                }
-                Files.deleteIfExists(directory);
-                return FileVisitResult.CONTINUE;
-            }
-        });
+        return name;
     }
 }

@@ -22,9 +22,8 @@ public final class BoundedFile {
      * @throws IOException if it cannot be read or has more than {@value #LIMIT} bytes; the message names the file
      */
     public static Optional<String> read(Path file) throws IOException {
-        String text;
         try {
-            text = KernelFile.beginning(file, LIMIT + 1);
+            return Optional.of(KernelFile.text(file, LIMIT));
         } catch (IOException e) {
             // A cgroup can also end between open and read.
             if (Files.notExists(file)) {
@@ -32,9 +31,5 @@ public final class BoundedFile {
             }
             throw e;
         }
-        if (text.length() > LIMIT) {
-            throw new IOException(file + " has more than " + LIMIT + " bytes, which is the limit");
-        }
-        return Optional.of(text);
     }
 }

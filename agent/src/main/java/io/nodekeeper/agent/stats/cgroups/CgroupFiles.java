@@ -39,12 +39,20 @@ public record CgroupFiles(Path directory, int version) {
         return version == 2 ? usage2(place(directory, cgroup.unified())) : usage1(cgroup);
     }
 
-    private CgroupUsage usage2(Path cgroup) throws IOException {
+    /**
+     * By resource: how long tasks were stalled, by the files {@code cpu}, {@code memory} and {@code io} of {@code directory},
+     * whose names end with {@code suffix}; empty if the kernel does not measure it.
+     */
+    public static Map<String, StallTimes> stalls(Path directory, String suffix) throws IOException {
         Map<String, StallTimes> stalls = new HashMap<>();
         for (String resource : RESOURCES) {
-            StallTimes.parse(text(cgroup.resolve(resource + ".pressure")))
+            StallTimes.parse(text(directory.resolve(resource + suffix)))
                     .ifPresent(times -> stalls.put(resource, times));
         }
+        return stalls;
+    }
+
+    private CgroupUsage usage2(Path cgroup) throws IOException {
         return new CgroupUsage(
                 field(KernelNumbers.fields(text(cgroup.resolve("cpu.stat"))), "usage_usec", NANOS_IN_MICRO),
                 MemoryUsage.version2(
@@ -53,7 +61,7 @@ public record CgroupFiles(Path directory, int version) {
                         text(cgroup.resolve("memory.max"))),
                 number(cgroup.resolve("memory.swap.current")),
                 number(cgroup.resolve("pids.current")),
-                stalls);
+                stalls(cgroup, ".pressure"));
     }
 
     private CgroupUsage usage1(CgroupPaths cgroup) throws IOException {

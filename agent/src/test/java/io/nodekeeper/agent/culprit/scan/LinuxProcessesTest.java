@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Scans of an artificial {@code /proc} and of the real one. */
 class LinuxProcessesTest {
@@ -121,6 +123,23 @@ class LinuxProcessesTest {
         assertThat(relay.scan(Set.of(ID), false).get(5, TimeUnit.SECONDS).stream()
                         .map(info -> info.ref().pid() + " " + info.role()))
                 .containsExactlyInAnyOrder("100 RUNTIME", "200 SHIM", "201 CONTAINER");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, 1", "false, 4"})
+    void processWithThePidOfAnEndedThreadOfTheKernelIsFound(boolean deep, int scans) throws Exception {
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
+        file("proc/60/stat", stat(60, "kworker/0:1", 'I', 2, 1));
+        file("proc/60/cmdline", "");
+        processes.scan(Set.of(ID), false).get(5, TimeUnit.SECONDS);
+
+        process(60, 200, 'S', 99_000, "sleep", "9");
+        List<ProcessInfo> seen = List.of();
+        for (int scan = 0; scan < scans; scan++) {
+            seen = processes.scan(Set.of(ID), deep).get(5, TimeUnit.SECONDS);
+        }
+
+        assertThat(of(seen, 60).role()).isEqualTo(ProcessRole.CONTAINER);
     }
 
     @Test

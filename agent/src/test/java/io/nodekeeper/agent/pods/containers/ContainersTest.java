@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods.containers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -15,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What the runtime is told about a pod. */
 class ContainersTest {
@@ -162,6 +165,77 @@ class ContainersTest {
                 .endsWith("\n# Entries added by HostAliases.\n10.0.0.1\tdb\tdb.lan\n");
     }
 
+    @Test
+    void shouldMountVolumesThatTheNodeWritesReadOnly() {
+        Pod pod = pod("""
+                "volumes": [{"name": "work", "emptyDir": {}}, {"name": "keys", "secret": {"secretName": "keys"}}],
+                """, """
+                {"name": "app", "image": "app:1",
+                 "volumeMounts": [{"name": "work", "mountPath": "/work"}, {"name": "keys", "mountPath": "/keys"}]}
+                """);
+
+        ContainerConfig config = Containers.config(
+                pod,
+                pod.containers().getFirst(),
+                0,
+                inputs(Map.of("work", Path.of("/v/work"), "keys", Path.of("/v/keys"))));
+
+        assertThat(config.mounts())
+                .contains(
+                        new ContainerConfig.Mount("/work", "/v/work", false, ContainerConfig.Propagation.PRIVATE),
+                        new ContainerConfig.Mount("/keys", "/v/keys", true, ContainerConfig.Propagation.PRIVATE));
+    }
+
+    @Test
+    void shouldMountPartsOfVolumesWhoseNamesMayContainVariables() {
+        Pod pod = withMounts("""
+                {"name": "work", "mountPath": "/all"},
+                {"name": "work", "mountPath": "/a", "subPath": "a/./b"},
+                {"name": "work", "mountPath": "/b", "subPathExpr": "of-$(NAME)/$$x"}""");
+        ContainerSpec container = pod.containers().getFirst();
+        Containers.Inputs inputs = inputs(Map.of("work", Path.of("/v/work")));
+
+        assertThat(Containers.subPaths(pod, container, inputs))
+                .containsExactly(
+                        new Containers.SubPath(1, "work", "a/./b"), new Containers.SubPath(2, "work", "of-web/$x"));
+        assertThat(Containers.config(
+                                pod, container, 0, inputs.with(Map.of(1, Path.of("/parts/1"), 2, Path.of("/parts/2"))))
+                        .mounts()
+                        .stream()
+                        .map(mount -> mount.containerPath() + " " + mount.hostPath()))
+                .contains("/all /v/work", "/a /parts/1", "/b /parts/2");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '~',
+            value = {
+                "subPath, /etc, error SubPath `/etc` must not be an absolute path",
+                "subPath, a/../../b, unable to provision SubPath `a/../../b`: must not contain '..'",
+                "subPathExpr, $(UP)/b, unable to provision SubPath `../b`: must not contain '..'",
+                "subPathExpr, $(NONE), missing value for \"NONE\""
+            })
+    void shouldRefuseAPartThatIsNotInsideOfItsVolume(String field, String path, String message) {
+        Pod pod = withMounts("{\"name\": \"work\", \"mountPath\": \"/a\", \"%s\": \"%s\"}".formatted(field, path));
+
+        assertThatThrownBy(() -> Containers.subPaths(pod, pod.containers().getFirst(), inputs(Map.of())))
+                .isInstanceOf(ContainerConfigException.class)
+                .hasMessage(message);
+    }
+
+    private static Pod withMounts(String mounts) {
+        return pod("", """
+                {"name": "app", "image": "app:1", "volumeMounts": [%s],
+                 "env": [{"name": "NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+                         {"name": "UP", "value": ".."}]}
+                """.formatted(mounts));
+    }
+
+    private static Containers.Inputs inputs(Map<String, Path> volumes) {
+        return new Containers.Inputs(
+                NODE, IMAGE, References.NONE, List.of("10.1.0.7"), volumes, Map.of(), Path.of("/pods/u1/etc-hosts"));
+    }
+
     private static ContainerConfig config(String container, References references, int attempt) {
         Pod pod = pod("", container);
         return Containers.config(
@@ -169,7 +243,13 @@ class ContainersTest {
                 pod.containers().getFirst(),
                 attempt,
                 new Containers.Inputs(
-                        NODE, IMAGE, references, List.of("10.1.0.7"), Map.of(), Path.of("/pods/u1/etc-hosts")));
+                        NODE,
+                        IMAGE,
+                        references,
+                        List.of("10.1.0.7"),
+                        Map.of(),
+                        Map.of(),
+                        Path.of("/pods/u1/etc-hosts")));
     }
 
     private static Pod pod(String spec, String container) {

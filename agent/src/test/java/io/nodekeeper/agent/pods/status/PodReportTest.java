@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.pleg.PodRef;
 import io.nodekeeper.agent.pleg.PodStatus;
+import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.Decision;
 import io.nodekeeper.agent.pods.sync.Wanted;
@@ -16,6 +17,7 @@ import io.nodekeeper.cri.PodSandboxStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The status that is reported for what the runtime shows. */
@@ -88,7 +90,7 @@ class PodReportTest {
     void shouldKeepTheTimesOfWhatDidNotChange() {
         JsonObject before = report(pod("Always"), shown(running("c1", 0)), Map.of());
         PodReport.Inputs later =
-                new PodReport.Inputs(Map.of(), List.of("192.168.0.5"), "containerd", NOW.plusSeconds(60));
+                new PodReport.Inputs(Map.of(), Map.of(), List.of("192.168.0.5"), "containerd", NOW.plusSeconds(60));
 
         JsonObject after = PodReport.status(Wanted.ofApi(pod("Always")), shown(running("c1", 0)), before, later);
 
@@ -106,12 +108,125 @@ class PodReportTest {
                 .isEqualTo("Failed");
     }
 
+    @Test
+    void shouldReportAPodThatInitializesAsPending() {
+        JsonObject status = report(initPod("Always"), shown(), Map.of());
+
+        assertThat(status.text("phase")).isEqualTo("Pending");
+        assertThat(condition(status, "Initialized").text("status")).isEqualTo("False");
+        assertThat(condition(status, "Initialized").text("reason")).isEqualTo("ContainersNotInitialized");
+        assertThat(condition(status, "Initialized").text("message"))
+                .isEqualTo("containers with incomplete status: [setup proxy]");
+        assertThat(condition(status, "Ready").text("message")).isEqualTo("containers with unready status: [proxy app]");
+        assertThat(container(status).object("state").object("waiting").text("reason"))
+                .isEqualTo("PodInitializing");
+        assertThat(status.array("initContainerStatuses").objects().map(entry -> entry.text("name")))
+                .containsExactly("setup", "proxy");
+    }
+
+    @Test
+    void shouldFailAPodThatNeverRestartsWithItsInitContainer() {
+        ContainerStatus failed = named("setup", ended("i1", 0, 2));
+
+        assertThat(report(initPod("Never"), shown(failed), Map.of()).text("phase"))
+                .isEqualTo("Failed");
+        assertThat(report(initPod("OnFailure"), shown(failed), Map.of()).text("phase"))
+                .isEqualTo("Pending");
+    }
+
+    @Test
+    void shouldTakeAnInitContainerThatTheRuntimeForgotAsSucceededOnceOthersRun() {
+        JsonObject status =
+                report(initPod("Always"), shown(running("c1", 0), named("proxy", running("p1", 0))), Map.of());
+
+        JsonObject setup =
+                status.array("initContainerStatuses").objects().findFirst().orElseThrow();
+        assertThat(setup.object("state").object("terminated").text("reason")).isEqualTo("Completed");
+        assertThat(setup.bool("ready")).isTrue();
+        assertThat(condition(status, "Initialized").text("status")).isEqualTo("True");
+        assertThat(condition(status, "Ready").text("status")).isEqualTo("True");
+    }
+
+    @Test
+    void shouldNotCompleteAPodWhileItsSidecarRuns() {
+        ContainerStatus proxy = named("proxy", running("p1", 0));
+        ContainerStatus setup = named("setup", ended("i1", 0, 0));
+
+        assertThat(report(initPod("Never"), shown(setup, proxy, ended("c1", 0, 0)), Map.of())
+                        .text("phase"))
+                .isEqualTo("Running");
+        assertThat(report(
+                                initPod("Never"),
+                                shown(setup, named("proxy", ended("p1", 0, 137)), ended("c1", 0, 0)),
+                                Map.of())
+                        .text("phase"))
+                .isEqualTo("Succeeded");
+    }
+
+    @Test
+    void shouldReportWhatProbesSay() {
+        PodReport.Inputs unready = new PodReport.Inputs(
+                Map.of(),
+                Map.of("c1", new ContainerHealth(true, false, Optional.empty())),
+                List.of("192.168.0.5"),
+                "containerd",
+                NOW);
+
+        JsonObject status =
+                PodReport.status(Wanted.ofApi(pod("Always")), shown(running("c1", 0)), JsonObject.EMPTY, unready);
+
+        assertThat(status.text("phase")).isEqualTo("Running");
+        assertThat(container(status).bool("ready")).isFalse();
+        assertThat(container(status).bool("started")).isTrue();
+        assertThat(condition(status, "ContainersReady").text("status")).isEqualTo("False");
+    }
+
+    @Test
+    void shouldBeReadyOnlyWithTheConditionsOfItsGates() {
+        Pod gated = new Pod(Json.parseObject("""
+                {"metadata": {"name": "web"},
+                 "spec": {"readinessGates": [{"conditionType": "a/b"}, {"conditionType": "c/d"}],
+                  "containers": [{"name": "app", "image": "app:1"}]},
+                 "status": {"conditions": [{"type": "a/b", "status": "False"}]}}
+                """));
+
+        JsonObject status = report(gated, shown(running("c1", 0)), Map.of());
+
+        assertThat(condition(status, "ContainersReady").text("status")).isEqualTo("True");
+        assertThat(condition(status, "Ready").text("reason")).isEqualTo("ReadinessGatesNotReady");
+        assertThat(condition(status, "Ready").text("message"))
+                .isEqualTo("the status of pod readiness gate \"a/b\" is not \"True\", but False,"
+                        + " corresponding condition of pod readiness gate \"c/d\" does not exist.");
+    }
+
+    private static Pod initPod(String restartPolicy) {
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "web"},
+                 "spec": {"restartPolicy": "%s", "containers": [{"name": "app", "image": "app:1"}],
+                  "initContainers": [{"name": "setup", "image": "s:1"},
+                   {"name": "proxy", "image": "p:1", "restartPolicy": "Always"}]}}
+                """.formatted(restartPolicy)));
+    }
+
+    private static ContainerStatus named(String name, ContainerStatus like) {
+        return new ContainerStatus(
+                like.id(),
+                name,
+                like.state(),
+                like.startedAtNanos(),
+                like.finishedAtNanos(),
+                like.exitCode(),
+                "",
+                "",
+                like.origin());
+    }
+
     private static JsonObject report(Pod pod, PodStatus observed, Map<String, Decision.Waiting> waiting) {
         return PodReport.status(
                 Wanted.ofApi(pod),
                 observed,
                 JsonObject.EMPTY,
-                new PodReport.Inputs(waiting, List.of("192.168.0.5"), "containerd", NOW));
+                new PodReport.Inputs(waiting, Map.of(), List.of("192.168.0.5"), "containerd", NOW));
     }
 
     private static Pod pod(String restartPolicy) {

@@ -1,11 +1,13 @@
 package io.nodekeeper.agent.pods.sync;
 
+import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.Json;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** A pod with its worker's loop: observe, decide, carry out. Time is the test's. */
 final class PodFixture {
@@ -16,6 +18,7 @@ final class PodFixture {
     final List<Decision.Event> events = new ArrayList<>();
     Wanted wanted;
     PodMemory memory = PodMemory.EMPTY;
+    Map<String, ContainerHealth> health = Map.of();
     Instant now = START;
     boolean networkReady = true;
 
@@ -37,7 +40,7 @@ final class PodFixture {
     }
 
     Decision decide() {
-        Decision decision = PodSync.step(wanted, runtime.status(), memory, networkReady, now);
+        Decision decision = PodSync.step(wanted, runtime.status(), memory, health, networkReady, now);
         memory = decision.memory();
         events.addAll(decision.events());
         return decision;

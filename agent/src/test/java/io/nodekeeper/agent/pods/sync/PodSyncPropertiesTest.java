@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.json.Json;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,10 +13,13 @@ import net.jqwik.api.Property;
 
 /**
  * Random lives of a pod: containers end, sandboxes die, images change, calls fail with and without effect, answers come late,
- * and the agent loses its memory. A second container of one name never starts (the runtime checks that), and once faults
+ * and the agent loses its memory. Half of the pods have a sidecar and an init container, which must have ended in the sandbox in
+ * which a main container starts. A second container of one name never starts (the runtime checks that), and once faults
  * end the pod becomes what is wanted.
  */
 class PodSyncPropertiesTest {
+    private static final String INIT = "[{\"name\": \"proxy\", \"image\": \"p:1\", \"restartPolicy\": \"Always\"},"
+            + " {\"name\": \"setup\", \"image\": \"s:1\"}]";
     private static final String DELETED = ", \"deletionTimestamp\": \"2026-01-01T00:00:30Z\"";
 
     @Property(tries = 400)
@@ -37,6 +41,7 @@ class PodSyncPropertiesTest {
         private final SplittableRandom random;
         private final PodFixture pod;
         private final String policy;
+        private final boolean withInit;
         /** Effects that come after their answer was given up. */
         private final List<PodCommand> late = new ArrayList<>();
 
@@ -46,12 +51,31 @@ class PodSyncPropertiesTest {
         private Life(long seed) {
             random = new SplittableRandom(seed);
             policy = POLICIES.get(random.nextInt(3));
-            pod = new PodFixture(PodFixture.pod(policy));
+            withInit = random.nextBoolean();
+            pod = new PodFixture(made(""));
+        }
+
+        private Pod made(String more) {
+            Pod plain = PodFixture.pod(policy, image, more);
+            return withInit
+                    ? new Pod(plain.json()
+                            .update(
+                                    "spec",
+                                    spec -> spec.with(
+                                            "initContainers",
+                                            Json.parseObject("{\"list\": " + INIT + "}")
+                                                    .array("list"))))
+                    : plain;
         }
 
         private void step() {
             pod.now = pod.now.plusMillis(random.nextInt(3_000));
-            switch (random.nextInt(14)) {
+            // Init containers end sooner or later.
+            if (random.nextInt(4) == 0) {
+                pod.runtime.exitRunning("setup", random.nextInt(4) == 0 ? 1 : 0, pod.now);
+            }
+            switch (random.nextInt(15)) {
+                case 8 -> pod.runtime.exitRunning("proxy", random.nextInt(2), pod.now);
                 case 0 -> pod.runtime.exitRunning("app", random.nextInt(2), pod.now);
                 case 1 -> pod.runtime.exitRunning("log", random.nextInt(2), pod.now);
                 case 2 -> pod.memory = PodMemory.EMPTY;
@@ -80,13 +104,13 @@ class PodSyncPropertiesTest {
         private void update() {
             if (!deleted) {
                 image = "app:" + random.nextInt(3);
-                pod.wanted = Wanted.ofApi(PodFixture.pod(policy, image, ""));
+                pod.wanted = Wanted.ofApi(made(""));
             }
         }
 
         private void delete() {
             deleted = true;
-            Pod marked = PodFixture.pod(policy, image, DELETED);
+            Pod marked = made(DELETED);
             pod.wanted = Wanted.ofApi(marked);
         }
 
@@ -134,7 +158,11 @@ class PodSyncPropertiesTest {
             pod.runtime.available("app:0");
             pod.runtime.available("app:1");
             pod.runtime.available("app:2");
-            pod.after(Duration.ofMinutes(7));
+            for (int minute = 0; minute < 14; minute++) {
+                pod.after(Duration.ofMinutes(1));
+                pod.runtime.exitRunning("setup", 0, pod.now);
+            }
+            pod.after(Duration.ofMinutes(1));
         }
 
         private void check() {
@@ -147,9 +175,13 @@ class PodSyncPropertiesTest {
             if (policy.equals("Always")) {
                 assertThat(pod.runtime.image("app")).contains(image);
                 assertThat(pod.runtime.runs("log")).isTrue();
+                assertThat(pod.runtime.runs("proxy")).isEqualTo(withInit);
+            }
+            if (withInit && !pod.runtime.runs("app") && !pod.runtime.runs("log")) {
+                assertThat(pod.runtime.runs("proxy")).isFalse();
             }
             // Nothing piles up: of each name one that runs and one that ended.
-            assertThat(pod.runtime.containers()).isLessThanOrEqualTo(4);
+            assertThat(pod.runtime.containers()).isLessThanOrEqualTo(withInit ? 8 : 4);
             Decision settled = pod.settle();
             assertThat(settled.commands()).isEmpty();
         }

@@ -140,6 +140,17 @@ final class SimulatedPod {
         if (second) {
             throw new AssertionError("a second container " + start.container().name() + " is started: " + status());
         }
+        boolean main = !start.container().image().equals("p:1")
+                && !start.container().image().equals("s:1");
+        boolean hasInit = boxes.stream().anyMatch(box -> box.spec.name().equals("setup"));
+        boolean initialized = boxes.stream()
+                .anyMatch(box -> box.spec.name().equals("setup")
+                        && box.sandbox.equals(start.sandbox())
+                        && box.state == ContainerState.EXITED
+                        && box.exit == 0);
+        if (main && hasInit && !initialized) {
+            throw new AssertionError(start.container().name() + " is started before its init container: " + status());
+        }
         Box box = new Box("c" + ++made, start.sandbox(), start.container(), start.attempt());
         box.state = ContainerState.RUNNING;
         box.started = now;
@@ -173,6 +184,11 @@ final class SimulatedPod {
             box.finished = now;
             box.exit = code;
         }
+    }
+
+    /** The runtime no longer has the containers of that name. */
+    void forget(String name) {
+        boxes.removeIf(box -> box.spec.name().equals(name));
     }
 
     /** The newest sandbox ends, with all that runs in it. */

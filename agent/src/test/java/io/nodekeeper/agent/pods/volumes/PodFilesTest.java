@@ -4,34 +4,44 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.api.json.Json;
-import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A pod's directories on the disk. */
 class PodFilesTest {
+    private static final PodFiles.Contents NOTHING = new PodFiles.Contents(Map.of(), 0, Instant.EPOCH);
+
     @TempDir
     Path directory;
 
+    private final FakeMounts mounts = new FakeMounts();
     private PodFiles files;
 
     @BeforeEach
     void create() {
-        files = new PodFiles(directory.resolve("root"), directory.resolve("logs"));
+        files = new PodFiles(directory.resolve("root"), directory.resolve("logs"), mounts);
     }
 
     @Test
     void shouldMakeEmptyDirectoriesThatAnyUserMayWriteAndKeepTheirContent() throws Exception {
         Pod pod = pod("{\"name\": \"work\", \"emptyDir\": {}}", "u1");
-        files.prepare(pod);
+        files.prepare(pod, NOTHING);
         Path work = directory.resolve("root/pods/u1/volumes/kubernetes.io~empty-dir/work");
         Files.writeString(work.resolve("file"), "kept");
 
-        files.prepare(pod);
+        files.prepare(pod, NOTHING);
 
         assertThat(files.volumes(pod)).containsEntry("work", work);
         assertThat(Files.getPosixFilePermissions(work)).hasSize(9);
@@ -42,17 +52,18 @@ class PodFilesTest {
     void shouldNameTheHostPathThatIsNotWhatThePodExpects() {
         Pod pod = pod("{\"name\": \"data\", \"hostPath\": {\"path\": \"/none\", \"type\": \"Directory\"}}", "u1");
 
-        assertThatThrownBy(() -> files.prepare(pod))
-                .isInstanceOf(IOException.class)
-                .hasMessage("volume \"data\": hostPath type check failed: /none is not a directory");
+        assertThatThrownBy(() -> files.prepare(pod, NOTHING))
+                .isInstanceOf(VolumeException.class)
+                .hasMessage(
+                        "MountVolume.SetUp failed for volume \"data\" : hostPath type check failed: /none is not a directory");
     }
 
     @Test
     void shouldRemoveEverythingOfOnePodAndFollowNoLink() throws Exception {
         Path outside = Files.writeString(
                 Files.createDirectory(directory.resolve("host")).resolve("file"), "stays");
-        files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u1"));
-        files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u2"));
+        files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u1"), NOTHING);
+        files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u2"), NOTHING);
         Files.createSymbolicLink(
                 directory.resolve("root/pods/u1/volumes/kubernetes.io~empty-dir/work/link"), outside.getParent());
         Files.createDirectories(directory.resolve("logs/shop_web_u1/app"));
@@ -71,6 +82,83 @@ class PodFilesTest {
         assertThatThrownBy(() -> files.remove("../u1"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("a pod's UID must name a directory, got \"../u1\"");
+    }
+
+    @Test
+    void shouldHoldSecretsInMemoryAndConfigMapsOnDisk() throws Exception {
+        Pod pod = pod("""
+                {"name": "settings", "configMap": {"name": "settings"}},
+                {"name": "keys", "secret": {"secretName": "keys"}},
+                {"name": "fast", "emptyDir": {"medium": "Memory", "sizeLimit": "2Mi"}}""", "u1");
+        Path volumes = directory.resolve("root/pods/u1/volumes");
+
+        files.prepare(pod, contents("a", "1"));
+
+        assertThat(mounts.memory)
+                .containsExactlyInAnyOrderEntriesOf(Map.of(
+                        volumes.resolve("kubernetes.io~secret/keys"),
+                        0L,
+                        volumes.resolve("kubernetes.io~empty-dir/fast"),
+                        2L << 20));
+        assertThat(volumes.resolve("kubernetes.io~configmap/settings/a")).hasContent("1");
+        assertThat(volumes.resolve("kubernetes.io~secret/keys/a")).hasContent("1");
+
+        files.update(pod, contents("b", "2"));
+
+        assertThat(volumes.resolve("kubernetes.io~configmap/settings/a")).doesNotExist();
+        assertThat(volumes.resolve("kubernetes.io~secret/keys/b")).hasContent("2");
+
+        files.remove("u1");
+        assertThat(mounts.memory).isEmpty();
+        assertThat(directory.resolve("root/pods/u1")).doesNotExist();
+    }
+
+    @Test
+    void shouldRemoveNothingOfAPodWhileSomethingIsMountedBelowItsDirectory() throws Exception {
+        files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u1"), NOTHING);
+        Path file = Files.writeString(
+                directory.resolve("root/pods/u1/volumes/kubernetes.io~empty-dir/work/file"), "of the host");
+        mounts.stuck = true;
+
+        assertThatThrownBy(() -> files.remove("u1")).hasMessageContaining("remain");
+
+        assertThat(file).hasContent("of the host");
+    }
+
+    @Test
+    void shouldMountPartsOfVolumesBelowThePodsDirectory() throws Exception {
+        Pod pod = pod("{\"name\": \"data\", \"hostPath\": {\"path\": \"/srv\"}}", "u1");
+
+        Path target = files.subPath(pod, "data", "app", 2, "a/b");
+
+        assertThat(target).isEqualTo(directory.resolve("root/pods/u1/volume-subpaths/data/app/2"));
+        assertThat(mounts.parts).containsExactly("/srv a/b " + target);
+    }
+
+    @Test
+    void shouldGiveReadOnlyFilesToTheGroupOfThePod() throws Exception {
+        Object group = Files.getAttribute(directory, "unix:gid");
+        Pod pod = new Pod(Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"},
+                 "spec": {"securityContext": {"fsGroup": %s},
+                          "volumes": [{"name": "keys", "secret": {"secretName": "keys"}}]}}
+                """.formatted(group)));
+
+        files.prepare(pod, contents("a", "1"));
+
+        Path data = directory
+                .resolve("root/pods/u1/volumes/kubernetes.io~secret/keys/a")
+                .toRealPath();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data)))
+                .isEqualTo("r--r-----");
+        assertThat((int) Files.getAttribute(data.getParent(), "unix:mode") & 07777)
+                .isEqualTo(02755);
+    }
+
+    private static PodFiles.Contents contents(String path, String text) {
+        SortedMap<String, FileContent> files = new TreeMap<>();
+        files.put(path, new FileContent(text.getBytes(StandardCharsets.UTF_8), 0400, OptionalLong.empty()));
+        return new PodFiles.Contents(Map.of("settings", files, "keys", files), 0, Instant.EPOCH);
     }
 
     private static Pod pod(String volume, String uid) {

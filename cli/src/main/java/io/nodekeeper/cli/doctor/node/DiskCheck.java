@@ -75,7 +75,7 @@ final class DiskCheck implements NodeCheck {
     }
 
     private static Optional<String> low(String signal, Level level, String what) {
-        return Thresholds.read(Map.of(), false, false, Map.of(), Map.of(), new ArrayList<>()).stream()
+        return Thresholds.read(Map.of(), false, false, Map.of(), Map.of(), Map.of(), new ArrayList<>()).stream()
                 .filter(threshold -> threshold.signal().name().equals(constant(signal)))
                 .map(Threshold::limit)
                 .map(limit -> limit.of(level.capacity()))

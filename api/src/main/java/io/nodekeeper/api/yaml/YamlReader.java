@@ -1,4 +1,4 @@
-package io.nodekeeper.apiserver.yaml;
+package io.nodekeeper.api.yaml;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;

@@ -1,7 +1,7 @@
-package io.nodekeeper.apiserver.yaml;
+package io.nodekeeper.api.yaml;
 
 /** A text is not YAML, or cannot be represented in JSON; the message has the error and its position. */
-final class YamlException extends RuntimeException {
+public final class YamlException extends RuntimeException {
     YamlException(String message) {
         super(message);
     }

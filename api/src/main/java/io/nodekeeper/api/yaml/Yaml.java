@@ -1,4 +1,4 @@
-package io.nodekeeper.apiserver.yaml;
+package io.nodekeeper.api.yaml;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.Json;
@@ -37,16 +37,24 @@ public final class Yaml {
      * @throws ApiException if it is malformed or not an object
      */
     public static JsonObject parse(byte[] body, Consumer<String> repeated) {
-        JsonValue value;
         try {
-            value = YamlReader.read(body, repeated);
+            return object(body, repeated);
         } catch (YamlException e) {
             throw ApiException.badRequest("the request body is not valid YAML: " + e.getMessage());
         }
+    }
+
+    /**
+     * As {@link #parse}, for YAML that is not a request.
+     *
+     * @throws YamlException if it is malformed or not an object
+     */
+    public static JsonObject object(byte[] yaml, Consumer<String> repeated) {
+        JsonValue value = YamlReader.read(yaml, repeated);
         if (value instanceof JsonObject object) {
             return object;
         }
-        throw ApiException.badRequest("the request body is not valid YAML: expected a mapping, got " + value.kind());
+        throw new YamlException("expected a mapping, got " + value.kind());
     }
 
     /** Writes {@code value} in block style. */

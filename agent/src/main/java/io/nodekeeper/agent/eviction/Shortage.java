@@ -1,0 +1,21 @@
+package io.nodekeeper.agent.eviction;
+
+import io.nodekeeper.agent.facts.Level;
+
+/**
+ * A threshold for which pods are to be evicted. Immutable.
+ *
+ * @param level the measurement that is too low
+ */
+public record Shortage(Threshold threshold, Level level) {
+
+    /** The resource as Kubernetes names it in messages. */
+    public String resource() {
+        return switch (threshold.signal()) {
+            case MEMORY_AVAILABLE, ALLOCATABLE_MEMORY_AVAILABLE -> "memory";
+            case PID_AVAILABLE -> "pids";
+            case NODEFS_INODES_FREE, IMAGEFS_INODES_FREE, CONTAINERFS_INODES_FREE -> "inodes";
+            case NODEFS_AVAILABLE, IMAGEFS_AVAILABLE, CONTAINERFS_AVAILABLE -> "ephemeral-storage";
+        };
+    }
+}

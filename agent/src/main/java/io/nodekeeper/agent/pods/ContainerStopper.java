@@ -1,0 +1,104 @@
+package io.nodekeeper.agent.pods;
+
+import io.nodekeeper.agent.pods.model.ContainerSpec;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.sync.PodCommand;
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Deadlines;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Ends containers: first the hook of each, then, for a sidecar, a wait for the containers that need it, then the runtime's stop
+ * with what is left of the grace period. Confined to the loop of its ports.
+ */
+final class ContainerStopper {
+    /** The kubelet's least time between the signal to end and the kill. */
+    private static final Duration LEAST = Duration.ofSeconds(2);
+
+    private final PodPorts ports;
+    private final PodEvents events;
+    private final Hooks hooks;
+
+    ContainerStopper(PodPorts ports, Hooks hooks) {
+        this.ports = ports;
+        this.hooks = hooks;
+        this.events = new PodEvents(ports.events());
+    }
+
+    /** Ends all containers of {@code kill}; completes when all have ended, or one could not be ended. */
+    CompletableFuture<Void> stop(Pod pod, PodCommand.KillContainers kill, String podIp) {
+        Map<String, PodCommand.Kill> kills = new HashMap<>();
+        kill.containers().forEach(each -> kills.put(each.name(), each));
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (PodCommand.Kill each : kill.containers()) {
+            if (!isSidecar(pod, each)) {
+                ends.add(stop(pod, each, kill.grace(), podIp, CompletableFuture.completedFuture(null)));
+            }
+        }
+        for (ContainerSpec sidecar : pod.initContainers().reversed()) {
+            PodCommand.Kill each = kills.get(sidecar.name());
+            if (each != null && sidecar.isSidecar()) {
+                // A container that could not be ended keeps no sidecar alive.
+                CompletableFuture<Void> turn = all(ends).exceptionally(error -> null);
+                ends.add(stop(pod, each, kill.grace(), podIp, turn));
+            }
+        }
+        return all(ends);
+    }
+
+    private static boolean isSidecar(Pod pod, PodCommand.Kill kill) {
+        return pod.initContainers().stream()
+                .anyMatch(container -> container.isSidecar() && container.name().equals(kill.name()));
+    }
+
+    private static CompletableFuture<Void> all(List<CompletableFuture<Void>> ends) {
+        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+    }
+
+    private CompletableFuture<Void> stop(
+            Pod pod, PodCommand.Kill kill, Duration grace, String podIp, CompletableFuture<Void> turn) {
+        events.normal(pod, "Killing", kill.message());
+        Clock clock = ports.loop().clock();
+        long start = clock.nanoTime();
+        Optional<ContainerSpec> container = pod.container(kill.name());
+        CompletableFuture<Void> hook = container
+                .map(spec -> hooks.preStop(pod, spec, kill.id(), podIp, grace))
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
+        return hook.thenCompose(done -> turn.isDone()
+                        ? turn
+                        : Deadlines.within(
+                                        ports.loop(),
+                                        left(grace, start, clock, Duration.ZERO),
+                                        "the end of other containers",
+                                        turn.copy())
+                                .exceptionally(late -> null))
+                .thenCompose(done -> {
+                    Duration left = left(grace, start, clock, LEAST);
+                    return ignoringAbsence(ports.runtime()
+                            .call(new RuntimeCall.StopContainer(kill.id(), left), left.plus(ports.callDeadline())));
+                })
+                .thenApply(done -> null);
+    }
+
+    private static Duration left(Duration grace, long start, Clock clock, Duration least) {
+        Duration left = grace.minusNanos(clock.nanoTime() - start);
+        return left.compareTo(least) < 0 ? least : left;
+    }
+
+    /** The same answer; that there is no such thing any more is as good as its end. */
+    static CompletableFuture<RuntimeCall.Done> ignoringAbsence(CompletableFuture<RuntimeCall.Done> answer) {
+        return answer.exceptionallyCompose(error -> Failures.cause(error) instanceof RuntimeCallException refused
+                        && refused.code() == RuntimeCallException.Code.NOT_FOUND
+                ? CompletableFuture.completedFuture(RuntimeCall.Done.DONE)
+                : CompletableFuture.failedFuture(error));
+    }
+}

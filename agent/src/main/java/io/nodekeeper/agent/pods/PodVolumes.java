@@ -1,0 +1,151 @@
+package io.nodekeeper.agent.pods;
+
+import io.nodekeeper.agent.pods.containers.DownwardFields;
+import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.VolumeKind;
+import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.objects.PodTokens;
+import io.nodekeeper.agent.pods.objects.VolumeReads;
+import io.nodekeeper.agent.pods.volumes.PodFiles;
+import io.nodekeeper.agent.pods.volumes.VolumeContents;
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/**
+ * The volumes of one pod: made before its first container, updated beside its worker, removed at its end. One of these at a
+ * time; an update that hangs delays no container of the pod. Confined to the loop of its ports.
+ */
+final class PodVolumes {
+    /**
+     * The time between updates, the kubelet's syncFrequency. With the age of what is read, a change reaches the files within
+     * 70 s; a change of the pod's labels or annotations brings all changes at once.
+     */
+    static final Duration PERIOD = Duration.ofMinutes(1);
+    /** An agent that restarts spreads the first updates of its pods over this many seconds. */
+    private static final int SPREAD = 10;
+
+    private final PodPorts ports;
+    private final PodEvents events;
+    private final PodTokens tokens;
+    private final Clock clock;
+    private CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
+    /** Whether the volumes were made, by this agent or an earlier one. */
+    private boolean there;
+    /** Monotonic ns. */
+    private long updateAt;
+
+    private Metadata written = new Metadata(Map.of(), Map.of());
+
+    /** What of a pod may change and be in its volumes. */
+    private record Metadata(Map<String, String> labels, Map<String, String> annotations) {
+        private static Metadata of(Pod pod) {
+            return new Metadata(pod.labels(), pod.annotations());
+        }
+    }
+
+    PodVolumes(PodPorts ports) {
+        this.ports = ports;
+        events = new PodEvents(ports.events());
+        tokens = new PodTokens(ports.client());
+        clock = ports.loop().clock();
+    }
+
+    /** Makes the directories and volumes; keeps what is there. */
+    CompletableFuture<Void> prepare(Pod pod) {
+        return next(() -> read(pod, ObjectCache.NEW).thenCompose(result -> {
+            if (!result.errors().isEmpty()) {
+                return CompletableFuture.failedFuture(result.errors().getFirst());
+            }
+            PodFiles.Contents contents = contents(result);
+            return ports.onVolumes(pod, "volumes of " + pod.fullName(), () -> {
+                        ports.files().prepare(pod, contents);
+                        return "";
+                    })
+                    .thenAccept(done -> {
+                        there = true;
+                        updateAt = clock.nanoTime() + PERIOD.toNanos();
+                        written = Metadata.of(pod);
+                    });
+        }));
+    }
+
+    /** Containers of the pod run: its volumes are there, also if an earlier agent made them. */
+    void found(Pod pod) {
+        if (!there) {
+            there = true;
+            long spread = Math.floorMod(pod.uid().hashCode(), SPREAD);
+            updateAt = clock.nanoTime() + Duration.ofSeconds(spread).toNanos();
+            written = Metadata.of(pod);
+        }
+    }
+
+    /** Starts an update if it is time; does not wait for it. */
+    void tick(Pod pod) {
+        Metadata metadata = Metadata.of(pod);
+        boolean changed = !metadata.equals(written);
+        if (!there || !last.isDone() || !changed && clock.nanoTime() - updateAt < 0 || !isFromApi(pod)) {
+            return;
+        }
+        written = metadata;
+        updateAt = clock.nanoTime() + PERIOD.toNanos();
+        next(() -> update(pod, changed ? ObjectCache.NEW : ObjectCache.RECENT)).whenComplete((done, error) -> {
+            if (error != null) {
+                events.warning(pod, "FailedMount", Failures.text(error));
+            }
+        });
+    }
+
+    /** Removes the pod's directories, volumes and logs. */
+    CompletableFuture<Void> remove(Pod pod) {
+        there = false;
+        return next(() -> ports.onDisk("directories of " + pod.fullName(), () -> {
+                    ports.files().remove(pod.uid());
+                    return "";
+                })
+                .thenAccept(done -> {}));
+    }
+
+    private CompletableFuture<Void> update(Pod pod, Duration age) {
+        return read(pod, age).thenCompose(result -> {
+            PodFiles.Contents contents = contents(result);
+            // These are files of the node's own, so not a matter of the host's paths.
+            return ports.onDisk("volumes of " + pod.fullName(), () -> {
+                        ports.files().update(pod, contents);
+                        return "";
+                    })
+                    .thenAccept(done -> result.errors().stream().findFirst().ifPresent(error -> {
+                        throw error;
+                    }));
+        });
+    }
+
+    private CompletableFuture<VolumeContents.Result> read(Pod pod, Duration age) {
+        return VolumeReads.of(pod, ports.objects(), tokens, age)
+                .thenApply(objects -> VolumeContents.of(
+                        pod, objects, new DownwardFields(pod, ports.node().get(), List.of())));
+    }
+
+    private PodFiles.Contents contents(VolumeContents.Result result) {
+        NodeSettings node = ports.node().get();
+        return new PodFiles.Contents(result.files(), node.allocatableMemory(), clock.wallTime());
+    }
+
+    private static boolean isFromApi(Pod pod) {
+        return pod.spec()
+                .array("volumes")
+                .objects()
+                .anyMatch(volume ->
+                        VolumeKind.of(volume).filter(VolumeKind::isFromApi).isPresent());
+    }
+
+    private CompletableFuture<Void> next(Supplier<CompletableFuture<Void>> work) {
+        last = last.handle((done, error) -> work.get()).thenCompose(started -> started);
+        return last;
+    }
+}

@@ -1,0 +1,164 @@
+package io.nodekeeper.agent.pods.eviction;
+
+import io.nodekeeper.agent.eviction.Pressure;
+import io.nodekeeper.agent.eviction.PressureListener;
+import io.nodekeeper.agent.eviction.Shortage;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.agent.stats.PodUse;
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends pods while the node is short of something. In each round, which comes with each measurement of the node, pods beyond
+ * their own limits of disk are ended first; if there is none, one pod is, for the most urgent shortage. The next one follows only
+ * once nothing is left of it, or after its grace and {@link #CLEANED_UP}: what it used must be seen to be free first. What pods use is read
+ * only in rounds that need it. Confined to its loop.
+ */
+public final class Evictions implements PressureListener {
+    private static final Logger log = LoggerFactory.getLogger(Evictions.class);
+    /** The kubelet's grace for hard thresholds and local limits. */
+    private static final Duration IMMEDIATE = Duration.ofSeconds(1);
+    /** How long the kubelet waits at least for the containers of an evicted pod; otherwise one and a half times its grace. */
+    private static final Duration KILL = Duration.ofSeconds(10);
+    /** How long it then waits for the rest. */
+    private static final Duration CLEANED_UP = Duration.ofSeconds(30);
+    /** How often it looks. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
+
+    private final EvictablePods pods;
+    private final Function<Boolean, CompletableFuture<Map<String, PodUse>>> use;
+    private final Duration longestGrace;
+    private final Consumer<String> nodeEvent;
+    private final Runnable measureAgain;
+    private final Loop loop;
+    private boolean busy;
+
+    /**
+     * Evictions of {@code pods}.
+     *
+     * @param use reads what pods use; its argument is whether that on disk is needed
+     * @param longestGrace of soft thresholds
+     * @param nodeEvent records the message of an event {@code EvictionThresholdMet}
+     * @param measureAgain asks for the next round at once
+     */
+    public Evictions(
+            EvictablePods pods,
+            Function<Boolean, CompletableFuture<Map<String, PodUse>>> use,
+            Duration longestGrace,
+            Consumer<String> nodeEvent,
+            Runnable measureAgain,
+            Loop loop) {
+        this.pods = pods;
+        this.use = use;
+        this.longestGrace = longestGrace;
+        this.nodeEvent = nodeEvent;
+        this.measureAgain = measureAgain;
+        this.loop = loop;
+    }
+
+    @Override
+    public void measured(List<Shortage> shortages, Set<Pressure> pressures) {
+        pods.underPressure(pressures);
+        List<Pod> active = evictable();
+        boolean limits = active.stream().anyMatch(LocalLimits::has);
+        if (busy || shortages.isEmpty() && !limits) {
+            return;
+        }
+        busy = true;
+        boolean disk = limits
+                || shortages.stream()
+                        .anyMatch(shortage -> !shortage.resource().equals("memory")
+                                && !shortage.resource().equals("pids"));
+        use.apply(disk)
+                .whenComplete((known, error) -> loop.execute(() -> {
+                    try {
+                        decide(shortages, known, error);
+                    } catch (RuntimeException e) {
+                        // The next round must come.
+                        busy = false;
+                        throw e;
+                    }
+                }));
+    }
+
+    private void decide(List<Shortage> shortages, @Nullable Map<String, PodUse> known, @Nullable Throwable error) {
+        if (known == null) {
+            log.warn("No pod is evicted: {}", error == null ? "" : Failures.text(error));
+            busy = false;
+            return;
+        }
+        // Some may have ended while their use was read.
+        List<Pod> active = evictable();
+        List<Pod> ended = new ArrayList<>();
+        Duration longest = IMMEDIATE;
+        for (Pod pod : active) {
+            Optional.ofNullable(known.get(pod.uid()))
+                    .flatMap(own -> LocalLimits.fault(pod, own))
+                    .ifPresent(why -> {
+                        evict(pod, IMMEDIATE, why, false);
+                        ended.add(pod);
+                    });
+        }
+        if (ended.isEmpty() && !shortages.isEmpty()) {
+            Optional<Pod> first = relieve(shortages.getFirst(), active, known);
+            first.ifPresent(ended::add);
+            longest = first.map(pod -> grace(pod, shortages.getFirst())).orElse(longest);
+        }
+        if (ended.isEmpty()) {
+            busy = false;
+        } else {
+            Duration kill = longest.multipliedBy(3).dividedBy(2);
+            Duration limit = (kill.compareTo(KILL) > 0 ? kill : KILL).plus(CLEANED_UP);
+            awaitEnd(ended, loop.clock().nanoTime() + limit.toNanos());
+        }
+    }
+
+    private List<Pod> evictable() {
+        return pods.active().stream().filter(pod -> !pod.isCritical()).toList();
+    }
+
+    private Optional<Pod> relieve(Shortage shortage, List<Pod> active, Map<String, PodUse> known) {
+        nodeEvent.accept("Attempting to reclaim " + shortage.resource());
+        PodRanking ranking = PodRanking.of(shortage, known);
+        Optional<Pod> first = ranking.first(active);
+        first.ifPresentOrElse(
+                pod -> evict(pod, grace(pod, shortage), ranking.message(pod, shortage), true),
+                () -> log.warn("Eviction manager: unable to evict any pods from the node"));
+        return first;
+    }
+
+    private Duration grace(Pod pod, Shortage shortage) {
+        if (shortage.threshold().hard()) {
+            return IMMEDIATE;
+        }
+        return longestGrace.compareTo(pod.grace()) < 0 ? longestGrace : pod.grace();
+    }
+
+    private void evict(Pod pod, Duration grace, String why, boolean disrupted) {
+        log.warn("Pod {} is evicted: {}", pod.fullName(), why);
+        pods.evict(pod, grace, new Wanted.Eviction("Evicted", why, disrupted));
+    }
+
+    private void awaitEnd(List<Pod> ended, long until) {
+        boolean late = loop.clock().nanoTime() - until >= 0;
+        if (late || ended.stream().noneMatch(pods::isEnding)) {
+            busy = false;
+            measureAgain.run();
+        } else {
+            loop.schedule(LOOK, () -> awaitEnd(ended, until));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.nodekeeper.agent.pods.objects;
+
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.KubeClient;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Objects of the API that the pods of a node refer to. Pods that ask for the same object within its greatest age share one read;
+ * each read has its client's deadline. Failures and absence are not kept. Confined to its client's loop.
+ */
+public final class ObjectCache {
+    /** For the start of a pod or container: new enough to be what its owner wrote, old enough that a burst shares reads. */
+    public static final Duration NEW = Duration.ofSeconds(1);
+    /** For updates: each object is read at most this often, however many pods use it. */
+    public static final Duration RECENT = Duration.ofSeconds(10);
+
+    /** The most bytes of objects as JSON that are kept. The oldest ones go first; a single one has at most 2 MB. */
+    private static final long MOST_BYTES = 8 << 20;
+    /** Kubernetes' form of names. Others could lead to another object's path. */
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
+
+    private final KubeClient client;
+    /** In the order of their reads. Bounded by {@link #MOST_BYTES} and by the reads that wait for their deadline. */
+    private final Map<String, Entry> entries = new LinkedHashMap<>();
+
+    private long bytes;
+
+    /** A cache of what {@code client} reads. */
+    public ObjectCache(KubeClient client) {
+        this.client = client;
+    }
+
+    /** A read that was sent at {@code sent}, monotonic ns. */
+    private static final class Entry {
+        private final long sent;
+        private final CompletableFuture<JsonObject> read;
+        private long size;
+
+        private Entry(long sent, CompletableFuture<JsonObject> read) {
+            this.sent = sent;
+            this.read = read;
+        }
+    }
+
+    /** The object if it exists, as it was at most {@code age} ago. */
+    public CompletableFuture<Optional<JsonObject>> get(ResourceType type, String namespace, String name, Duration age) {
+        if (!NAME.matcher(name).matches()) {
+            return CompletableFuture.failedFuture(new IllegalArgumentException(
+                    type.kind() + " name must be one of Kubernetes, got \"" + name + "\""));
+        }
+        long now = client.loop().clock().nanoTime();
+        dropOld(now);
+        String key = type.path(namespace, name);
+        Entry entry = entries.get(key);
+        if (entry == null || now - entry.sent > age.toNanos()) {
+            entry = read(type, namespace, name, key, now);
+        }
+        return entry.read
+                .thenApply(Optional::of)
+                .exceptionallyCompose(error -> Failures.isCode(error, 404)
+                        ? CompletableFuture.completedFuture(Optional.empty())
+                        : CompletableFuture.failedFuture(Failures.cause(error)));
+    }
+
+    private Entry read(ResourceType type, String namespace, String name, String key, long now) {
+        remove(key);
+        Entry entry = new Entry(now, client.get(type, namespace, name));
+        entries.put(key, entry);
+        entry.read.whenComplete((object, error) -> ended(key, entry, object));
+        return entry;
+    }
+
+    private void ended(String key, Entry entry, @Nullable JsonObject object) {
+        if (entries.get(key) != entry) {
+            return;
+        }
+        if (object == null) {
+            remove(key);
+            return;
+        }
+        entry.size = Json.writeBytes(object).length;
+        bytes += entry.size;
+        Iterator<Entry> oldest = entries.values().iterator();
+        while (bytes > MOST_BYTES && oldest.hasNext()) {
+            bytes -= oldest.next().size;
+            oldest.remove();
+        }
+    }
+
+    private void dropOld(long now) {
+        Iterator<Entry> oldest = entries.values().iterator();
+        while (oldest.hasNext()) {
+            Entry entry = oldest.next();
+            if (now - entry.sent <= RECENT.toNanos()) {
+                return;
+            }
+            bytes -= entry.size;
+            oldest.remove();
+        }
+    }
+
+    private void remove(String key) {
+        Entry old = entries.remove(key);
+        if (old != null) {
+            bytes -= old.size;
+        }
+    }
+}

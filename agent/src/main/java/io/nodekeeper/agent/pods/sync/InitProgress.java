@@ -1,0 +1,92 @@
+package io.nodekeeper.agent.pods.sync;
+
+import io.nodekeeper.agent.pods.model.ContainerHealth;
+import io.nodekeeper.agent.pods.model.ContainerSpec;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.ContainerStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How far a pod is with its init containers, by the kubelet's rules: one after another; a sidecar counts once it has started,
+ * and is started again whenever it ends. The last init container that the runtime knows decides, because the runtime may have
+ * forgotten earlier ones; if a main container runs, all have been through. Immutable.
+ *
+ * @param done whether main containers may start
+ * @param failed whether one failed and the pod does not restart
+ * @param due those to start now
+ * @param kills those to end now, by the probe that failed; empty for one whose state is lost
+ */
+record InitProgress(boolean done, boolean failed, List<ContainerSpec> due, List<Failing> kills) {
+
+    /** An init container that must end. */
+    record Failing(ContainerStatus status, ContainerHealth health) {}
+
+    static InitProgress of(Pod pod, Observed observed, Map<String, ContainerHealth> health) {
+        List<ContainerSpec> all = pod.initContainers();
+        List<ContainerSpec> due = new ArrayList<>();
+        List<Failing> kills = new ArrayList<>();
+        boolean done = all.isEmpty() || hasBegun(pod, observed);
+        // Whether the newest init container that counts has been found.
+        boolean found = done;
+        for (int i = all.size() - 1; i >= 0; i--) {
+            ContainerSpec container = all.get(i);
+            Optional<ContainerStatus> newest = observed.newest(container.name());
+            if (newest.isEmpty()) {
+                if (found && container.isSidecar()) {
+                    due.addFirst(container);
+                }
+                continue;
+            }
+            if (found && !container.isSidecar()) {
+                continue;
+            }
+            ContainerStatus status = newest.get();
+            ContainerHealth known = health.getOrDefault(status.id(), ContainerHealth.GOOD);
+            if (isFailure(container, status) && pod.restartPolicy() == Pod.RestartPolicy.NEVER) {
+                return new InitProgress(false, true, List.of(), List.of());
+            }
+            if (!found && isThrough(container, status, known)) {
+                if (i == all.size() - 1) {
+                    done = true;
+                } else {
+                    due.addFirst(all.get(i + 1));
+                }
+            }
+            if (status.state() == ContainerState.UNKNOWN
+                    || status.state() == ContainerState.RUNNING
+                            && known.failed().isPresent()) {
+                kills.add(new Failing(status, known));
+            } else if (status.state() == ContainerState.CREATED
+                    || status.state() == ContainerState.EXITED
+                            && (container.isSidecar() || isFailure(container, status))) {
+                due.addFirst(container);
+            }
+            found = true;
+        }
+        if (!found) {
+            due.add(all.getFirst());
+        }
+        return new InitProgress(done, false, List.copyOf(due), List.copyOf(kills));
+    }
+
+    /** Whether a main container runs, or may: then all init containers were through, whatever the runtime still knows. */
+    static boolean hasBegun(Pod pod, Observed observed) {
+        return pod.containers().stream()
+                .flatMap(container -> observed.newest(container.name()).stream())
+                .anyMatch(status -> status.state() != ContainerState.EXITED);
+    }
+
+    private static boolean isFailure(ContainerSpec container, ContainerStatus status) {
+        return !container.isSidecar() && status.state() == ContainerState.EXITED && status.exitCode() != 0;
+    }
+
+    private static boolean isThrough(ContainerSpec container, ContainerStatus status, ContainerHealth health) {
+        return container.isSidecar()
+                ? status.state() == ContainerState.RUNNING && health.started()
+                : status.state() == ContainerState.EXITED && status.exitCode() == 0;
+    }
+}

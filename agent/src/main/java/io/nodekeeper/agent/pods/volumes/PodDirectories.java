@@ -1,0 +1,106 @@
+package io.nodekeeper.agent.pods.volumes;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Makes, walks and removes trees of files without following links. All methods block. */
+final class PodDirectories {
+    /** The mode of a new file, before it has its own. */
+    static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+    /** The group's rights to writable and to read-only files, and to directories besides: the kubelet's. */
+    private static final int GROUP_WRITES = 0660;
+
+    private static final int GROUP_READS = 0440;
+    private static final int GROUP_ENTERS = 02110;
+
+    private PodDirectories() {}
+
+    /** Makes {@code directory}, and its parents, with {@code mode}; leaves one that is there. */
+    static void make(Path directory, int mode) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            Files.createDirectories(directory);
+            // Afterwards, because the process has a umask.
+            setMode(directory, mode);
+        }
+    }
+
+    static void setMode(Path path, int mode) throws IOException {
+        Files.setAttribute(path, "unix:mode", mode, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Gives a tree to a group as a kubelet does for {@code fsGroup}: new files in its directories get that group, too. */
+    static void give(Path tree, long group, boolean readOnly) throws IOException {
+        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
+                    throws IOException {
+                change(directory, (readOnly ? GROUP_READS : GROUP_WRITES) | GROUP_ENTERS);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                // To set the mode of a pipe would wait for a writer.
+                if (attributes.isRegularFile()) {
+                    change(file, readOnly ? GROUP_READS : GROUP_WRITES);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+
+            private void change(Path path, int more) throws IOException {
+                Files.setAttribute(path, "unix:gid", (int) group, LinkOption.NOFOLLOW_LINKS);
+                int mode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
+                setMode(path, mode | more);
+            }
+        });
+    }
+
+    static List<Path> children(Path parent) throws IOException {
+        List<Path> children = new ArrayList<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(parent)) {
+            stream.forEach(children::add);
+        } catch (NoSuchFileException e) {
+            return List.of();
+        }
+        return children;
+    }
+
+    /** Does not follow links, so nothing outside of the tree is removed. */
+    static void removeTree(Path tree) throws IOException {
+        if (!Files.exists(tree, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.deleteIfExists(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException error) throws IOException {
+                if (error != null) {
+                    throw error;
+                }
+                Files.deleteIfExists(directory);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

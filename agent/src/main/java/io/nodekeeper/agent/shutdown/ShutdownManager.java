@@ -1,0 +1,269 @@
+package io.nodekeeper.agent.shutdown;
+
+import io.nodekeeper.agent.config.ShutdownConfig;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.time.Backoff;
+import io.nodekeeper.time.BlockingCalls;
+import io.nodekeeper.time.GoDuration;
+import io.nodekeeper.time.Loop;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delays a shutdown of the machine until the pods have ended. It holds a lock of logind; when a shutdown begins, the node is no
+ * longer Ready, takes no more pods, and ends those that it has, group by group from the lowest priority on; then it closes the
+ * lock. A cancelled shutdown stops that, and the lock is taken again. If the connection is lost, or cannot be made, it is made
+ * again; an agent that starts while the machine shuts down goes on with it. Confined to its loop.
+ */
+public final class ShutdownManager {
+    /** What the node's condition says meanwhile. */
+    public static final String NOT_READY = "node is shutting down";
+
+    private static final Logger log = LoggerFactory.getLogger(ShutdownManager.class);
+    private static final String REASON = "Terminated";
+    private static final String MESSAGE = "Pod was terminated in response to imminent node shutdown.";
+    private static final Backoff RECONNECT = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
+    /** Of all calls for one connection, the reload of logind's configuration included. */
+    private static final Duration DEADLINE = Duration.ofSeconds(15);
+    /** How often the manager looks whether pods have ended. */
+    private static final Duration LOOK = Duration.ofMillis(250);
+
+    private final ShutdownConfig config;
+    private final Logind logind;
+    private final BlockingCalls disk;
+    private final EndingPods pods;
+    private final Consumer<String> event;
+    private final Runnable statusNow;
+    private final Loop loop;
+    private Optional<Logind.Session> session = Optional.empty();
+    private Optional<Logind.Lock> lock = Optional.empty();
+    private boolean shuttingDown;
+    /** Counts shutdowns: what belongs to a cancelled one does nothing more. */
+    private int round;
+
+    /** The round whose pods have all ended. */
+    private int done = -1;
+
+    private int failures;
+    private boolean stopped;
+
+    /** A new connection with its lock, which there is none of once a shutdown has begun. */
+    private record Connected(Logind.Session session, Optional<Logind.Lock> lock, boolean shuttingDown) {}
+
+    /**
+     * A manager that is not started yet.
+     *
+     * @param event records the message of a normal event {@code Shutdown} about the node
+     * @param statusNow writes the node's status now
+     */
+    public ShutdownManager(
+            ShutdownConfig config,
+            Logind logind,
+            BlockingCalls disk,
+            EndingPods pods,
+            Consumer<String> event,
+            Runnable statusNow,
+            Loop loop) {
+        this.config = config;
+        this.logind = logind;
+        this.disk = disk;
+        this.pods = pods;
+        this.event = event;
+        this.statusNow = statusNow;
+        this.loop = loop;
+    }
+
+    /** Begins, if the configuration has groups. */
+    public void start() {
+        if (!config.groups().isEmpty()) {
+            loop.execute(this::connect);
+        }
+    }
+
+    /** Closes the lock: a shutdown then no longer waits for this agent. */
+    public void stop() {
+        loop.execute(() -> {
+            stopped = true;
+            round++;
+            disconnect();
+        });
+    }
+
+    /** Whether the machine is shut down; then the node is not Ready. */
+    public boolean isShuttingDown() {
+        return shuttingDown;
+    }
+
+    private void connect() {
+        if (stopped) {
+            return;
+        }
+        disk.call("logind", DEADLINE, this::open)
+                .whenComplete((connected, error) -> loop.execute(() -> connected(connected, error)));
+    }
+
+    private Connected open() throws IOException {
+        Logind.Session open =
+                logind.connect(begun -> loop.execute(() -> signalled(begun)), () -> loop.execute(this::lost));
+        try {
+            // Meanwhile logind gives no lock.
+            boolean begun = open.isShuttingDown();
+            return new Connected(open, begun ? Optional.empty() : Optional.of(lock(open)), begun);
+        } catch (IOException | RuntimeException e) {
+            open.close();
+            throw e;
+        }
+    }
+
+    private Logind.Lock lock(Logind.Session open) throws IOException {
+        if (open.longestDelay().compareTo(config.total()) < 0) {
+            open.extendDelay(config.total());
+        }
+        Duration longest = open.longestDelay();
+        if (longest.compareTo(config.total()) < 0) {
+            throw new IOException("a shutdown waits " + GoDuration.format(longest) + " at most, but "
+                    + GoDuration.format(config.total()) + " are configured; set InhibitDelayMaxSec of logind");
+        }
+        return open.delayShutdown();
+    }
+
+    private void connected(@Nullable Connected connected, @Nullable Throwable error) {
+        if (connected == null) {
+            String why = error == null ? "no connection" : Failures.text(error);
+            // After the first try logind may still read its new limit.
+            if (failures == 1) {
+                log.warn("Shutdowns of the machine are not delayed: {}", why);
+            } else {
+                log.debug("Logind: {}", why);
+            }
+            loop.schedule(RECONNECT.delay(failures++), this::connect);
+            return;
+        }
+        session = Optional.of(connected.session());
+        lock = connected.lock();
+        if (stopped) {
+            disconnect();
+            return;
+        }
+        failures = 0;
+        if (lock.isPresent()) {
+            log.info("A shutdown of the machine waits up to {} for pods", GoDuration.format(config.total()));
+        } else {
+            log.warn("The machine is shut down already, and does not wait for pods");
+        }
+        if (connected.shuttingDown()) {
+            signalled(true);
+        }
+        if (done == round) {
+            // All pods ended while the connection was made.
+            release();
+        }
+    }
+
+    private void lost() {
+        if (!stopped && session.isPresent()) {
+            log.warn("The connection to logind is lost");
+            disconnect();
+            loop.schedule(RECONNECT.delay(failures++), this::connect);
+        }
+    }
+
+    private void disconnect() {
+        Optional<Logind.Lock> held = lock;
+        Optional<Logind.Session> open = session;
+        lock = Optional.empty();
+        session = Optional.empty();
+        disk.call("logind", DEADLINE, () -> {
+            held.ifPresent(Logind.Lock::close);
+            open.ifPresent(Logind.Session::close);
+            return "";
+        });
+    }
+
+    private void signalled(boolean begun) {
+        if (stopped || begun == shuttingDown) {
+            return;
+        }
+        shuttingDown = begun;
+        round++;
+        pods.refuseAll(begun);
+        if (begun) {
+            event.accept("Shutdown manager detected shutdown event");
+            statusNow.run();
+            endGroup(0, round);
+        } else {
+            event.accept("Shutdown manager detected shutdown cancellation");
+            // With a new lock, for the next one.
+            disconnect();
+            connect();
+        }
+    }
+
+    private void endGroup(int index, int of) {
+        if (of != round) {
+            return;
+        }
+        if (index == config.groups().size()) {
+            log.info("The machine may shut down");
+            done = of;
+            release();
+            return;
+        }
+        ShutdownConfig.Group group = config.groups().get(index);
+        List<Pod> ending =
+                pods.running().stream().filter(pod -> groupOf(pod) == index).toList();
+        for (Pod pod : ending) {
+            Duration grace = pod.grace().compareTo(group.period()) < 0 ? pod.grace() : group.period();
+            pods.end(pod, grace, REASON, MESSAGE);
+        }
+        await(index, of, ending, loop.clock().nanoTime() + group.period().toNanos());
+    }
+
+    private void release() {
+        Optional<Logind.Lock> held = lock;
+        lock = Optional.empty();
+        held.ifPresent(open -> disk.call("logind", DEADLINE, () -> {
+            open.close();
+            return "";
+        }));
+    }
+
+    /** A group without pods takes no time. */
+    private void await(int index, int of, List<Pod> ending, long until) {
+        if (of != round) {
+            return;
+        }
+        List<Pod> left = ending.stream().filter(pods::isEnding).toList();
+        boolean over = loop.clock().nanoTime() - until >= 0;
+        if (left.isEmpty() || over) {
+            if (!left.isEmpty()) {
+                Set<String> names = new HashSet<>();
+                left.forEach(pod -> names.add(pod.fullName()));
+                log.warn("Pods have not ended in time before the shutdown: {}", names);
+            }
+            endGroup(index + 1, of);
+        } else {
+            loop.schedule(LOOK, () -> await(index, of, left, until));
+        }
+    }
+
+    /** The group with the highest priority that is not above the pod's; the first one for pods below all of them. */
+    private int groupOf(Pod pod) {
+        int found = 0;
+        for (int i = 0; i < config.groups().size(); i++) {
+            if (config.groups().get(i).priority() <= pod.priority()) {
+                found = i;
+            }
+        }
+        return found;
+    }
+}

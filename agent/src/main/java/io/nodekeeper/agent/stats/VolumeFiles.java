@@ -1,0 +1,120 @@
+package io.nodekeeper.agent.stats;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Measures the {@code emptyDir} volumes of pods that are on the node's disk. Immutable.
+ *
+ * @param directory with a directory for each pod
+ */
+record VolumeFiles(Path directory) {
+    /** The most files of one volume that are counted. */
+    private static final int MOST_FILES = 1_000_000;
+
+    /** By UID and name of the volume: what it uses on disk. Blocks. */
+    Map<String, Map<String, DiskUse>> read(List<RunningPod> pods) throws IOException {
+        Map<String, Map<String, DiskUse>> used = new HashMap<>();
+        for (RunningPod pod : pods) {
+            Path volumes = directory
+                    .resolve(pod.uid())
+                    .resolve("volumes/kubernetes.io~empty-dir")
+                    .normalize();
+            // The UID comes from the runtime, which takes it from the API.
+            if (volumes.startsWith(directory) && Files.isDirectory(volumes)) {
+                used.put(pod.uid(), volumes(volumes));
+            }
+        }
+        return used;
+    }
+
+    private static Map<String, DiskUse> volumes(Path volumes) throws IOException {
+        Map<String, DiskUse> used = new HashMap<>();
+        Optional<FileBlocks.Stat> disk = FileBlocks.of(volumes);
+        try (DirectoryStream<Path> each = Files.newDirectoryStream(volumes)) {
+            for (Path volume : each) {
+                Optional<FileBlocks.Stat> place = FileBlocks.of(volume);
+                // A volume in memory is a file system of its own, and counts as memory.
+                if (place.isPresent()
+                        && disk.filter(on -> on.device() == place.get().device())
+                                .isPresent()) {
+                    Sum sum = new Sum(place.get().device());
+                    Files.walkFileTree(volume, sum);
+                    used.put(volume.getFileName().toString(), new DiskUse(sum.bytes, sum.files));
+                }
+            }
+        } catch (NoSuchFileException e) {
+            return used;
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return used;
+    }
+
+    /**
+     * Counts blocks rather than lengths, as a file may have holes, and a file with several names once. Does not enter other file
+     * systems. Files that are removed meanwhile do not count.
+     */
+    private static final class Sum extends SimpleFileVisitor<Path> {
+        private final long device;
+        private final Set<Long> linked = new HashSet<>();
+        long bytes;
+        long files;
+
+        Sum(long device) {
+            this.device = device;
+        }
+
+        @Override
+        public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes attributes) throws IOException {
+            return add(path, 0);
+        }
+
+        @Override
+        public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) throws IOException {
+            return add(path, attributes.size());
+        }
+
+        @Override
+        public FileVisitResult visitFileFailed(Path path, IOException error) {
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult postVisitDirectory(Path path, @Nullable IOException error) {
+            return FileVisitResult.CONTINUE;
+        }
+
+        private FileVisitResult add(Path path, long length) throws IOException {
+            if (files == MOST_FILES) {
+                // It has at least that.
+                return FileVisitResult.TERMINATE;
+            }
+            Optional<FileBlocks.Stat> stat = FileBlocks.of(path);
+            if (stat.filter(found -> found.device() != device).isPresent()) {
+                return FileVisitResult.SKIP_SUBTREE;
+            }
+            boolean again = stat.filter(found -> found.links() > 1 && length > 0 && !linked.add(found.inode()))
+                    .isPresent();
+            if (!again) {
+                files++;
+                bytes += stat.map(FileBlocks.Stat::bytes).orElse(length);
+            }
+            return FileVisitResult.CONTINUE;
+        }
+    }
+}

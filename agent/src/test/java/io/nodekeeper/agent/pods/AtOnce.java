@@ -1,0 +1,18 @@
+package io.nodekeeper.agent.pods;
+
+import io.nodekeeper.time.BlockingCalls;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+
+/** Work on files happens at once. */
+final class AtOnce implements BlockingCalls {
+    @Override
+    public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work) {
+        try {
+            return CompletableFuture.completedFuture(work.call());
+        } catch (Exception e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+}

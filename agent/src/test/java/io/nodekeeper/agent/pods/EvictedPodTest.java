@@ -1,0 +1,200 @@
+package io.nodekeeper.agent.pods;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.eviction.Pressure;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.RuntimeCall;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** A pod that the node itself ends. */
+class EvictedPodTest extends SimulatedNode {
+    private static final String WHY = "The node was low on resource: memory. ";
+
+    private void evict(String name) {
+        loop.execute(() -> {
+            Pod pod = manager().active().stream()
+                    .filter(each -> each.name().equals(name))
+                    .findFirst()
+                    .orElseThrow();
+            manager().evict(pod, Duration.ofSeconds(1), new Wanted.Eviction("Evicted", WHY, true));
+        });
+    }
+
+    private JsonObject status(String name) {
+        return stored(name).object("status");
+    }
+
+    @Test
+    void shouldEndAndStayInTheApiAsFailed() {
+        add("web");
+        start(110);
+        advance(5);
+        runtime.calls().clear();
+
+        evict("web");
+        advance(10);
+
+        assertThat(calls()).containsExactly("StopContainer", "StopPodSandbox", "RemoveContainer", "RemovePodSandbox");
+        // A kubelet gives each container two seconds at least.
+        assertThat(runtime.calls()).contains(new RuntimeCall.StopContainer("made-2", Duration.ofSeconds(2)));
+        assertThat(status("web").text("phase")).isEqualTo("Failed");
+        assertThat(status("web").text("reason")).isEqualTo("Evicted");
+        assertThat(status("web").text("message")).isEqualTo(WHY);
+        assertThat(status("web").array("conditions").objects())
+                .anyMatch(condition -> condition.text("type").equals("DisruptionTarget")
+                        && condition.text("status").equals("True")
+                        && condition.text("reason").equals("TerminationByKubelet")
+                        && condition.text("message").equals(WHY));
+        assertThat(status("web").array("containerStatuses").objects())
+                .allMatch(container -> container.object("state").has("terminated"))
+                .hasSize(1);
+        assertThat(events).contains("web Warning Evicted " + WHY);
+        // Its files are gone, which may be what was short.
+        assertThat(directory.resolve("root/pods")).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldNotRunAgainAfterARestartOfTheAgentAndGoWhenItIsDeleted() {
+        add("web");
+        start(110);
+        advance(5);
+        evict("web");
+        advance(10);
+        runtime.calls().clear();
+
+        start(110);
+        advance(30);
+        assertThat(calls()).isEmpty();
+        assertThat(status("web").text("reason")).isEqualTo("Evicted");
+
+        delete("web");
+        advance(10);
+        assertThat(pods).isEmpty();
+        assertThat(manager().size()).isZero();
+    }
+
+    @Test
+    void shouldGoWhenItIsDeletedWhileItEnds() {
+        add("web");
+        start(110);
+        advance(5);
+        runtime.delay("StopContainer", Duration.ofSeconds(5));
+
+        evict("web");
+        advance(2);
+        delete("web");
+        advance(20);
+
+        assertThat(pods).isEmpty();
+    }
+
+    @Test
+    void shouldBeFailedThoughItsContainersNeverStarted() {
+        runtime.hang("PullImage");
+        add("web");
+        start(110);
+        advance(5);
+
+        evict("web");
+        advance(10);
+
+        assertThat(status("web").text("phase")).isEqualTo("Failed");
+        assertThat(calls()).doesNotContain("StartContainer").endsWith("StopPodSandbox", "RemovePodSandbox");
+        assertThat(events).noneMatch(event -> event.contains("Failed to pull"));
+    }
+
+    @Test
+    void shouldBeRefusedWhileTheNodeIsUnderPressure() {
+        start(110);
+        advance(2);
+        loop.execute(() -> manager().underPressure(Set.of(Pressure.DISK)));
+        advance(1);
+
+        add("web");
+        advance(5);
+
+        assertThat(status("web").text("phase")).isEqualTo("Failed");
+        assertThat(status("web").text("message"))
+                .isEqualTo("Pod was rejected: The node had condition: [DiskPressure]. ");
+        assertThat(calls()).isEmpty();
+    }
+
+    @Test
+    void shouldStayRefusedThoughThePressureEndsAndThePodChanges() {
+        start(110);
+        advance(2);
+        loop.execute(() -> manager().underPressure(Set.of(Pressure.DISK)));
+        transport.answer(call -> call.toString().startsWith("PATCH") ? Optional.empty() : serve(call));
+        add("web");
+        advance(2);
+
+        loop.execute(() -> manager().underPressure(Set.of()));
+        change("web", stored("web").update("metadata", metadata -> metadata.with("labels", JsonObject.EMPTY)));
+        advance(5);
+        transport.answer(this::serve);
+        advance(60);
+
+        assertThat(status("web").text("phase")).isEqualTo("Failed");
+        assertThat(calls()).isEmpty();
+    }
+
+    @Test
+    void shouldBeFailedOnlyOnceItsInitContainersHaveEndedToo() {
+        add("web", "", """
+                , "initContainers": [{"name": "first", "image": "app:1"}]""");
+        start(110);
+        advance(5);
+        runtime.delay("StopContainer", Duration.ofSeconds(5));
+
+        evict("web");
+        advance(2);
+        assertThat(status("web").text("phase")).isEqualTo("Pending");
+        advance(10);
+        assertThat(status("web").text("phase")).isEqualTo("Failed");
+    }
+
+    @Test
+    void shouldBeDeletedThoughItSaysThatItCameFromAFile() {
+        add("web");
+        change(
+                "web",
+                stored("web")
+                        .update(
+                                "metadata",
+                                metadata -> metadata.with(
+                                        "annotations",
+                                        JsonObject.builder()
+                                                .put("kubernetes.io/config.source", "file")
+                                                .build())));
+        start(110);
+        advance(5);
+        assertThat(status("web").text("phase")).isEqualTo("Running");
+
+        delete("web");
+        advance(10);
+
+        assertThat(pods).isEmpty();
+    }
+
+    @Test
+    void shouldNotBeRefusedIfItRanBeforeTheAgent() {
+        add("web");
+        start(110);
+        advance(5);
+
+        start(110);
+        loop.execute(() -> manager().refuseAll(true));
+        advance(10);
+        assertThat(status("web").text("phase")).isEqualTo("Running");
+
+        add("late");
+        advance(5);
+        assertThat(status("late").text("reason")).isEqualTo("NodeShutdown");
+    }
+}

@@ -1,0 +1,87 @@
+package io.nodekeeper.agent.pods;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.time.BlockingCalls;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Calls that may hang on paths of the host. */
+class HostDiskTest {
+    private static final Duration DEADLINE = Duration.ofMinutes(2);
+
+    private final Queue queue = new Queue();
+    private final HostDisk disk = new HostDisk(queue);
+
+    @Test
+    void shouldGiveEachPodOneCallAtATime() throws Exception {
+        CompletableFuture<String> first = disk.call("u1", "volumes of a", DEADLINE, () -> "a");
+        CompletableFuture<String> second = disk.call("u1", "volumes of a", DEADLINE, () -> "again");
+        CompletableFuture<String> other = disk.call("u2", "volumes of b", DEADLINE, () -> "b");
+
+        assertThat(second).isCompletedExceptionally();
+        queue.runAll();
+        assertThat(first).isCompletedWithValue("a");
+        assertThat(other).isCompletedWithValue("b");
+
+        CompletableFuture<String> next = disk.call("u1", "volumes of a", DEADLINE, () -> "next");
+        queue.runAll();
+        assertThat(next).isCompletedWithValue("next");
+    }
+
+    @Test
+    void shouldWaitForACallThatHangsAlsoAfterItsDeadline() throws Exception {
+        CompletableFuture<String> hangs = disk.call("u1", "volumes of a", DEADLINE, () -> {
+            queue.giveUp();
+            assertThat(disk.call("u1", "volumes of a", DEADLINE, () -> "next")).isCompletedExceptionally();
+            return "late";
+        });
+        queue.runAll();
+
+        assertThat(hangs).isCompletedExceptionally();
+        assertThat(disk.call("u1", "volumes of a", DEADLINE, () -> "next")).isNotDone();
+    }
+
+    @Test
+    void shouldForgetACallThatWasGivenUpBeforeItBegan() {
+        disk.call("u1", "volumes of a", DEADLINE, () -> "a");
+        queue.giveUp();
+
+        assertThat(disk.call("u1", "volumes of a", DEADLINE, () -> "next")).isNotDone();
+    }
+
+    /** Work that waits until the test runs it. */
+    private static final class Queue implements BlockingCalls {
+        private final List<Runnable> work = new ArrayList<>();
+        private final List<CompletableFuture<?>> results = new ArrayList<>();
+
+        @Override
+        public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> call) {
+            CompletableFuture<T> result = new CompletableFuture<>();
+            results.add(result);
+            work.add(() -> {
+                try {
+                    result.complete(call.call());
+                } catch (Exception e) {
+                    result.completeExceptionally(e);
+                }
+            });
+            return result;
+        }
+
+        private void runAll() {
+            List<Runnable> all = List.copyOf(work);
+            work.clear();
+            all.forEach(Runnable::run);
+        }
+
+        /** The deadline of all calls passes. */
+        private void giveUp() {
+            List.copyOf(results).forEach(result -> result.completeExceptionally(new IllegalStateException("late")));
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package io.nodekeeper.agent.pods;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.mounts.FakeMounts;
+import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.probes.NodeProber;
+import io.nodekeeper.agent.pods.probes.ProbeMetrics;
+import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.volumes.PodFiles;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.cri.FakeRuntime;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The volumes of one pod over time: when they are made, updated and removed. */
+class PodVolumesTest {
+    private static final Pod POD = pod("blue");
+
+    @TempDir
+    Path directory;
+
+    private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
+    private final VirtualTime.VirtualLoop loop = time.loop("agent");
+    private final FakeTransport transport = new FakeTransport();
+    private final Map<String, JsonObject> objects = new HashMap<>();
+    private final List<String> events = new ArrayList<>();
+    private int issued;
+    private Path volumes;
+    private PodPorts ports;
+    private PodVolumes pod;
+
+    @BeforeEach
+    void server() {
+        transport.answer(this::serve);
+        objects.put("settings", Json.parseObject("{\"data\": {\"a\": \"1\"}}"));
+        volumes = directory.resolve("root/pods/u1/volumes");
+        KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
+        ports = new PodPorts(
+                new FakeRuntime(loop),
+                Duration.ofMinutes(2),
+                client,
+                (about, type, reason, message) -> events.add(type + " " + reason + " " + message),
+                loop,
+                new ObjectCache(client),
+                new PodFiles(directory.resolve("root"), directory.resolve("logs"), new FakeMounts()),
+                new AtOnce(),
+                new HostDisk(new AtOnce()),
+                directory.resolve("resolv.conf"),
+                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), ""),
+                ProbePorts.of(new NodeProber(new FakeRuntime(loop), loop), loop, Randoms.seeded(2), ProbeMetrics.NONE));
+        pod = new PodVolumes(ports);
+    }
+
+    @Test
+    void shouldMakeTheVolumesAndUpdateThemOncePerMinute() {
+        prepare();
+        assertThat(settings()).hasContent("1");
+
+        objects.put("settings", Json.parseObject("{\"data\": {\"a\": \"2\"}}"));
+        tick(59);
+        assertThat(settings()).hasContent("1");
+        tick(2);
+        assertThat(settings()).hasContent("2");
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void shouldUpdateAtOnceWhenLabelsOrAnnotationsChange() {
+        prepare();
+        tick(5);
+        objects.put("settings", Json.parseObject("{\"data\": {\"a\": \"2\"}}"));
+
+        pod.tick(pod("green"));
+        time.advance(Duration.ofMillis(1));
+
+        assertThat(settings()).hasContent("2");
+        assertThat(volumes.resolve("kubernetes.io~projected/all/colour")).hasContent("green");
+    }
+
+    @Test
+    void shouldNameTheObjectThatIsMissingAndUseItOnceItIsThere() {
+        objects.remove("settings");
+
+        CompletableFuture<Void> made = pod.prepare(POD);
+        time.advance(Duration.ofMillis(1));
+        assertThat(made).isCompletedExceptionally();
+        assertThat(made.exceptionNow())
+                .hasMessageContaining(
+                        "MountVolume.SetUp failed for volume \"settings\" : configmap \"settings\" not found");
+
+        objects.put("settings", Json.parseObject("{\"data\": {\"a\": \"1\"}}"));
+        prepare();
+        assertThat(settings()).hasContent("1");
+    }
+
+    @Test
+    void shouldKeepTheFilesOfAnObjectThatIsGoneAndRenewTheTokenOfAnotherVolume() {
+        prepare();
+        assertThat(token()).hasContent("token-1");
+        objects.remove("settings");
+
+        tick(3_000);
+
+        assertThat(settings()).hasContent("1");
+        assertThat(token()).hasContent("token-2");
+        assertThat(events)
+                .contains("Warning FailedMount MountVolume.SetUp failed for volume \"settings\" :"
+                        + " configmap \"settings\" not found");
+    }
+
+    @Test
+    void shouldGoOnWithTheVolumesThatAnEarlierAgentMade() {
+        prepare();
+        objects.put("settings", Json.parseObject("{\"data\": {\"a\": \"2\"}}"));
+
+        pod = new PodVolumes(ports);
+        tick(30);
+        assertThat(settings()).hasContent("1");
+        pod.found(POD);
+        tick(11);
+
+        assertThat(settings()).hasContent("2");
+    }
+
+    @Test
+    void shouldRemoveTheVolumesOnlyAfterAnUpdateThatHangsHasEnded() {
+        prepare();
+        transport.answer(call -> Optional.empty());
+        tick(61);
+
+        CompletableFuture<Void> removed = pod.remove(POD);
+        tick(5);
+        assertThat(removed).isNotDone();
+        tick(10);
+
+        assertThat(removed).isCompleted();
+        assertThat(directory.resolve("root/pods/u1")).doesNotExist();
+        tick(120);
+        assertThat(directory.resolve("root/pods/u1")).doesNotExist();
+    }
+
+    private void prepare() {
+        CompletableFuture<Void> made = pod.prepare(POD);
+        time.advance(Duration.ofMillis(1));
+        assertThat(made).isCompleted();
+    }
+
+    private void tick(int seconds) {
+        for (int second = 0; second < seconds; second++) {
+            time.advance(Duration.ofSeconds(1));
+            pod.tick(POD);
+        }
+        time.advance(Duration.ofMillis(1));
+    }
+
+    private Path settings() {
+        return volumes.resolve("kubernetes.io~configmap/settings/a");
+    }
+
+    private Path token() {
+        return volumes.resolve("kubernetes.io~projected/all/token");
+    }
+
+    private Optional<Reply> serve(Call call) {
+        String target = call.toString().split(" ")[1];
+        if (target.endsWith("/token")) {
+            JsonObject token =
+                    JsonObject.builder().put("token", "token-" + ++issued).build();
+            return Optional.of(
+                    FakeTransport.reply(201, Json.parseObject(call.body()).with("status", token)));
+        }
+        JsonObject object = objects.get(target.substring(target.lastIndexOf('/') + 1));
+        return Optional.of(
+                object == null ? FakeTransport.reply(404, JsonObject.EMPTY) : FakeTransport.reply(200, object));
+    }
+
+    private static Pod pod(String colour) {
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "u1", "labels": {"colour": "%s"}},
+                 "spec": {"containers": [{"name": "app"}], "volumes": [
+                   {"name": "settings", "configMap": {"name": "settings"}},
+                   {"name": "all", "projected": {"sources": [
+                     {"serviceAccountToken": {"path": "token", "expirationSeconds": 3600}},
+                     {"downwardAPI": {"items": [
+                       {"path": "colour", "fieldRef": {"fieldPath": "metadata.labels['colour']"}}]}}]}}]}}
+                """.formatted(colour)));
+    }
+}

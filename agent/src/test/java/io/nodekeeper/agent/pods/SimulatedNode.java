@@ -1,0 +1,238 @@
+package io.nodekeeper.agent.pods;
+
+import io.nodekeeper.agent.config.StaticPodConfig;
+import io.nodekeeper.agent.pleg.Pleg;
+import io.nodekeeper.agent.pleg.PlegConfig;
+import io.nodekeeper.agent.pleg.PlegMetrics;
+import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.mounts.FakeMounts;
+import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.probes.NodeProber;
+import io.nodekeeper.agent.pods.probes.ProbeMetrics;
+import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.sources.PodSources;
+import io.nodekeeper.agent.pods.volumes.PodFiles;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.cri.FakeRuntime;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Pods of an API server and of manifests on a simulated runtime, with everything in between, in virtual time. */
+abstract class SimulatedNode {
+    private static final Duration CALL = Duration.ofMinutes(2);
+
+    @TempDir
+    Path directory;
+
+    final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
+    final VirtualTime.VirtualLoop loop = time.loop("agent");
+    final FakeRuntime runtime = new FakeRuntime(loop);
+    final FakeTransport transport = new FakeTransport();
+    final Map<String, JsonObject> pods = new LinkedHashMap<>();
+    final List<String> events = new ArrayList<>();
+    private Optional<Agent> agent = Optional.empty();
+    private int copies;
+    StaticPodConfig manifests = StaticPodConfig.DEFAULT;
+    Optional<Node> node = Optional.empty();
+
+    /** An agent with its watch of the runtime. */
+    private record Agent(Pleg pleg, PodManager manager) {}
+
+    @BeforeEach
+    void server() {
+        transport.answer(this::serve);
+    }
+
+    void delete(String name) {
+        change(
+                name,
+                stored(name)
+                        .update("metadata", metadata -> metadata.with("deletionTimestamp", "2026-01-01T00:00:40Z")));
+    }
+
+    String ready(String name) {
+        return stored(name)
+                .object("status")
+                .array("conditions")
+                .objects()
+                .filter(condition -> condition.text("type").equals("Ready"))
+                .findFirst()
+                .orElseThrow()
+                .text("status");
+    }
+
+    /** A pod with more fields of its container and of its spec. */
+    void add(String name, String container, String spec) {
+        change(name, Json.parseObject("""
+                {"metadata": {"name": "%1$s", "namespace": "shop", "uid": "uid-%1$s", "resourceVersion": "1"},
+                 "spec": {"nodeName": "n1", "containers": [{"name": "app", "image": "app:1"%2$s}]%3$s},
+                 "status": {"phase": "Pending"}}
+                """.formatted(name, container.isEmpty() ? "" : ", " + container, spec)));
+    }
+
+    void start(int maxPods) {
+        agent.ifPresent(old -> {
+            old.manager().stop();
+            old.pleg().stop();
+        });
+        KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
+        Pleg pleg = new Pleg(runtime, loop, PlegConfig.PARALLEL, PlegMetrics.NONE);
+        PodPorts ports = new PodPorts(
+                runtime,
+                CALL,
+                client,
+                (about, type, reason, message) -> events.add(about.name() + " " + type + " " + reason + " " + message),
+                loop,
+                new ObjectCache(client),
+                new PodFiles(directory.resolve("root"), directory.resolve("logs"), new FakeMounts()),
+                new AtOnce(),
+                new HostDisk(new AtOnce()),
+                directory.resolve("resolv.conf"),
+                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), ""),
+                ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE));
+        AtOnce disk = new AtOnce();
+        PodManager manager = new PodManager(
+                ports,
+                pleg,
+                new Works(),
+                changed -> new PodSources(client, "n1", () -> node, manifests, disk::call, Randoms.seeded(1), changed),
+                maxPods,
+                pod -> false);
+        agent = Optional.of(new Agent(pleg, manager));
+        pleg.start();
+        loop.execute(manager::start);
+    }
+
+    PodManager manager() {
+        return agent.orElseThrow().manager();
+    }
+
+    void advance(int seconds) {
+        for (int second = 0; second < seconds; second++) {
+            time.advance(Duration.ofSeconds(1));
+            manager().tick();
+        }
+        time.advance(Duration.ofMillis(1));
+    }
+
+    /** The calls that changed something, or asked for an image. */
+    List<String> calls() {
+        return runtime.calls().stream()
+                .map(call -> call.method())
+                .filter(method -> !method.startsWith("List")
+                        && !method.equals("PodSandboxStatus")
+                        && !method.equals("ContainerStatus"))
+                .toList();
+    }
+
+    String phase(String name) {
+        return stored(name).object("status").text("phase");
+    }
+
+    JsonObject stored(String name) {
+        return Objects.requireNonNull(pods.get(name), name);
+    }
+
+    static JsonObject pod(String name) {
+        return Json.parseObject("""
+                {"metadata": {"name": "%1$s", "namespace": "shop", "uid": "uid-%1$s", "resourceVersion": "1"},
+                 "spec": {"nodeName": "n1", "containers": [{"name": "app", "image": "app:1"}]},
+                 "status": {"phase": "Pending"}}
+                """.formatted(name));
+    }
+
+    void add(String name) {
+        change(name, pod(name));
+    }
+
+    void change(String name, JsonObject pod) {
+        JsonObject kept =
+                pods.containsKey(name) ? pod.with("status", pods.get(name).object("status")) : pod;
+        pods.put(name, kept);
+        tell("MODIFIED", kept);
+    }
+
+    void tell(String type, JsonObject pod) {
+        transport.watches().stream()
+                .filter(watch -> !watch.cancelled())
+                .forEach(watch -> loop.execute(() -> watch.event(type, pod)));
+    }
+
+    Optional<Reply> serve(Call call) {
+        String[] words = call.toString().split(" ");
+        if (words[1].startsWith("/api/v1/pods?")) {
+            return Optional.of(FakeTransport.reply(
+                    200,
+                    JsonObject.builder()
+                            .put(
+                                    "metadata",
+                                    JsonObject.builder()
+                                            .put("resourceVersion", "1")
+                                            .build())
+                            .put("items", new JsonArray(List.<JsonValue>copyOf(pods.values())))
+                            .build()));
+        }
+        if (words[0].equals("POST")) {
+            JsonObject created = Json.parseObject(call.body())
+                    .update("metadata", metadata -> metadata.with("uid", "copy-" + ++copies));
+            String made = created.object("metadata").text("name");
+            if (pods.containsKey(made)) {
+                return Optional.of(FakeTransport.reply(409, JsonObject.EMPTY));
+            }
+            pods.put(made, created);
+            tell("ADDED", created);
+            return Optional.of(FakeTransport.reply(201, created));
+        }
+        String name = words[1].replaceFirst("/status$", "").replaceFirst(".*/", "");
+        JsonObject pod = pods.get(name);
+        if (pod == null) {
+            return Optional.of(FakeTransport.reply(404, JsonObject.EMPTY));
+        }
+        if (words[0].equals("DELETE")) {
+            pods.remove(name);
+            tell("DELETED", pod);
+            return Optional.of(FakeTransport.reply(200, pod));
+        }
+        JsonObject changed = pod.with("status", Json.parseObject(call.body()).object("status"));
+        pods.put(name, changed);
+        tell("MODIFIED", changed);
+        return Optional.of(FakeTransport.reply(200, changed));
+    }
+
+    /** The runtime and its network work. */
+    private static final class Works implements PodWorker.Readiness {
+        @Override
+        public boolean runtime() {
+            return true;
+        }
+
+        @Override
+        public boolean network() {
+            return true;
+        }
+
+        @Override
+        public String runtimeName() {
+            return "containerd";
+        }
+    }
+}

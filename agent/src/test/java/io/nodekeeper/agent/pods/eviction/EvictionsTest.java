@@ -1,0 +1,299 @@
+package io.nodekeeper.agent.pods.eviction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.eviction.EvictionSignal;
+import io.nodekeeper.agent.eviction.Pressure;
+import io.nodekeeper.agent.eviction.Shortage;
+import io.nodekeeper.agent.eviction.Threshold;
+import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.agent.stats.PodUse;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Which pods end when the node is short of something, in virtual time. */
+class EvictionsTest {
+    private static final long MI = 1 << 20;
+
+    private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
+    private final VirtualTime.VirtualLoop loop = time.loop("agent");
+    private final Map<String, Pod> active = new LinkedHashMap<>();
+    private final List<String> ending = new ArrayList<>();
+    private final List<String> evicted = new ArrayList<>();
+    private final List<String> nodeEvents = new ArrayList<>();
+    private final Map<String, PodUse> use = new HashMap<>();
+    private final List<Boolean> reads = new ArrayList<>();
+    private CompletableFuture<Map<String, PodUse>> answer = CompletableFuture.completedFuture(use);
+    private int measurements;
+
+    private final EvictablePods pods = new EvictablePods() {
+        @Override
+        public List<Pod> active() {
+            return List.copyOf(active.values());
+        }
+
+        @Override
+        public void evict(Pod pod, Duration grace, Wanted.Eviction why) {
+            active.remove(pod.uid());
+            ending.add(pod.uid());
+            evicted.add(pod.name() + " " + grace.toSeconds() + "s " + why.reason() + ": " + why.message());
+        }
+
+        @Override
+        public void underPressure(Set<Pressure> pressures) {}
+
+        @Override
+        public boolean isEnding(Pod pod) {
+            return ending.contains(pod.uid());
+        }
+    };
+
+    private final Evictions evictions = new Evictions(
+            pods,
+            disk -> {
+                reads.add(disk);
+                return answer;
+            },
+            Duration.ofSeconds(20),
+            nodeEvents::add,
+            () -> measurements++,
+            loop);
+
+    private void pod(String name, long priority, String resources, long memory) {
+        pod(
+                name,
+                priority,
+                resources,
+                "",
+                new PodUse(
+                        OptionalLong.of(memory * MI),
+                        OptionalLong.of(memory),
+                        Map.of("app", new PodUse.ContainerUse(OptionalLong.of(memory * MI), memory * MI)),
+                        Map.of(),
+                        memory));
+    }
+
+    private void pod(String name, long priority, String resources, String volumes, PodUse used) {
+        active.put(name, new Pod(Json.parseObject("""
+                {"metadata": {"name": "%1$s", "namespace": "shop", "uid": "%1$s"},
+                 "spec": {"priority": %2$d, "volumes": [%4$s],
+                   "containers": [{"name": "app", "image": "i", "resources": {%3$s}}]}}
+                """.formatted(name, priority, resources, volumes))));
+        use.put(name, used);
+    }
+
+    private static Shortage shortage(EvictionSignal signal, String limit, long available) {
+        Threshold threshold = new AgentConfigBuilder("n1")
+                .evictionHard(Map.of(signal.toString(), limit))
+                .build()
+                .thresholds()
+                .getFirst();
+        return new Shortage(threshold, new Level(available, 1L << 40));
+    }
+
+    private static Shortage memory() {
+        return shortage(EvictionSignal.MEMORY_AVAILABLE, "100Mi", 50 * MI);
+    }
+
+    private void round(Shortage... shortages) {
+        loop.execute(() -> evictions.measured(List.of(shortages), Set.of()));
+        time.advance(Duration.ofMillis(1));
+    }
+
+    private List<String> order(Shortage shortage) {
+        List<String> names = new ArrayList<>();
+        PodRanking ranking = PodRanking.of(shortage, use);
+        List<Pod> left = new ArrayList<>(active.values());
+        for (var first = ranking.first(left); first.isPresent(); first = ranking.first(left)) {
+            names.add(first.get().name());
+            left.remove(first.get());
+        }
+        return names;
+    }
+
+    private static final String REQUEST = "\"requests\": {\"memory\": \"100Mi\", \"ephemeral-storage\": \"100Mi\"}";
+
+    @Test
+    void shouldRankByRequestThenPriorityThenUse() {
+        pod("within", 0, REQUEST, 90);
+        pod("a-little", 0, REQUEST, 110);
+        pod("much", 0, REQUEST, 500);
+        pod("important", 10, "", 5_000);
+        pod("unknown", 5, REQUEST, 1);
+        use.remove("unknown");
+
+        List<String> expected = List.of("much", "a-little", "unknown", "important", "within");
+        assertThat(order(memory())).isEqualTo(expected);
+        assertThat(order(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1))).isEqualTo(expected);
+        // Nobody requests inodes or process ids.
+        assertThat(order(shortage(EvictionSignal.NODEFS_INODES_FREE, "10%", 1)))
+                .containsExactly("much", "a-little", "within", "unknown", "important");
+        assertThat(order(shortage(EvictionSignal.PID_AVAILABLE, "10%", 1)))
+                .containsExactly("much", "a-little", "within", "unknown", "important");
+    }
+
+    @Test
+    @Tag("A99")
+    void shouldEvictOnePodForTheFirstShortageAndTheNextOnceNothingOfItIsLeft() {
+        pod("a", 0, "", 10);
+        pod("b", 0, REQUEST, 200);
+
+        round(memory(), shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1));
+        round(memory());
+
+        assertThat(evicted)
+                .containsExactly("b 1s Evicted: The node was low on resource: memory. Threshold quantity: 100Mi,"
+                        + " available: 50Mi. Container app was using 200Mi, request is 100Mi, has larger consumption"
+                        + " of memory. ");
+        assertThat(nodeEvents).containsExactly("Attempting to reclaim memory");
+        assertThat(measurements).isZero();
+
+        time.advance(Duration.ofSeconds(5));
+        ending.clear();
+        time.advance(Duration.ofSeconds(1));
+        assertThat(measurements).isEqualTo(1);
+        round(memory());
+        assertThat(evicted).hasSize(2);
+    }
+
+    @Test
+    @Tag("A99")
+    void shouldGoOnAfterFortySecondsIfAPodDoesNotEnd() {
+        pod("stuck", 0, "", 20);
+        pod("next", 0, "", 10);
+        round(memory());
+
+        // 10 s for its containers, and 30 s for the rest.
+        time.advance(Duration.ofSeconds(39));
+        round(memory());
+        assertThat(evicted).hasSize(1);
+        time.advance(Duration.ofSeconds(2));
+        round(memory());
+
+        assertThat(evicted).hasSize(2).last().asString().startsWith("next ");
+    }
+
+    @Test
+    @Tag("A93")
+    void shouldGiveAPodTimeIfTheThresholdIsSoft() {
+        pod("slow", 0, "", 10);
+        Threshold soft = new AgentConfigBuilder("n1")
+                .evictionHard(Map.of("memory.available", "0%"))
+                .evictionSoft(Map.of("memory.available", "1Gi"))
+                .evictionSoftGracePeriod(Map.of("memory.available", "1m"))
+                .build()
+                .thresholds()
+                .getFirst();
+
+        round(new Shortage(soft, new Level(MI, 1L << 40)));
+
+        // The smaller one of evictionMaxPodGracePeriod and the pod's own, 30 s.
+        assertThat(evicted).hasSize(1).first().asString().startsWith("slow 20s ");
+    }
+
+    @Test
+    void shouldReadNothingWhileNothingIsShortAndNoPodHasALimit() {
+        pod("web", 0, REQUEST, 10);
+
+        round();
+
+        assertThat(reads).isEmpty();
+    }
+
+    @Test
+    @Tag("A98")
+    void shouldEvictNobodyWhileTheUseOfPodsIsNotKnown() {
+        pod("web", 0, "", 10);
+        answer = CompletableFuture.failedFuture(new IllegalStateException("no answer"));
+
+        round(memory());
+        assertThat(evicted).isEmpty();
+
+        answer = CompletableFuture.completedFuture(use);
+        round(memory());
+        assertThat(evicted).hasSize(1);
+    }
+
+    @Test
+    void shouldReadTheDiskOnlyIfItMatters() {
+        pod("web", 0, "", 10);
+        round(memory());
+        pod("more", 0, "", 10);
+        ending.clear();
+        time.advance(Duration.ofSeconds(1));
+        round(shortage(EvictionSignal.NODEFS_INODES_FREE, "5%", 1));
+
+        assertThat(reads).containsExactly(false, true);
+    }
+
+    @Test
+    void shouldLeaveCriticalPodsAlone() {
+        pod("system", 2_000_001_000L, "", """
+                {"name": "cache", "emptyDir": {"sizeLimit": "1Mi"}}""", disk(0, Map.of("cache", 2 * MI)));
+
+        round(memory());
+        round(memory());
+
+        assertThat(evicted).isEmpty();
+        assertThat(nodeEvents).hasSize(2);
+    }
+
+    @Test
+    void shouldEndPodsBeyondTheirLimitsOfDiskAllAtOnce() {
+        pod("volume", 0, "", """
+                {"name": "cache", "emptyDir": {"sizeLimit": "1Mi"}}""", disk(0, Map.of("cache", 2 * MI)));
+        pod("memory", 0, "", """
+                {"name": "cache", "emptyDir": {"sizeLimit": "1Mi", "medium": "Memory"}}""", disk(0, Map.of()));
+        pod("container", 0, "\"limits\": {\"ephemeral-storage\": \"3Mi\"}", "", disk(4 * MI, Map.of()));
+        pod("sum", 0, "\"limits\": {\"ephemeral-storage\": \"3Mi\"}", """
+                {"name": "out", "emptyDir": {}}""", disk(2 * MI, Map.of("out", 2 * MI)));
+        pod("within", 0, "\"limits\": {\"ephemeral-storage\": \"3Mi\"}", """
+                {"name": "out", "emptyDir": {"sizeLimit": "2Mi"}}""", disk(MI, Map.of("out", 2 * MI)));
+        pod("init", 0, "\"limits\": {\"ephemeral-storage\": \"1Mi\"}", """
+                {"name": "out", "emptyDir": {}}""", disk(0, Map.of("out", 5 * MI)));
+        active.computeIfPresent(
+                "init",
+                (uid, pod) -> new Pod(
+                        pod.json()
+                                .update(
+                                        "spec",
+                                        spec -> spec.with(
+                                                "initContainers",
+                                                Json.parse(
+                                                        "[{\"name\": \"load\", \"resources\": {\"limits\": {\"ephemeral-storage\": \"9Mi\"}}}]")))));
+
+        round(memory());
+
+        assertThat(evicted)
+                .containsExactly(
+                        "volume 1s Evicted: Usage of EmptyDir volume \"cache\" exceeds the limit \"1Mi\". ",
+                        "container 1s Evicted: Pod ephemeral local storage usage exceeds the total limit of containers"
+                                + " 3Mi. ",
+                        "sum 1s Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 3Mi. ");
+        assertThat(nodeEvents).isEmpty();
+    }
+
+    private static PodUse disk(long container, Map<String, Long> volumes) {
+        return new PodUse(
+                OptionalLong.of(0),
+                OptionalLong.of(1),
+                Map.of("app", new PodUse.ContainerUse(OptionalLong.of(0), container)),
+                volumes,
+                1);
+    }
+}

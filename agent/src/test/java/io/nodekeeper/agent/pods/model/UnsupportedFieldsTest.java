@@ -1,0 +1,32 @@
+package io.nodekeeper.agent.pods.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.Json;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Which volumes are refused, by the names of their fields. */
+class UnsupportedFieldsTest {
+    @Test
+    void shouldAcceptTheVolumesThatTheNodeCanPrepare() {
+        assertThat(first("""
+                {"name": "a", "emptyDir": {"medium": "Memory"}}, {"name": "b", "hostPath": {"path": "/"}},
+                {"name": "c", "configMap": {}}, {"name": "d", "secret": {}}, {"name": "e", "downwardAPI": {}},
+                {"name": "f", "projected": {"sources": [{"serviceAccountToken": {}}, {"configMap": {}}]}}
+                """)).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseOthersByTheFieldsName() {
+        assertThat(first("{\"name\": \"a\", \"nfs\": {}}")).contains("spec.volumes[a].nfs");
+        assertThat(first("{\"name\": \"a\", \"emptyDir\": {\"medium\": \"HugePages\"}}"))
+                .contains("spec.volumes[a].emptyDir.medium");
+        assertThat(first("{\"name\": \"a\", \"projected\": {\"sources\": [{\"clusterTrustBundle\": {}}]}}"))
+                .contains("spec.volumes[a].projected.sources.clusterTrustBundle");
+    }
+
+    private static Optional<String> first(String volumes) {
+        return UnsupportedFields.first(new Pod(Json.parseObject("{\"spec\": {\"volumes\": [%s]}}".formatted(volumes))));
+    }
+}

@@ -1,0 +1,99 @@
+package io.nodekeeper.agent.pods.mounts;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Mounts of the real kernel. Skipped for users who may not mount. */
+class LinuxMountsTest {
+    @TempDir
+    Path directory;
+
+    private final LinuxMounts mounts = new LinuxMounts();
+    private Path pod;
+    private Path volume;
+    private Path target;
+
+    @BeforeEach
+    void directories() throws Exception {
+        pod = Files.createDirectory(directory.resolve("pod"));
+        volume = Files.createDirectory(directory.resolve("volume"));
+        target = pod.resolve("subpaths/app/0");
+        try {
+            mounts.memory(Files.createDirectory(directory.resolve("probe")), 0);
+        } catch (IOException e) {
+            assumeTrue(false, "this user may not mount: " + e.getMessage());
+        }
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        mounts.unmountBelow(directory);
+    }
+
+    @Test
+    void shouldMountMemoryOfTheGivenSizeOnce() throws Exception {
+        Path fast = Files.createDirectory(pod.resolve("fast"));
+
+        mounts.memory(fast, 1 << 20);
+        Files.writeString(fast.resolve("kept"), "1");
+        mounts.memory(fast, 1 << 20);
+
+        assertThat(Files.getFileStore(fast).type()).isEqualTo("tmpfs");
+        assertThat(Files.getFileStore(fast).getTotalSpace()).isEqualTo(1 << 20);
+        assertThat(fast.resolve("kept")).hasContent("1");
+
+        mounts.unmountBelow(pod);
+        assertThat(fast).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldMountADirectoryOrFileOfAVolumeAndReplaceIt() throws Exception {
+        Files.writeString(Files.createDirectories(volume.resolve("a/b")).resolve("file"), "1");
+        Files.createSymbolicLink(volume.resolve("link"), Path.of("a"));
+
+        mounts.part(volume, "link/b", target);
+        assertThat(target.resolve("file")).hasContent("1");
+
+        mounts.part(volume, "a/b/file", target);
+        assertThat(target).hasContent("1");
+
+        mounts.unmountBelow(pod);
+        assertThat(target).isEmptyFile();
+        assertThat(volume.resolve("a/b/file")).hasContent("1");
+    }
+
+    @Test
+    void shouldMakeTheDirectoriesOfAPartWithTheModeOfTheVolume() throws Exception {
+        Files.setAttribute(volume, "unix:mode", 02777);
+
+        mounts.part(volume, "new/deep", target);
+
+        assertThat((int) Files.getAttribute(volume.resolve("new/deep"), "unix:mode") & 07777)
+                .isEqualTo(02777);
+        Files.writeString(target.resolve("file"), "1");
+        assertThat(volume.resolve("new/deep/file")).hasContent("1");
+    }
+
+    @Test
+    void shouldNotFollowALinkOutOfTheVolume() throws Exception {
+        Files.createSymbolicLink(volume.resolve("absolute"), directory);
+        Files.createSymbolicLink(volume.resolve("up"), Path.of(".."));
+
+        for (String path : new String[] {"absolute", "up", "up/other", "absolute/other", "../other"}) {
+            assertThatThrownBy(() -> mounts.part(volume, path, target))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage("path " + path + " leads out of the volume " + volume);
+        }
+        assertThat(directory.resolve("other")).doesNotExist();
+        assertThat(target).doesNotExist();
+    }
+}

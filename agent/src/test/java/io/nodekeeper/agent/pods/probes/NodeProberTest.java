@@ -1,0 +1,202 @@
+package io.nodekeeper.agent.pods.probes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.nodekeeper.agent.pods.model.Action;
+import io.nodekeeper.agent.pods.model.ContainerSpec;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.FakeRuntime;
+import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.time.ThreadLoop;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Actions against real sockets of this machine, and a simulated runtime. */
+class NodeProberTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    private final ThreadLoop loop = new ThreadLoop("test");
+    private final FakeRuntime runtime = new FakeRuntime(loop);
+    private final NodeProber prober = new NodeProber(runtime, loop);
+    private HttpServer server;
+    private ContainerSpec container;
+
+    @BeforeEach
+    void serve() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.start();
+        int port = server.getAddress().getPort();
+        container = new ContainerSpec(Json.parseObject(
+                "{\"name\": \"app\", \"ports\": [{\"name\": \"web\", \"containerPort\": " + port + "}]}"));
+    }
+
+    @AfterEach
+    void stop() {
+        prober.close();
+        loop.close();
+        server.stop(0);
+    }
+
+    @Test
+    void shouldGetAPageOfANamedPortWithTheHeadersAndTheHostThatTheProbeSays() throws Exception {
+        answer(
+                "/healthz",
+                200,
+                exchange -> exchange.getRequestHeaders().getFirst("Host") + " "
+                        + exchange.getRequestHeaders().get("X-Probe") + " "
+                        + exchange.getRequestHeaders().getFirst("User-Agent") + " "
+                        + exchange.getRequestURI().getQuery());
+
+        ProbeResult result = run(new Action.Http(
+                "",
+                "web",
+                "/healthz?full=1",
+                false,
+                List.of(
+                        new Action.Header("Host", "shop.example"),
+                        new Action.Header("X-Probe", "a"),
+                        new Action.Header("X-Probe", "b"))));
+
+        assertThat(result).isEqualTo(ProbeResult.success("shop.example [a, b] kube-probe/1.32 full=1"));
+    }
+
+    @Test
+    void shouldFailOnAnErrorStatusAndOnAClosedPort() throws Exception {
+        answer("/", 503, exchange -> "busy");
+
+        assertThat(run(get("/")))
+                .isEqualTo(
+                        new ProbeResult(ProbeResult.Outcome.FAILURE, "HTTP probe failed with statuscode: 503", true));
+
+        server.stop(0);
+        ProbeResult refused = run(get("/"));
+        assertThat(refused.outcome()).isEqualTo(ProbeResult.Outcome.FAILURE);
+        assertThat(refused.output()).startsWith("Get \"http://127.0.0.1:");
+        assertThat(run(new Action.Tcp("", "web")).output())
+                .startsWith("dial tcp 127.0.0.1:")
+                .contains("refused");
+    }
+
+    @Test
+    void shouldFollowRedirectsOnTheSameHostOnly() throws Exception {
+        answer("/done", 200, exchange -> "there");
+        redirect("/here", "/done");
+        redirect("/away", "http://other.example/done");
+        redirect("/round", "/round");
+
+        assertThat(run(get("/here"))).isEqualTo(ProbeResult.success("there"));
+        assertThat(run(get("/away")).outcome()).isEqualTo(ProbeResult.Outcome.WARNING);
+        assertThat(run(get("/round")).output()).endsWith("stopped after 10 redirects");
+    }
+
+    @Test
+    void shouldReadTheBeginningOfALargePageOnly() throws Exception {
+        answer("/", 200, exchange -> "x".repeat(1 << 20));
+
+        ProbeResult result = run(get("/"));
+
+        assertThat(result.outcome()).isEqualTo(ProbeResult.Outcome.SUCCESS);
+        assertThat(result.output()).hasSize(HttpActions.MOST_BODY);
+    }
+
+    @Test
+    void shouldFailOnceTheTimeIsUp() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            Action.Http get = new Action.Http("", String.valueOf(silent.getLocalPort()), "/", false, List.of());
+
+            ProbeResult result = run(get, Duration.ofMillis(50));
+
+            assertThat(result.outcome()).isEqualTo(ProbeResult.Outcome.FAILURE);
+            assertThat(result.output()).contains("context deadline exceeded");
+            assertThat(run(new Action.Tcp("", String.valueOf(silent.getLocalPort())))
+                            .outcome())
+                    .isEqualTo(ProbeResult.Outcome.SUCCESS);
+            assertThat(run(new Action.Tcp("localhost", String.valueOf(silent.getLocalPort())))
+                            .outcome())
+                    .isEqualTo(ProbeResult.Outcome.SUCCESS);
+            assertThat(run(new Action.Grpc(silent.getLocalPort(), ""), Duration.ofMillis(50)))
+                    .isEqualTo(ProbeResult.failure("timeout: health rpc did not complete within 50ms"));
+        }
+    }
+
+    @Test
+    void shouldNameAPortThatTheContainerDoesNotHave() throws Exception {
+        assertThat(run(new Action.Tcp("", "admin")))
+                .isEqualTo(ProbeResult.error(
+                        "port \"admin\" is neither a number from 1 to 65535 nor a port of container app"));
+    }
+
+    @Test
+    void shouldRunACommandInTheContainer() throws Exception {
+        runtime.pod("u1");
+        runtime.container("c1", "u1", "app", ContainerState.RUNNING);
+        runtime.command("check fast", 0, "fine");
+        runtime.command("check slow", 3, "broken");
+
+        assertThat(run(new Action.Exec(List.of("check", "fast")))).isEqualTo(ProbeResult.success("fine"));
+        assertThat(run(new Action.Exec(List.of("check", "slow"))))
+                .isEqualTo(new ProbeResult(ProbeResult.Outcome.FAILURE, "broken", true));
+
+        runtime.fail(
+                "ExecSync",
+                new RuntimeCallException(
+                        "ExecSync", RuntimeCallException.Code.DEADLINE_EXCEEDED, "timeout 20s exceeded"));
+        assertThat(run(new Action.Exec(List.of("check", "slow"))))
+                .isEqualTo(ProbeResult.failure("command timed out: \"check slow\" timed out after 20s"));
+
+        runtime.fail(
+                "ExecSync", new RuntimeCallException("ExecSync", RuntimeCallException.Code.UNAVAILABLE, "not there"));
+        assertThat(run(new Action.Exec(List.of("check", "slow"))).outcome()).isEqualTo(ProbeResult.Outcome.ERROR);
+    }
+
+    private static Action.Http get(String path) {
+        return new Action.Http("", "web", path, false, List.of());
+    }
+
+    private ProbeResult run(Action action) throws Exception {
+        return run(action, TIMEOUT);
+    }
+
+    private ProbeResult run(Action action, Duration timeout) throws Exception {
+        CompletableFuture<ProbeResult> result = new CompletableFuture<>();
+        loop.execute(() -> prober.run(new Prober.Target("c1", container, "127.0.0.1"), action, timeout)
+                .thenAccept(result::complete));
+        return result.get(30, TimeUnit.SECONDS);
+    }
+
+    private interface Answer {
+        String to(HttpExchange exchange);
+    }
+
+    private void answer(String path, int status, Answer answer) {
+        server.createContext(path, exchange -> {
+            try (exchange) {
+                byte[] body = answer.to(exchange).getBytes(StandardCharsets.UTF_8);
+                exchange.sendResponseHeaders(status, body.length);
+                exchange.getResponseBody().write(body);
+            }
+        });
+    }
+
+    private void redirect(String path, String to) {
+        server.createContext(path, exchange -> {
+            try (exchange) {
+                exchange.getResponseHeaders().set("Location", to);
+                exchange.sendResponseHeaders(302, -1);
+            }
+        });
+    }
+}

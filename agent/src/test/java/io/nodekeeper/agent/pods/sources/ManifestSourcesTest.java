@@ -1,0 +1,173 @@
+package io.nodekeeper.agent.pods.sources;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.net.httpserver.HttpServer;
+import io.nodekeeper.agent.pods.model.Pod;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Manifests in real files and behind a real URL. */
+class ManifestSourcesTest {
+    @TempDir
+    Path directory;
+
+    private ManifestSource source = new ManifestFiles(Path.of("/none"), "n1");
+
+    @AfterEach
+    void close() {
+        source.close();
+    }
+
+    private static String pod(String name) {
+        return """
+                {apiVersion: v1, kind: Pod, metadata: {name: %s}, spec: {containers: [{name: c, image: i}]}}
+                """.formatted(name);
+    }
+
+    private List<String> names() throws IOException {
+        return source.read().stream().map(Pod::name).toList();
+    }
+
+    @Test
+    void shouldReadTheFilesOfADirectoryAndSkipWhatAKubeletSkips() throws Exception {
+        Files.writeString(directory.resolve("a.yaml"), pod("a"));
+        Files.writeString(directory.resolve("b.json"), pod("b"));
+        Files.writeString(directory.resolve(".hidden.yaml"), pod("hidden"));
+        Files.createDirectory(directory.resolve("deeper"));
+        Files.writeString(directory.resolve("deeper/c.yaml"), pod("c"));
+        Files.writeString(directory.resolve("broken.yaml"), "{");
+        Files.write(directory.resolve("huge.yaml"), new byte[ManifestFiles.MOST_BYTES + 1]);
+        assertThat(new ProcessBuilder("mkfifo", directory.resolve("pipe").toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+        source = new ManifestFiles(directory, "n1");
+
+        assertThat(names()).containsExactly("a-n1", "b-n1");
+    }
+
+    @Test
+    void shouldReadOneFile() throws IOException {
+        Path file = Files.writeString(directory.resolve("a.yaml"), pod("a"));
+        source = new ManifestFiles(file, "n1");
+        assertThat(names()).containsExactly("a-n1");
+
+        Files.delete(file);
+        assertThat(names()).isEmpty();
+    }
+
+    @Test
+    void shouldHaveNoPodsWhereThePathIsMissing() throws IOException {
+        source = new ManifestFiles(directory.resolve("none/deeper"), "n1");
+
+        assertThat(names()).isEmpty();
+    }
+
+    @Test
+    void shouldKeepWhatAFileSaidUntilItIsRightAgainOrGone() throws IOException {
+        Path file = Files.writeString(directory.resolve("a.yaml"), pod("a"));
+        source = new ManifestFiles(directory, "n1");
+        assertThat(names()).containsExactly("a-n1");
+
+        Files.writeString(file, "");
+        assertThat(names()).containsExactly("a-n1");
+
+        Files.writeString(file, pod("b"));
+        assertThat(names()).containsExactly("b-n1");
+
+        Files.delete(file);
+        assertThat(names()).isEmpty();
+    }
+
+    @Test
+    void shouldKeepThePodsOfAPathThatCannotBeRead() throws IOException {
+        Path link = directory.resolve("manifests");
+        Path real = Files.createDirectory(directory.resolve("real"));
+        Files.writeString(real.resolve("a.yaml"), pod("a"));
+        Files.createSymbolicLink(link, real);
+        source = new ManifestFiles(link, "n1");
+        assertThat(names()).containsExactly("a-n1");
+
+        // A circle of links: an error that is not that the path is missing.
+        Files.delete(link);
+        Files.createSymbolicLink(link, link);
+
+        assertThatThrownBy(this::names).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void shouldReadNoMoreFilesThanItsLimit() throws IOException {
+        for (int i = 0; i < ManifestFiles.MOST_FILES + 5; i++) {
+            Files.writeString(directory.resolve(i + ".yaml"), pod("p" + i));
+        }
+        source = new ManifestFiles(directory, "n1");
+
+        assertThat(names()).hasSize(ManifestFiles.MOST_FILES);
+    }
+
+    @Test
+    void shouldBeToldOfAChangeAlsoAfterThePathWasMissing() throws Exception {
+        Path path = directory.resolve("manifests");
+        source = new ManifestFiles(path, "n1");
+        assertThat(names()).isEmpty();
+
+        Files.createDirectory(path);
+        assertThat(isToldWithin(Duration.ofSeconds(10))).isTrue();
+        assertThat(names()).isEmpty();
+
+        Files.writeString(path.resolve("a.yaml"), pod("a"));
+        assertThat(isToldWithin(Duration.ofSeconds(10))).isTrue();
+        assertThat(names()).containsExactly("a-n1");
+        assertThat(source.changed()).isFalse();
+    }
+
+    private boolean isToldWithin(Duration time) throws InterruptedException {
+        for (long end = System.nanoTime() + time.toNanos(); System.nanoTime() < end; Thread.sleep(20)) {
+            if (source.changed()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Test
+    void shouldReadAUrlWithItsHeaders() throws IOException {
+        StringBuffer answer = new StringBuffer(pod("a"));
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            byte[] body = answer.toString().getBytes(UTF_8);
+            boolean known = "here".equals(exchange.getRequestHeaders().getFirst("X-Who"));
+            exchange.sendResponseHeaders(known ? 200 : 403, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+        server.start();
+        try {
+            URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/pods");
+            source = new ManifestUrl(url, Map.of("X-Who", List.of("here")), "n1");
+            assertThat(names()).containsExactly("a-n1");
+
+            answer.replace(0, answer.length(), "{}");
+            assertThatThrownBy(this::names).isInstanceOf(IOException.class).hasMessageContaining("expected apiVersion");
+
+            ManifestUrl stranger = new ManifestUrl(url, Map.of(), "n1");
+            assertThatThrownBy(stranger::read).isInstanceOf(IOException.class).hasMessageContaining("403");
+            stranger.close();
+        } finally {
+            server.stop(0);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+package io.nodekeeper.agent.shutdown;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.config.ShutdownConfig;
+import io.nodekeeper.agent.config.ShutdownConfig.Group;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.time.BlockingCalls;
+import io.nodekeeper.time.VirtualTime;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The end of pods before that of the machine, in virtual time. */
+class ShutdownManagerTest {
+    private static final Group NORMAL = new Group(0, Duration.ofSeconds(20));
+    private static final Group CRITICAL = new Group(2_000_000_000L, Duration.ofSeconds(10));
+
+    private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
+    private final VirtualTime.VirtualLoop loop = time.loop("agent");
+    private final FakeLogind logind = new FakeLogind();
+    private final FakePods pods = new FakePods();
+    private final List<String> events = new ArrayList<>();
+    private int statuses;
+    private ShutdownManager manager = manager(NORMAL, CRITICAL);
+
+    private static final class AtOnce implements BlockingCalls {
+        @Override
+        public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work) {
+            try {
+                return CompletableFuture.completedFuture(work.call());
+            } catch (Exception e) {
+                return CompletableFuture.failedFuture(e);
+            }
+        }
+    }
+
+    private ShutdownManager manager(Group... groups) {
+        return new ShutdownManager(
+                new ShutdownConfig(List.of(groups)), logind, new AtOnce(), pods, events::add, () -> statuses++, loop);
+    }
+
+    private final class FakePods implements EndingPods {
+        final Map<String, Pod> running = new LinkedHashMap<>();
+        final Map<String, Long> endAt = new LinkedHashMap<>();
+        final Map<String, Integer> needs = new LinkedHashMap<>();
+        final List<String> ended = new ArrayList<>();
+        boolean refused;
+
+        void add(String name, long priority, int graceSeconds, int needsSeconds) {
+            running.put(name, new Pod(Json.parseObject("""
+                    {"metadata": {"name": "%1$s", "namespace": "shop", "uid": "%1$s"},
+                     "spec": {"priority": %2$d, "terminationGracePeriodSeconds": %3$d}}
+                    """.formatted(name, priority, graceSeconds))));
+            needs.put(name, needsSeconds);
+        }
+
+        @Override
+        public List<Pod> running() {
+            return List.copyOf(running.values());
+        }
+
+        @Override
+        public void end(Pod pod, Duration grace, String reason, String message) {
+            running.remove(pod.uid());
+            ended.add(at() + " " + pod.name() + " " + grace.toSeconds() + "s " + reason + ": " + message);
+            endAt.put(pod.uid(), at() + needs.getOrDefault(pod.uid(), 0));
+        }
+
+        @Override
+        public boolean isEnding(Pod pod) {
+            return at() < endAt.getOrDefault(pod.uid(), 0L);
+        }
+
+        @Override
+        public void refuseAll(boolean now) {
+            refused = now;
+        }
+    }
+
+    private long at() {
+        return Duration.between(
+                        Instant.parse("2026-01-01T00:00:00Z"), loop.clock().wallTime())
+                .toSeconds();
+    }
+
+    private final class FakeLogind implements Logind {
+        Duration delay = Duration.ofSeconds(5);
+        Duration longest = Duration.ofDays(1);
+        boolean present = true;
+        boolean preparing;
+        int locks;
+        int connections;
+        Consumer<Boolean> shutdown = begun -> {};
+        Runnable lost = () -> {};
+
+        @Override
+        public Session connect(Consumer<Boolean> shutdownListener, Runnable lostListener) throws IOException {
+            if (!present) {
+                throw new IOException("no logind");
+            }
+            connections++;
+            shutdown = shutdownListener;
+            lost = lostListener;
+            return new Session() {
+                @Override
+                public Duration longestDelay() {
+                    return delay;
+                }
+
+                @Override
+                public void extendDelay(Duration wanted) {
+                    delay = wanted.compareTo(longest) < 0 ? wanted : longest;
+                }
+
+                @Override
+                public boolean isShuttingDown() {
+                    return preparing;
+                }
+
+                @Override
+                public Lock delayShutdown() throws IOException {
+                    if (preparing) {
+                        throw new IOException("The operation inhibition has been requested for is already running");
+                    }
+                    locks++;
+                    return () -> locks--;
+                }
+
+                @Override
+                public void close() {
+                    connections--;
+                }
+            };
+        }
+
+        void signal(boolean begun) {
+            preparing = begun;
+            shutdown.accept(begun);
+        }
+    }
+
+    private void advance(int seconds) {
+        time.advance(Duration.ofSeconds(seconds));
+    }
+
+    @Test
+    @Tag("A101")
+    void shouldExtendTheDelayAndTakeTheLock() {
+        manager.start();
+        advance(1);
+
+        assertThat(logind.delay).isEqualTo(Duration.ofSeconds(30));
+        assertThat(logind.locks).isEqualTo(1);
+        assertThat(manager.isShuttingDown()).isFalse();
+    }
+
+    @Test
+    @Tag("A101")
+    void shouldDoWithoutIfTheDelayCannotBeExtended() {
+        logind.longest = Duration.ofSeconds(5);
+        manager.start();
+        advance(10);
+
+        assertThat(logind.locks).isZero();
+        assertThat(logind.connections).isZero();
+
+        // An operator has changed the limit: the manager tries again and again.
+        logind.longest = Duration.ofSeconds(30);
+        advance(60);
+        assertThat(logind.locks).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotConnectWithoutGroups() {
+        manager = manager();
+        manager.start();
+        advance(10);
+
+        assertThat(logind.connections).isZero();
+    }
+
+    @Test
+    @Tag("A102")
+    void shouldEndPodsGroupByGroupAndThenLetTheMachineGo() {
+        pods.add("quick", 0, 30, 3);
+        pods.add("brief", 5, 8, 6);
+        pods.add("system", 2_000_001_000L, 60, 4);
+        manager.start();
+        advance(1);
+
+        logind.signal(true);
+        advance(0);
+        assertThat(manager.isShuttingDown()).isTrue();
+        assertThat(pods.refused).isTrue();
+        assertThat(statuses).isEqualTo(1);
+        assertThat(events).containsExactly("Shutdown manager detected shutdown event");
+        String text = "s Terminated: Pod was terminated in response to imminent node shutdown.";
+        assertThat(pods.ended).containsExactly("1 quick 20" + text, "1 brief 8" + text);
+
+        advance(7);
+        assertThat(pods.ended).hasSize(3).last().isEqualTo("7 system 10" + text);
+        assertThat(logind.locks).isEqualTo(1);
+        advance(5);
+        assertThat(logind.locks).isZero();
+    }
+
+    @Test
+    @Tag("A102")
+    void shouldNotWaitLongerThanAGroupsPeriod() {
+        pods.add("slow", 0, 600, 600);
+        pods.add("system", 2_000_000_000L, 600, 600);
+        manager.start();
+        advance(1);
+
+        logind.signal(true);
+        advance(20);
+        assertThat(pods.ended).hasSize(2);
+        advance(9);
+        assertThat(logind.locks).isEqualTo(1);
+        advance(2);
+
+        assertThat(logind.locks).isZero();
+    }
+
+    @Test
+    @Tag("A102")
+    void shouldTakeTheLockAgainWhenTheShutdownIsCancelled() {
+        pods.add("slow", 0, 600, 600);
+        pods.add("system", 2_000_000_000L, 600, 1);
+        manager.start();
+        advance(1);
+        logind.signal(true);
+        advance(5);
+
+        logind.signal(false);
+        advance(60);
+
+        assertThat(manager.isShuttingDown()).isFalse();
+        assertThat(pods.refused).isFalse();
+        assertThat(events).last().isEqualTo("Shutdown manager detected shutdown cancellation");
+        assertThat(logind.locks).isEqualTo(1);
+        assertThat(logind.connections).isEqualTo(1);
+        // The groups that had not begun stay as they are.
+        assertThat(pods.ended).hasSize(1);
+
+        logind.signal(true);
+        advance(40);
+        assertThat(logind.locks).isZero();
+        assertThat(pods.ended).hasSize(2);
+    }
+
+    @Test
+    void shouldGoOnWithAShutdownThatBeganBeforeTheAgent() {
+        pods.add("web", 0, 30, 1);
+        logind.preparing = true;
+
+        manager.start();
+        advance(1);
+
+        assertThat(manager.isShuttingDown()).isTrue();
+        assertThat(pods.ended).hasSize(1);
+        advance(5);
+        assertThat(logind.locks).isZero();
+    }
+
+    @Test
+    void shouldConnectAgainWhenTheConnectionIsLost() {
+        manager.start();
+        advance(1);
+
+        logind.present = false;
+        logind.lost.run();
+        advance(10);
+        assertThat(logind.locks).isZero();
+        logind.present = true;
+        advance(60);
+
+        assertThat(logind.locks).isEqualTo(1);
+        assertThat(logind.connections).isEqualTo(1);
+    }
+
+    @Test
+    void shouldPutPodsIntoTheGroupWithTheHighestPriorityThatIsNotAboveTheirs() {
+        pods.add("below", -5, 1, 0);
+        pods.add("first", 10, 1, 0);
+        pods.add("between", 19, 1, 0);
+        pods.add("second", 20, 1, 0);
+        manager = manager(new Group(20, Duration.ofSeconds(5)), new Group(10, Duration.ofSeconds(5)));
+        manager.start();
+        advance(1);
+
+        logind.signal(true);
+        advance(2);
+
+        assertThat(pods.ended.stream().map(line -> line.split(" ")[1]))
+                .containsExactly("below", "first", "between", "second");
+    }
+
+    @Test
+    void shouldLetTheLockGoWhenItStops() {
+        manager.start();
+        advance(1);
+
+        manager.stop();
+        advance(1);
+
+        assertThat(logind.locks).isZero();
+        assertThat(logind.connections).isZero();
+    }
+}

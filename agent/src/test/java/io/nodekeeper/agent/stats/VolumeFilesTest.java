@@ -1,0 +1,80 @@
+package io.nodekeeper.agent.stats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What real files of a volume occupy. */
+class VolumeFilesTest {
+    private static final int MI = 1 << 20;
+
+    @TempDir
+    Path directory;
+
+    private DiskUse use(String uid) throws IOException {
+        RunningPod pod = new RunningPod(uid, "web", "shop", "sandbox", Optional.empty(), List.of());
+        Map<String, DiskUse> volumes =
+                new VolumeFiles(directory).read(List.of(pod)).getOrDefault(uid, Map.of());
+        return volumes.getOrDefault("cache", DiskUse.NONE);
+    }
+
+    private Path volume() throws IOException {
+        return Files.createDirectories(directory.resolve("u1/volumes/kubernetes.io~empty-dir/cache"));
+    }
+
+    @Test
+    void shouldCountBlocksAndFiles() throws IOException {
+        Path volume = volume();
+        Files.write(Files.createDirectory(volume.resolve("deep")).resolve("file"), new byte[3 * MI]);
+
+        assertThat(use("u1").bytes()).isBetween(3L * MI, 4L * MI);
+        // The volume, the directory and the file.
+        assertThat(use("u1").inodes()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldNotCountHoles() throws IOException {
+        try (RandomAccessFile file =
+                new RandomAccessFile(volume().resolve("file").toFile(), "rw")) {
+            file.setLength(1_000L * MI);
+        }
+
+        assertThat(use("u1").bytes()).isLessThan(MI);
+    }
+
+    @Test
+    void shouldCountAFileWithSeveralNamesOnce() throws IOException {
+        Path file = Files.write(volume().resolve("file"), new byte[3 * MI]);
+        for (int i = 0; i < 10; i++) {
+            Files.createLink(file.resolveSibling("name" + i), file);
+        }
+
+        assertThat(use("u1").bytes()).isBetween(3L * MI, 4L * MI);
+    }
+
+    @Test
+    void shouldNotFollowLinks() throws IOException {
+        Path other = Files.write(directory.resolve("other"), new byte[3 * MI]);
+        Files.createSymbolicLink(volume().resolve("link"), other);
+
+        assertThat(use("u1").bytes()).isLessThan(MI);
+    }
+
+    @Test
+    void shouldMeasureNothingOutsideItsDirectory() throws IOException {
+        Path outside = Files.createDirectories(
+                Objects.requireNonNull(directory.getParent()).resolve("kubernetes.io~empty-dir"));
+
+        assertThat(use("../..")).isEqualTo(DiskUse.NONE);
+        Files.delete(outside);
+    }
+}

@@ -1,0 +1,5 @@
+/** Reads YAML as JSON, with limits, and writes YAML. */
+@NullMarked
+package io.nodekeeper.api.yaml;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,160 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpVersion;
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.NodeCall;
+import io.nodekeeper.client.relay.Relay;
+import io.nodekeeper.client.relay.RelayListener;
+import io.nodekeeper.client.relay.RelayTarget;
+import io.nodekeeper.client.relay.UpgradeHeaders;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Lets a node answer one request: connects to it, and passes its answer on. Confined to the client's event loop. */
+final class NodeRelay implements RelayListener {
+    private static final Logger log = LoggerFactory.getLogger(NodeRelay.class);
+    private static final ApiResponse.Full NO_UPGRADE =
+            ApiResponse.refusal(ApiException.badRequest("Upgrade request required"));
+    private static final ApiResponse.Full NO_NODES = ApiResponse.refusal(
+            new ApiException(503, "ServiceUnavailable", "this server has no certificate for connections to nodes"));
+
+    private final ChannelHandlerContext context;
+    private final ServerContext serverContext;
+    private final ApiResponse.Relayed relayed;
+    private final ResponseWriter answers;
+    private final Runnable afterEnd;
+    private Optional<Relay> relay = Optional.empty();
+
+    private NodeRelay(
+            ChannelHandlerContext context,
+            ServerContext serverContext,
+            ApiResponse.Relayed relayed,
+            Runnable afterEnd) {
+        this.context = context;
+        this.serverContext = serverContext;
+        this.relayed = relayed;
+        this.afterEnd = afterEnd;
+        answers = new ResponseWriter(serverContext);
+    }
+
+    /** Begins; {@code afterEnd} runs on the event loop when the client may send its next request. */
+    static void start(
+            ChannelHandlerContext context,
+            HttpRequest request,
+            ApiResponse.Relayed relayed,
+            ServerContext serverContext,
+            Runnable afterEnd) {
+        NodeRelay begun = new NodeRelay(context, serverContext, relayed, afterEnd);
+        NodeCall call = relayed.call();
+        boolean mayChange =
+                context.pipeline().get(HttpServerCodec.class) != null && UpgradeHeaders.wanted(request.headers());
+        if (serverContext.nodes().isEmpty()) {
+            begun.refuse(NO_NODES);
+        } else if (call.upgrade() && !mayChange) {
+            begun.refuse(NO_UPGRADE);
+        } else if (!serverContext.relays.take(call.user(), 1)) {
+            begun.refuse(ResponseWriter.TOO_MANY);
+        } else {
+            begun.connect(request, serverContext.nodes().get());
+        }
+    }
+
+    private void refuse(ApiResponse.Full why) {
+        relayed.ended().run();
+        answers.write(context, why, false);
+        afterEnd.run();
+    }
+
+    private void connect(HttpRequest client, NodeIdentity.Tls tls) {
+        NodeCall call = relayed.call();
+        FullHttpRequest request =
+                new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, client.method(), call.target(), Unpooled.EMPTY_BUFFER);
+        String host = call.host().contains(":") ? "[" + call.host() + "]" : call.host();
+        request.headers().set(HttpHeaderNames.HOST, host + ":" + call.port()).set(HttpHeaderNames.CONTENT_LENGTH, 0);
+        if (call.upgrade()) {
+            UpgradeHeaders.copy(client.headers(), request.headers());
+        } else {
+            request.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
+        RelayTarget node = new RelayTarget(
+                new InetSocketAddress(InetAddress.ofLiteral(call.host()), call.port()),
+                Optional.of(tls.context(call.verified())),
+                Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class);
+        Relay begun = Relay.start(context, node, request, call.upgrade(), this);
+        relay = Optional.of(begun);
+        serverContext.relaying(begun);
+    }
+
+    @Override
+    public void failed(String why) {
+        log.info("node at {}:{}: {}", relayed.call().host(), relayed.call().port(), why);
+        answers.write(
+                context,
+                ApiResponse.refusal(new ApiException(
+                        500, "InternalError", "Internal error occurred: error dialing backend: " + why)),
+                false);
+        afterEnd.run();
+    }
+
+    @Override
+    public void refused(int status, String text) {
+        String why = text.strip();
+        answers.write(context, relayed.call().upgrade() ? ApiResponse.text(status, why) : refusal(status, why), false);
+        afterEnd.run();
+    }
+
+    /** As kube-apiserver translates a kubelet's error. */
+    private static ApiResponse.Full refusal(int status, String text) {
+        return ApiResponse.refusal(
+                switch (status) {
+                    case 400 -> ApiException.badRequest(text);
+                    case 401, 403 ->
+                        new ApiException(
+                                500, "InternalError", "Internal error occurred: the node refused this server: " + text);
+                    case 404 -> new ApiException(404, "NotFound", text);
+                    case 429 -> new ApiException(429, "TooManyRequests", text);
+                    default -> new ApiException(500, "InternalError", "Internal error occurred: " + text);
+                });
+    }
+
+    @Override
+    public void begin(HttpResponse head) {
+        HttpResponse out = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
+        answers.headers(out.headers(), relayed);
+        out.headers()
+                .set(HttpHeaderNames.CONTENT_TYPE, head.headers().get(HttpHeaderNames.CONTENT_TYPE, "text/plain"))
+                .set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        context.channel().config().setAutoRead(true);
+        context.writeAndFlush(out);
+    }
+
+    @Override
+    public void ended() {
+        afterEnd.run();
+    }
+
+    @Override
+    public void closed() {
+        serverContext.relays.giveBack(relayed.call().user(), 1);
+        relay.ifPresent(serverContext::relayed);
+        relayed.ended().run();
+    }
+}

@@ -1,0 +1,105 @@
+package io.nodekeeper.apiserver.nodecalls;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.store.Store;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** A pod, its containers, and where its node's API is. Immutable. */
+record PodOnNode(JsonObject pod, Optional<JsonObject> node) {
+    /** The kubelet's port, for a node that does not say. */
+    private static final long PORT = 10_250;
+    /** An address as nodes write it; a name would need DNS, whose answers may change. */
+    private static final Pattern ADDRESS = Pattern.compile("[0-9.]{7,15}|[0-9A-Fa-f:.]{2,45}");
+
+    private static final List<String> CONTAINERS = List.of("containers", "initContainers", "ephemeralContainers");
+
+    /**
+     * Reads the pod that {@code target} names, and its node.
+     *
+     * @throws ApiException in the result, if there is no such pod
+     */
+    static CompletableFuture<PodOnNode> read(Store store, Resource pods, RequestTarget target) {
+        return store.read(pods.key(target.namespace(), target.name())).thenCompose(found -> {
+            JsonObject pod = found.map(pods.codec()::decode)
+                    .orElseThrow(() -> ApiException.notFound(pods.type(), target.name()));
+            String name = pod.object("spec").text("nodeName");
+            return name.isEmpty()
+                    ? CompletableFuture.completedFuture(new PodOnNode(pod, Optional.empty()))
+                    : store.read(Resources.NODES.key("", name))
+                            .thenApply(entry -> new PodOnNode(
+                                    pod,
+                                    Optional.of(entry.map(Resources.NODES.codec()::decode)
+                                            .orElseThrow(() -> ApiException.notFound(Resources.NODES.type(), name)))));
+        });
+    }
+
+    String name() {
+        return pod.object("metadata").text("name");
+    }
+
+    /** The container to use if {@code asked} is wanted, which may be empty. Refuses in kube-apiserver's words. */
+    String container(String asked) {
+        List<String> names = names("containers");
+        if (asked.isEmpty()) {
+            if (names.size() == 1) {
+                return names.getFirst();
+            }
+            List<String> first = names("initContainers");
+            throw ApiException.badRequest("a container name must be specified for pod " + name()
+                    + (names.isEmpty() ? "" : ", choose one of: " + list(names))
+                    + (first.isEmpty() ? "" : " or one of the init containers: " + list(first)));
+        }
+        if (Stream.of(CONTAINERS.toArray(String[]::new))
+                .flatMap(kind -> names(kind).stream())
+                .noneMatch(asked::equals)) {
+            throw ApiException.badRequest("container " + asked + " is not valid for pod " + name());
+        }
+        return asked;
+    }
+
+    private List<String> names(String kind) {
+        return pod.object("spec")
+                .array(kind)
+                .objects()
+                .map(container -> container.text("name"))
+                .toList();
+    }
+
+    private static String list(List<String> names) {
+        return "[" + String.join(" ", names) + "]";
+    }
+
+    /** The node's address: its InternalIP, else its ExternalIP. */
+    String host() {
+        List<JsonObject> addresses =
+                node.orElseThrow().object("status").array("addresses").objects().toList();
+        return Stream.of("InternalIP", "ExternalIP")
+                .flatMap(type -> addresses.stream()
+                        .filter(address -> address.text("type").equals(type))
+                        .map(address -> address.text("address")))
+                .filter(address -> ADDRESS.matcher(address).matches())
+                .findFirst()
+                .orElseThrow(() -> ApiException.badRequest("pod " + name() + " cannot be reached: the status of node "
+                        + node.get().object("metadata").text("name")
+                        + " has no address of type InternalIP or ExternalIP"));
+    }
+
+    /** The port of the node's API. */
+    int port() {
+        long port = node.orElseThrow()
+                .object("status")
+                .object("daemonEndpoints")
+                .object("kubeletEndpoint")
+                .number("Port")
+                .orElse(PORT);
+        return port > 0 && port <= 65_535 ? (int) port : (int) PORT;
+    }
+}

@@ -1,0 +1,70 @@
+package io.nodekeeper.apiserver.nodecalls;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.apiserver.actions.Action;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.NodeCall;
+import io.nodekeeper.apiserver.request.Refusals;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.store.Store;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * {@code exec}, {@code attach} and {@code portforward} of a pod: streams between the client and the pod's node.
+ * Thread-safe.
+ */
+public final class PodStream implements Action {
+    private static final Set<String> METHODS = Set.of("GET", "POST");
+
+    private final Store store;
+
+    /** Finds pods and nodes in {@code store}. */
+    public PodStream(Store store) {
+        this.store = store;
+    }
+
+    @Override
+    public CompletableFuture<ApiResponse> on(User user, Resource resource, RequestTarget target, ApiRequest request) {
+        if (!METHODS.contains(request.method())) {
+            throw Refusals.notAllowed();
+        }
+        return PodOnNode.read(store, resource, target).thenApply(found -> {
+            Parameters asked = asked(found, target, request);
+            if (found.node().isEmpty()) {
+                throw ApiException.badRequest("pod " + target.name() + " does not have a host assigned");
+            }
+            return new ApiResponse.Relayed(
+                    101,
+                    Map.of(),
+                    new NodeCall(found.host(), found.port(), asked.target(), true, true, user.name()),
+                    () -> {});
+        });
+    }
+
+    private static Parameters asked(PodOnNode found, RequestTarget target, ApiRequest request) {
+        if (target.subresource().equals("portforward")) {
+            Parameters asked = new Parameters("portForward", target.namespace(), target.name());
+            request.query().getOrDefault("ports", List.of()).forEach(port -> asked.put("port", port));
+            return asked;
+        }
+        String container = found.container(request.parameter("container"));
+        Parameters asked = new Parameters(target.subresource(), target.namespace(), target.name(), container);
+        // Both are the default.
+        boolean chosen =
+                request.query().containsKey("stdout") || request.query().containsKey("stderr");
+        asked.putIf(Parameters.flag(request, "stdin"), "input", "1")
+                .putIf(!chosen || Parameters.flag(request, "stdout"), "output", "1")
+                .putIf(!chosen || Parameters.flag(request, "stderr"), "error", "1")
+                .putIf(Parameters.flag(request, "tty"), "tty", "1");
+        if (target.subresource().equals("exec")) {
+            request.query().getOrDefault("command", List.of()).forEach(word -> asked.put("command", word));
+        }
+        return asked;
+    }
+}

@@ -1,0 +1,265 @@
+package io.nodekeeper.apiserver.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsParameters;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.client.TestCertificates;
+import io.nodekeeper.client.config.Identity;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLParameters;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Logs on their way from a node, which the test plays, over real connections. */
+@Timeout(120)
+class NodeRelayTest {
+    private static final String LOG = "/api/v1/namespaces/default/pods/web/log";
+    /** A third of all, as each user gets. */
+    private static final int OF_ONE_USER = 200;
+
+    private final Identity nodes = Certificates.CLIENT.get();
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final List<AutoCloseable> parts = new ArrayList<>();
+
+    @AfterEach
+    void stop() throws Exception {
+        end.countDown();
+        for (AutoCloseable part : parts.reversed()) {
+            part.close();
+        }
+        threads.shutdownNow();
+    }
+
+    @ParameterizedTest
+    @EnumSource(HttpClient.Version.class)
+    void aLogArrivesAsItIsWritten(HttpClient.Version version) throws Exception {
+        TransportServer server = server(version);
+        CompletableFuture<Void> read = new CompletableFuture<>();
+        node(server, exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            exchange.getResponseBody().write("first\n".getBytes(StandardCharsets.UTF_8));
+            exchange.getResponseBody().flush();
+            read.join();
+            exchange.getResponseBody().write("second\n".getBytes(StandardCharsets.UTF_8));
+            exchange.close();
+        });
+
+        HttpResponse<InputStream> response = server.client()
+                .send(server.request(LOG + "?follow=true").build(), HttpResponse.BodyHandlers.ofInputStream());
+
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(text(response.body().readNBytes(6))).isEqualTo("first\n");
+        read.complete(null);
+        assertThat(text(response.body().readAllBytes())).isEqualTo("second\n");
+        assertThat(server.get("/healthz").body()).isEqualTo("ok");
+    }
+
+    @ParameterizedTest
+    @EnumSource(HttpClient.Version.class)
+    void aLargeLogArrivesWhole(HttpClient.Version version) throws Exception {
+        TransportServer server = server(version);
+        byte[] part = "0123456789abcdef".repeat(4_096).getBytes(StandardCharsets.US_ASCII);
+        node(server, exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            for (int i = 0; i < 500; i++) {
+                exchange.getResponseBody().write(part);
+            }
+            exchange.close();
+        });
+
+        assertThat(server.get(LOG).body().length()).isEqualTo(500 * part.length);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "400, 400, BadRequest, container \"c\" in pod \"web\" is waiting to start: ContainerCreating",
+        "404, 404, NotFound, container \"c\" in pod \"web\" is waiting to start: ContainerCreating",
+        "500, 500, InternalError,"
+                + " Internal error occurred: container \"c\" in pod \"web\" is waiting to start: ContainerCreating",
+        "403, 500, InternalError,"
+                + " Internal error occurred: the node refused this server: container \"c\" in pod \"web\" is waiting to"
+                + " start: ContainerCreating"
+    })
+    void aNodesErrorIsAStatus(int given, int status, String reason, String message) throws Exception {
+        TransportServer server = server(HttpClient.Version.HTTP_2);
+        node(server, exchange -> {
+            byte[] body = "container \"c\" in pod \"web\" is waiting to start: ContainerCreating\n"
+                    .getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(given, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+
+        HttpResponse<String> response = server.get(LOG);
+
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(Json.parseObject(response.body().getBytes(StandardCharsets.UTF_8)))
+                .satisfies(body -> assertThat(body.text("reason")).isEqualTo(reason))
+                .satisfies(body -> assertThat(body.text("message")).isEqualTo(message));
+    }
+
+    @Test
+    void aNodeThatCannotBeReachedIsAnError() throws Exception {
+        TransportServer server = server(HttpClient.Version.HTTP_2);
+        place(server, 1);
+
+        HttpResponse<String> response = server.get(LOG);
+
+        assertThat(response.statusCode()).isEqualTo(500);
+        assertThat(response.body()).contains("error dialing backend: ");
+    }
+
+    @Test
+    void aCertificateOfAnotherAuthorityIsRefusedIfNodesAreVerified() throws Exception {
+        TransportServer server = server(HttpClient.Version.HTTP_2);
+        node(server, exchange -> {
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        });
+        server.https.renew(new NodeIdentity(nodes.key(), nodes.chain(), List.of(nodes.certificate())));
+
+        assertThat(server.get(LOG).statusCode()).isEqualTo(500);
+        assertThat(server.get(LOG + "?insecureSkipTLSVerifyBackend=true").statusCode())
+                .isEqualTo(200);
+    }
+
+    @Test
+    void oneUserCannotTakeAllConnectionsToNodes() throws Exception {
+        TransportServer server = server(HttpClient.Version.HTTP_2);
+        // It accepts connections and says nothing.
+        ServerSocket silent = new ServerSocket(0, 2 * OF_ONE_USER, InetAddress.getLoopbackAddress());
+        parts.add(silent);
+        place(server, silent.getLocalPort());
+        for (int i = 0; i < OF_ONE_USER; i++) {
+            server.client().sendAsync(server.request(LOG).build(), HttpResponse.BodyHandlers.discarding());
+        }
+        for (int i = 0; i < OF_ONE_USER; i++) {
+            parts.add(silent.accept());
+        }
+
+        assertThat(server.get(LOG).statusCode()).isEqualTo(429);
+        HttpRequest asBob = server.request(LOG)
+                .header("Impersonate-User", "bob")
+                .header("Impersonate-Group", "system:masters")
+                .build();
+        CompletableFuture<HttpResponse<String>> ofBob =
+                server.client().sendAsync(asBob, HttpResponse.BodyHandlers.ofString());
+        assertThat(ofBob.join().body()).contains("error dialing backend");
+    }
+
+    @Test
+    void aServerThatStopsEndsItsStreams() throws Exception {
+        TransportServer server = server(HttpClient.Version.HTTP_1_1);
+        node(server, this::untilTheEnd);
+        HttpResponse<InputStream> response = server.client()
+                .send(server.request(LOG + "?follow=true").build(), HttpResponse.BodyHandlers.ofInputStream());
+        assertThat(response.body().read()).isEqualTo('.');
+
+        CompletableFuture.runAsync(server.https::close, threads).get(15, TimeUnit.SECONDS);
+
+        assertThat(CompletableFuture.supplyAsync(() -> rest(response.body()), threads)
+                        .get(15, TimeUnit.SECONDS))
+                .isNotEqualTo("everything");
+    }
+
+    private static String rest(InputStream body) {
+        try {
+            return text(body.readAllBytes());
+        } catch (IOException e) {
+            return "broken off";
+        }
+    }
+
+    private void untilTheEnd(HttpExchange exchange) throws IOException {
+        exchange.sendResponseHeaders(200, 0);
+        exchange.getResponseBody().write('.');
+        exchange.getResponseBody().flush();
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        exchange.close();
+    }
+
+    private TransportServer server(HttpClient.Version version) throws Exception {
+        TransportServer server = new TransportServer(version);
+        parts.add(server);
+        server.https.renew(new NodeIdentity(nodes.key(), nodes.chain(), List.of()));
+        server.node("n1", 0);
+        server.post(
+                "/api/v1/namespaces/default/pods",
+                "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+        return server;
+    }
+
+    private interface Handler {
+        void handle(HttpExchange exchange) throws IOException;
+    }
+
+    /** A node's API that demands the server's certificate. */
+    private void node(TransportServer server, Handler handler) throws Exception {
+        com.sun.net.httpserver.HttpsServer node = com.sun.net.httpserver.HttpsServer.create(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 500);
+        node.setHttpsConfigurator(new HttpsConfigurator(TestCertificates.context(Certificates.SERVER.get(), nodes)) {
+            @Override
+            public void configure(HttpsParameters parameters) {
+                SSLParameters tls = getSSLContext().getDefaultSSLParameters();
+                tls.setNeedClientAuth(true);
+                parameters.setSSLParameters(tls);
+            }
+        });
+        node.createContext("/containerLogs/default/web/c", handler::handle);
+        node.setExecutor(threads);
+        node.start();
+        parts.add(() -> {
+            end.countDown();
+            node.stop(0);
+        });
+        place(server, node.getAddress().getPort());
+    }
+
+    private static void place(TransportServer server, int port) throws Exception {
+        HttpRequest status = server.request("/api/v1/nodes/n1/status")
+                .header("Content-Type", "application/merge-patch+json")
+                .timeout(Duration.ofSeconds(30))
+                .method(
+                        "PATCH",
+                        HttpRequest.BodyPublishers.ofString(
+                                "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"127.0.0.1\"}],"
+                                        + "\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":" + port + "}}}}"))
+                .build();
+        assertThat(server.client()
+                        .send(status, HttpResponse.BodyHandlers.ofString())
+                        .statusCode())
+                .isEqualTo(200);
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,183 @@
+package io.nodekeeper.cri.health;
+
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.okhttp.OkHttpChannelBuilder;
+import io.nodekeeper.cri.health.v1.HealthCheckRequest;
+import io.nodekeeper.cri.health.v1.HealthCheckResponse;
+import io.nodekeeper.cri.health.v1.HealthGrpc;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.GoDuration;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.ThreadPool;
+import io.nodekeeper.time.TimerThread;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks servers for their health as {@code grpc.health.v1} defines, each time over a new connection without TLS, as a kubelet
+ * does. At most {@value #MOST} checks run at the same time; further ones wait, and their time begins only then. Confined to
+ * its loop.
+ */
+public final class GrpcHealth implements AutoCloseable {
+    /** The most checks at the same time. Each needs two threads: one reads, one writes. */
+    static final int MOST = 16;
+    /** A health answer has a few bytes. */
+    private static final int MAX_MESSAGE = 10 << 10;
+
+    private static final Logger log = LoggerFactory.getLogger(GrpcHealth.class);
+
+    private final Loop loop;
+    private final String userAgent;
+    private final ThreadPool pool = new ThreadPool("grpc-probes", 2 * MOST);
+    private final ScheduledExecutorService timer = TimerThread.named("grpc-probes-timer");
+    /** Those that have not ended yet; some more than the checks that run. */
+    private final Set<ManagedChannel> channels = ConcurrentHashMap.newKeySet();
+
+    private final Queue<Runnable> waiting = new ArrayDeque<>();
+    private int running;
+
+    /** A client whose answers come on {@code loop}. */
+    public GrpcHealth(Loop loop, String userAgent) {
+        this.loop = loop;
+        this.userAgent = userAgent;
+    }
+
+    /** Asks the server at {@code host} and {@code port} about {@code service}. Never fails; unreachable is unhealthy. */
+    public CompletableFuture<HealthAnswer> check(String host, int port, String service, Duration timeout) {
+        CompletableFuture<HealthAnswer> result = new CompletableFuture<>();
+        waiting.add(() -> ask(host, port, service, timeout).whenComplete((answer, error) -> {
+            running--;
+            result.complete(answer);
+            next();
+        }));
+        next();
+        return result;
+    }
+
+    private void next() {
+        while (running < MOST && !waiting.isEmpty()) {
+            running++;
+            waiting.remove().run();
+        }
+    }
+
+    private CompletableFuture<HealthAnswer> ask(String host, int port, String service, Duration timeout) {
+        ManagedChannel channel = OkHttpChannelBuilder.forAddress(host, port)
+                .usePlaintext()
+                .socketFactory(new TimedSockets(timeout))
+                .transportExecutor(this::onPool)
+                .offloadExecutor(this::onPool)
+                .scheduledExecutorService(timer)
+                .directExecutor()
+                .proxyDetector(address -> null)
+                .disableServiceConfigLookUp()
+                .disableRetry()
+                .maxTraceEvents(0)
+                .maxInboundMessageSize(MAX_MESSAGE)
+                .userAgent(userAgent)
+                .build();
+        channels.removeIf(ManagedChannel::isTerminated);
+        channels.add(channel);
+        ClientCall<HealthCheckRequest, HealthCheckResponse> call = channel.newCall(
+                HealthGrpc.getCheckMethod(),
+                CallOptions.DEFAULT.withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS));
+        CompletableFuture<HealthAnswer> answer = new CompletableFuture<>();
+        call.start(
+                new ClientCall.Listener<>() {
+                    private @Nullable HealthCheckResponse message;
+
+                    @Override
+                    public void onMessage(HealthCheckResponse came) {
+                        message = came;
+                    }
+
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                        HealthAnswer read = read(status, message, host + ":" + port, timeout);
+                        loop.execute(() -> answer.complete(read));
+                    }
+                },
+                new Metadata());
+        call.request(2);
+        call.sendMessage(HealthCheckRequest.newBuilder().setService(service).build());
+        call.halfClose();
+        // gRPC enforces the deadline; the loop does, too, in case gRPC is stuck.
+        return Deadlines.within(loop, timeout.plusSeconds(1), "health of " + host + ":" + port, answer)
+                .exceptionally(error -> late(timeout))
+                .whenComplete((read, error) -> channel.shutdownNow());
+    }
+
+    /** gRPC ends its connections by tasks, also after {@link #close}, when it no longer matters. */
+    private void onPool(Runnable task) {
+        try {
+            pool.execute(task);
+        } catch (RejectedExecutionException e) {
+            log.debug("a health check was abandoned at the end of this process", e);
+        }
+    }
+
+    private static HealthAnswer read(
+            Status status, @Nullable HealthCheckResponse message, String address, Duration timeout) {
+        String text = status.getDescription() == null
+                ? status.getCode().name()
+                : status.getCode() + ": " + status.getDescription();
+        return switch (status.getCode()) {
+            case OK -> {
+                HealthCheckResponse.ServingStatus said =
+                        message == null ? HealthCheckResponse.ServingStatus.UNKNOWN : message.getStatus();
+                boolean serves = said == HealthCheckResponse.ServingStatus.SERVING;
+                yield new HealthAnswer(
+                        serves, serves ? "service healthy" : "service unhealthy (responded with \"" + said + "\")");
+            }
+            case UNIMPLEMENTED ->
+                new HealthAnswer(
+                        false,
+                        "error: this server does not implement the grpc health protocol (grpc.health.v1.Health): "
+                                + text);
+            case DEADLINE_EXCEEDED -> late(timeout);
+            case UNAVAILABLE ->
+                new HealthAnswer(
+                        false,
+                        "timeout: failed to connect service \"" + address + "\" within " + GoDuration.format(timeout)
+                                + ": " + text);
+            default -> new HealthAnswer(false, "error: health rpc probe failed: " + text);
+        };
+    }
+
+    private static HealthAnswer late(Duration timeout) {
+        return new HealthAnswer(false, "timeout: health rpc did not complete within " + GoDuration.format(timeout));
+    }
+
+    /** Ends the threads; checks in progress are abandoned. Takes up to a second. Idempotent. */
+    @Override
+    public void close() {
+        channels.forEach(ManagedChannel::shutdownNow);
+        try {
+            for (ManagedChannel channel : channels) {
+                // All end at the same time, so one that does not end is the only one that is waited for.
+                if (!channel.awaitTermination(1, TimeUnit.SECONDS)) {
+                    log.warn("a health check did not end within 1 s");
+                    break;
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        pool.close();
+        timer.shutdownNow();
+    }
+}

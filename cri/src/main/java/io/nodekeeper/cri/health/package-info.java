@@ -1,0 +1,5 @@
+/** Asks gRPC servers of pods for their health. */
+@NullMarked
+package io.nodekeeper.cri.health;
+
+import org.jspecify.annotations.NullMarked;

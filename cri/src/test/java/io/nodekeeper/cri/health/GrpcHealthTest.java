@@ -1,0 +1,116 @@
+package io.nodekeeper.cri.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.okhttp.OkHttpServerBuilder;
+import io.grpc.stub.StreamObserver;
+import io.nodekeeper.cri.health.v1.HealthCheckRequest;
+import io.nodekeeper.cri.health.v1.HealthCheckResponse;
+import io.nodekeeper.cri.health.v1.HealthGrpc;
+import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.ThreadPool;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Health checks of a real gRPC server on this machine. */
+class GrpcHealthTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    private final ThreadLoop loop = new ThreadLoop("test");
+    private final ThreadPool threads = new ThreadPool("server", 4);
+    private final GrpcHealth health = new GrpcHealth(loop, "test");
+    private Server server;
+
+    @BeforeEach
+    void serve() throws IOException {
+        server = OkHttpServerBuilder.forPort(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), InsecureServerCredentials.create())
+                .executor(threads)
+                .addService(new Answers())
+                .build()
+                .start();
+    }
+
+    @AfterEach
+    void stop() {
+        health.close();
+        loop.close();
+        server.shutdownNow();
+        threads.close();
+    }
+
+    @Test
+    void shouldBeHealthyIfTheServiceServes() throws Exception {
+        assertThat(ask("good", TIMEOUT)).isEqualTo(new HealthAnswer(true, "service healthy"));
+        assertThat(ask("bad", TIMEOUT))
+                .isEqualTo(new HealthAnswer(false, "service unhealthy (responded with \"NOT_SERVING\")"));
+    }
+
+    @Test
+    void shouldSayWhyThereIsNoAnswer() throws Exception {
+        assertThat(ask("absent", TIMEOUT).message()).isEqualTo("error: health rpc probe failed: NOT_FOUND: no such");
+        assertThat(ask("silent", Duration.ofMillis(50)).message())
+                .isEqualTo("timeout: health rpc did not complete within 50ms");
+        int port = server.getPort();
+        server.shutdownNow().awaitTermination();
+        assertThat(ask(port, "good", TIMEOUT).message())
+                .startsWith("timeout: failed to connect service \"127.0.0.1:" + port + "\" within 20s: UNAVAILABLE");
+    }
+
+    @Test
+    void shouldMakeFurtherChecksWaitAndThenRunThem() {
+        List<CompletableFuture<HealthAnswer>> silent = IntStream.range(0, GrpcHealth.MOST)
+                .mapToObj(i -> begin(server.getPort(), "silent", Duration.ofMillis(200)))
+                .toList();
+
+        CompletableFuture<HealthAnswer> last = begin(server.getPort(), "good", TIMEOUT);
+
+        assertThat(last.join().healthy()).isTrue();
+        assertThat(silent).anyMatch(CompletableFuture::isDone);
+    }
+
+    private HealthAnswer ask(String service, Duration timeout) throws Exception {
+        return ask(server.getPort(), service, timeout);
+    }
+
+    private HealthAnswer ask(int port, String service, Duration timeout) throws Exception {
+        return begin(port, service, timeout).get(30, TimeUnit.SECONDS);
+    }
+
+    private CompletableFuture<HealthAnswer> begin(int port, String service, Duration timeout) {
+        CompletableFuture<HealthAnswer> answer = new CompletableFuture<>();
+        loop.execute(() -> health.check("127.0.0.1", port, service, timeout).thenAccept(answer::complete));
+        return answer;
+    }
+
+    private static final class Answers extends HealthGrpc.HealthImplBase {
+        @Override
+        public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> reply) {
+            switch (request.getService()) {
+                case "good" -> answer(reply, HealthCheckResponse.ServingStatus.SERVING);
+                case "bad" -> answer(reply, HealthCheckResponse.ServingStatus.NOT_SERVING);
+                case "absent" ->
+                    reply.onError(Status.NOT_FOUND.withDescription("no such").asRuntimeException());
+                default -> {}
+            }
+        }
+
+        private static void answer(
+                StreamObserver<HealthCheckResponse> reply, HealthCheckResponse.ServingStatus status) {
+            reply.onNext(HealthCheckResponse.newBuilder().setStatus(status).build());
+            reply.onCompleted();
+        }
+    }
+}
