@@ -41,6 +41,16 @@ public final class Observed {
         return sandboxes.stream().findFirst().map(PodSandboxStatus::sandbox);
     }
 
+    /**
+     * Whether the newest sandbox is ready, and no other: with two, such as after a creation whose answer was lost, containers
+     * would be spread over both.
+     */
+    boolean hasOneReadySandbox() {
+        List<PodSandboxStatus> ready =
+                sandboxes.stream().filter(status -> status.sandbox().ready()).toList();
+        return ready.size() == 1 && ready.getFirst() == sandboxes.getFirst();
+    }
+
     /** The highest attempt of a sandbox; -1 if there is none. */
     int highestAttempt() {
         return sandboxes.stream()

@@ -86,7 +86,7 @@ public final class PodSync {
         if (!wanted.run()) {
             sync.end();
         } else if (wanted.pod().isTerminal()) {
-            sync.stopAll();
+            sync.stopForGood();
         } else {
             sync.run();
         }
@@ -95,7 +95,7 @@ public final class PodSync {
     }
 
     private void run() {
-        boolean ready = observed.sandbox().map(PodSandbox::ready).orElse(false);
+        boolean ready = observed.hasOneReadySandbox();
         List<ContainerSpec> due = new ArrayList<>();
         Map<Duration, List<PodCommand.Kill>> kills = new TreeMap<>();
         boolean lives = false;
@@ -114,9 +114,9 @@ public final class PodSync {
         InitProgress init = InitProgress.of(pod, observed, health);
         boolean ended = due.isEmpty() && kills.isEmpty() && !lives;
         if (ended || init.failed()) {
-            // Nothing will run again; containers and logs stay until the pod is deleted. Sidecars end with the others.
+            // Sidecars end with the others.
             due.forEach(container -> waiting.put(container.name(), creating()));
-            stopAll();
+            stopForGood();
             return;
         }
         if (ready) {
@@ -193,7 +193,7 @@ public final class PodSync {
 
     /** Makes a sandbox, once all that is left of earlier ones has stopped. */
     private void sandbox() {
-        boolean ready = observed.sandbox().map(PodSandbox::ready).orElse(false);
+        boolean ready = observed.hasOneReadySandbox();
         if (isBlocked() || !ready && stopAll()) {
             return;
         }
@@ -345,6 +345,13 @@ public final class PodSync {
             sandboxes.forEach(sandbox -> commands.add(new PodCommand.StopSandbox(sandbox.id())));
         }
         return true;
+    }
+
+    /** Stops a pod of which nothing will run again. The newest containers and their logs stay until the pod is deleted. */
+    private void stopForGood() {
+        if (!stopAll()) {
+            tidy();
+        }
     }
 
     /** Ends everything of the pod. */

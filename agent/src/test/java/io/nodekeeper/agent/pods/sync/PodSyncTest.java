@@ -77,6 +77,41 @@ class PodSyncTest {
     }
 
     @Test
+    void shouldReplaceTwoReadySandboxesByOne() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+
+        // A creation that an earlier agent had given up has its effect now.
+        pod.runtime.apply(new PodCommand.CreateSandbox(1), pod.now);
+        pod.after(Duration.ofSeconds(10));
+
+        assertThat(pod.runtime.status().sandboxes().stream()
+                        .filter(status -> status.sandbox().ready())
+                        .map(status -> status.sandbox().attempt()))
+                .containsExactly(2);
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.runtime.runs("log")).isTrue();
+    }
+
+    @Test
+    void shouldKeepOneEndedContainerOfEachNameOfAPodThatHasEnded() {
+        PodFixture pod = new PodFixture(PodFixture.pod("OnFailure"));
+        pod.settle();
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.settle();
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.after(Duration.ofSeconds(10));
+
+        pod.runtime.exitRunning("app", 0, pod.now);
+        pod.runtime.exitRunning("log", 0, pod.now);
+        pod.settle();
+
+        assertThat(pod.runtime.status().containers().stream()
+                        .map(container -> container.name() + " " + container.exitCode()))
+                .containsExactlyInAnyOrder("app 0", "log 0");
+    }
+
+    @Test
     void shouldNeverWaitLongerThanFiveMinutesAndForgetAfterTenCalmOnes() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
         for (int crash = 0; crash < 10; crash++) {
