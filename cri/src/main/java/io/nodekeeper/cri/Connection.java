@@ -41,6 +41,8 @@ final class Connection {
     private @Nullable UnixSocket socket;
     private @Nullable String end;
     private int misses;
+    /** What {@link #received} was at the last of the {@link #misses}. */
+    private long silentAt;
 
     /** A connection to {@code path}; it needs one of {@code pool}'s threads for reading and one for writing. */
     Connection(Path path, Executor pool, ScheduledExecutorService timer) {
@@ -86,7 +88,14 @@ final class Connection {
      */
     void missed(long receivedBefore) {
         synchronized (this) {
-            misses = received() == receivedBefore ? misses + 1 : 0;
+            long received = received();
+            if (received != receivedBefore) {
+                misses = 0;
+            } else {
+                // Other calls may have been answered since the last one that was not.
+                misses = received == silentAt ? misses + 1 : 1;
+            }
+            silentAt = received;
             if (misses < MISSES || end != null) {
                 return;
             }
