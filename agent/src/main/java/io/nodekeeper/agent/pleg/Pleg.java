@@ -16,7 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pod lifecycle event generator: lists all sandboxes and containers every second, inspects the pods that changed, keeps
+ * The pod lifecycle event generator: lists all sandboxes and containers every second, or less often while the runtime's events
+ * show that nothing happens ({@link ListPace}), inspects the pods that changed, keeps
  * their status in a cache and sends events about changes. {@link ParallelInspector} and {@link SerialInspector} are the
  * two ways of inspecting. Confined to its loop.
  */
@@ -32,6 +33,7 @@ public final class Pleg {
     private final Quarantine quarantine;
     private final PlegHealth health;
     private final Inspector inspector;
+    private final ListPace pace;
     private final Optional<SinglePodLists> singles;
     private final List<EventChannel> channels = new ArrayList<>();
     private final CompletableFuture<Void> firstRelist = new CompletableFuture<>();
@@ -40,6 +42,9 @@ public final class Pleg {
     private @Nullable PendingList listing;
     private Loop.@Nullable Timer timer;
     private @Nullable Long relistBegan;
+    /** When the next list begins, unless one is in progress. */
+    private long listAt;
+
     private long startedAt;
     private long lastBeat;
     private boolean relisting;
@@ -60,6 +65,7 @@ public final class Pleg {
         this.health = new PlegHealth(config);
         this.startedAt = loop.clock().nanoTime();
         this.lastBeat = startedAt;
+        this.pace = new ListPace(config, startedAt);
         if (config.mode() == PlegConfig.Mode.PARALLEL) {
             ParallelInspector parallel =
                     new ParallelInspector(runtime, loop, config, records, cache, quarantine, this::turn);
@@ -117,15 +123,28 @@ public final class Pleg {
         if (singles.isEmpty()) {
             return;
         }
+        happened();
         Optional<String> uid = Optional.of(event.podUid())
                 .filter(given -> !given.isEmpty())
                 .or(() -> inventory.podOf(event.id()).map(PodRef::uid));
         uid.ifPresentOrElse(this::listSoon, this::relistSoon);
     }
 
+    /** The runtime's event stream was opened; while it stays open, events may replace some lists. Not in the serial modes. */
+    public void eventsOpened() {
+        pace.opened(loop.clock().nanoTime());
+    }
+
+    /** The runtime's event stream ended. */
+    public void eventsEnded() {
+        pace.ended();
+        happened();
+    }
+
     /** Lists this pod now, and inspects it if it changed; a pod in quarantine is tried again. Not in the serial modes. */
     public void relistPod(String podUid) {
         quarantine.hasten(podUid, loop.clock().nanoTime());
+        happened();
         listSoon(podUid);
     }
 
@@ -145,7 +164,7 @@ public final class Pleg {
     }
 
     /**
-     * The time of the last activity, by the monotonic clock in ns. In parallel mode it is never older than period and
+     * The time of the last activity, by the monotonic clock in ns. In parallel mode it is never older than calm period and
      * call deadline together; a serial mode is silent for as long as the calls for one pod take.
      */
     public long lastBeat() {
@@ -212,7 +231,10 @@ public final class Pleg {
             }
             failing = true;
         }
-        timer = loop.schedule(hurry ? hintedDelay() : config.relistPeriod(), this::relist);
+        if (failing || quarantine.size() > 0 || records.anyDue()) {
+            pace.happened(now);
+        }
+        schedule(hurry ? hintedDelay() : pace.pause(now));
         singles.ifPresent(SinglePodLists::resume);
     }
 
@@ -227,10 +249,29 @@ public final class Pleg {
             return;
         }
         hurry = true;
+        reschedule(hintedDelay());
+    }
+
+    /** A list shows what happened after the usual pause, even if the one for a single pod came too early to show it. */
+    private void happened() {
+        long now = loop.clock().nanoTime();
+        pace.happened(now);
+        if (!hurry && Duration.ofNanos(listAt - now).compareTo(config.relistPeriod()) > 0) {
+            reschedule(config.relistPeriod());
+        }
+    }
+
+    /** The next list begins after {@code pause}; one that is in progress decides about the next when it ends. */
+    private void reschedule(Duration pause) {
         if (!relisting && timer != null) {
             timer.cancel();
-            timer = loop.schedule(hintedDelay(), this::relist);
+            schedule(pause);
         }
+    }
+
+    private void schedule(Duration pause) {
+        listAt = loop.clock().nanoTime() + pause.toNanos();
+        timer = loop.schedule(pause, this::relist);
     }
 
     private Duration hintedDelay() {
@@ -251,6 +292,7 @@ public final class Pleg {
     }
 
     private void tell(PodEvent event) {
+        pace.happened(loop.clock().nanoTime());
         channels.forEach(channel -> channel.offer(event));
     }
 }

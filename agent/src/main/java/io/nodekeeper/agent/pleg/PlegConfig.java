@@ -7,6 +7,7 @@ import java.time.Duration;
  * The parameters of the PLEG. Immutable.
  *
  * @param relistPeriod from the end of a relist to the start of the next
+ * @param calmPeriod the same while events of the runtime are received and nothing happens (decision 122)
  * @param relistThreshold the PLEG is healthy while the last list is not older than this
  * @param callDeadline of one list, and in the serial modes of every call
  * @param podDeadline of all status calls for one pod together; this and the following apply to parallel mode only
@@ -21,6 +22,7 @@ import java.time.Duration;
 public record PlegConfig(
         Mode mode,
         Duration relistPeriod,
+        Duration calmPeriod,
         Duration relistThreshold,
         Duration callDeadline,
         Duration podDeadline,
@@ -41,11 +43,14 @@ public record PlegConfig(
      * (decision 14).
      */
     static final Duration HINTED_LIST_SPACING = Duration.ofMillis(100);
+    /** How long nothing must have happened before lists become rare: ten lists that show the same. */
+    static final Duration QUIET = Duration.ofSeconds(10);
 
     /** The parallel algorithm. Period and threshold are Kubernetes'; decision 14 explains the other values. */
     public static final PlegConfig PARALLEL = new PlegConfig(
             Mode.PARALLEL,
             Duration.ofSeconds(1),
+            Duration.ofSeconds(3),
             Duration.ofMinutes(3),
             Duration.ofSeconds(10),
             Duration.ofSeconds(10),
@@ -81,6 +86,7 @@ public record PlegConfig(
     private static PlegConfig reference(Mode mode, Duration requestTimeout) {
         return new PlegConfig(
                 mode,
+                Duration.ofSeconds(1),
                 Duration.ofSeconds(1),
                 Duration.ofMinutes(3),
                 requestTimeout,

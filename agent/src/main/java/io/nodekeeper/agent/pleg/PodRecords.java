@@ -35,6 +35,11 @@ final class PodRecords {
         return records.size();
     }
 
+    /** Whether some pod must be inspected. */
+    boolean anyDue() {
+        return records.values().stream().anyMatch(PodRecord::isDue);
+    }
+
     /** Processes a list of all pods; returns the UIDs of pods that are gone, which are already removed. */
     List<String> listed(Inventory inventory) {
         inventory.listed().values().forEach(this::put);

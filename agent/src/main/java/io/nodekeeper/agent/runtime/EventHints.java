@@ -8,7 +8,6 @@ import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,15 +21,27 @@ final class EventHints {
     /** A restarting runtime is back within about a second; 30 s limits the load of retries while it stays away. */
     private static final Backoff AGAIN = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
 
+    /** Receives what happens, on the loop. */
+    interface Listener {
+        /** A subscription was sent. */
+        void opened();
+
+        /** An event. */
+        void heard(ContainerEvent event);
+
+        /** The subscription has ended. */
+        void ended();
+    }
+
     private final ContainerRuntime runtime;
     private final Loop loop;
-    private final Consumer<ContainerEvent> listener;
+    private final Listener listener;
     private CompletableFuture<Void> stream = CompletableFuture.completedFuture(null);
     private Loop.@Nullable Timer timer;
     private int failures;
     private boolean stopped;
 
-    EventHints(ContainerRuntime runtime, Loop loop, Consumer<ContainerEvent> listener) {
+    EventHints(ContainerRuntime runtime, Loop loop, Listener listener) {
         this.runtime = runtime;
         this.loop = loop;
         this.listener = listener;
@@ -40,6 +51,7 @@ final class EventHints {
         if (stopped) {
             return;
         }
+        listener.opened();
         stream = runtime.events(this::heard);
         stream.whenComplete((end, error) -> loop.execute(() -> ended(error)));
     }
@@ -54,13 +66,14 @@ final class EventHints {
 
     private void heard(ContainerEvent event) {
         failures = 0;
-        listener.accept(event);
+        listener.heard(event);
     }
 
     private void ended(@Nullable Throwable error) {
         if (stopped) {
             return;
         }
+        listener.ended();
         if (error != null
                 && Failures.cause(error) instanceof RuntimeCallException refused
                 && refused.code() == RuntimeCallException.Code.UNIMPLEMENTED) {

@@ -10,6 +10,7 @@ import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.network.NetworkProbe;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.StuckPod;
+import io.nodekeeper.cri.ContainerEvent;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.ImageFilesystem;
@@ -113,7 +114,7 @@ public final class RuntimeWatch implements RuntimeView {
         culprits = parts.culprits();
         network = parts.network();
         liveVersion = parts.liveVersion();
-        events = parts.events() ? Optional.of(new EventHints(runtime, loop, pleg::hint)) : Optional.empty();
+        events = parts.events() ? Optional.of(new EventHints(runtime, loop, hints(pleg))) : Optional.empty();
         createdAt = loop.clock().nanoTime();
         LoopMonitor.Beat statusBeat = watch.loop("runtime", STATUS_PERIOD);
         pulseBeat = watch.loop("runtime-pulse", PULSE);
@@ -158,6 +159,25 @@ public final class RuntimeWatch implements RuntimeView {
                 () -> {});
         steps = new StartupSteps(loop.clock()).add(status).add(version).add("pod list", pleg.firstRelist());
         podCidr = new PodCidr(runtime);
+    }
+
+    private static EventHints.Listener hints(Pleg pleg) {
+        return new EventHints.Listener() {
+            @Override
+            public void opened() {
+                pleg.eventsOpened();
+            }
+
+            @Override
+            public void heard(ContainerEvent event) {
+                pleg.hint(event);
+            }
+
+            @Override
+            public void ended() {
+                pleg.eventsEnded();
+            }
+        };
     }
 
     /** Starts all parts. */

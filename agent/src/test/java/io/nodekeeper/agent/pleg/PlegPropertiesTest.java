@@ -37,6 +37,8 @@ class PlegPropertiesTest {
 
         record Ask(String uid) implements Step {}
 
+        record Events(boolean open) implements Step {}
+
         record Wait(int millis) implements Step {}
     }
 
@@ -66,8 +68,9 @@ class PlegPropertiesTest {
         Arbitrary<Step> fault = Arbitraries.of(WHERE)
                 .flatMap(where -> Arbitraries.of(Fault.class).map(kind -> new Step.Break(where, kind)));
         Arbitrary<Step> ask = uid.map(Step.Ask::new);
+        Arbitrary<Step> events = Arbitraries.of(true, false).map(Step.Events::new);
         Arbitrary<Step> wait = Arbitraries.of(1, 50, 300, 1_000, 1_700, 12_000).map(Step.Wait::new);
-        return Arbitraries.oneOf(put, put, put, sandbox, remove, removePod, fault, ask, wait, wait, wait)
+        return Arbitraries.oneOf(put, put, put, sandbox, remove, removePod, fault, ask, events, wait, wait, wait)
                 .list()
                 .ofMaxSize(60);
     }
@@ -93,6 +96,13 @@ class PlegPropertiesTest {
                     }
                 }
                 case Step.Ask(String uid) -> fixture.pleg.relistPod(uid);
+                case Step.Events(boolean open) -> {
+                    if (open) {
+                        fixture.pleg.eventsOpened();
+                    } else {
+                        fixture.pleg.eventsEnded();
+                    }
+                }
                 case Step.Wait(int millis) -> fixture.advanceMillis(millis);
             }
         }

@@ -423,6 +423,96 @@ class PlegTest {
         assertThat(fixture.relists.size() - before).isEqualTo(10);
     }
 
+    /** A pod that runs, and an event stream that has been open and silent for a minute. */
+    private static PlegFixture calm() {
+        PlegFixture fixture = PlegFixture.parallel();
+        fixture.runtime.pod("u1", "app");
+        fixture.pleg.start();
+        fixture.pleg.eventsOpened();
+        fixture.advanceSeconds(60);
+        fixture.containerEvents();
+        fixture.relists.clear();
+        return fixture;
+    }
+
+    @Test
+    void listsAreRareWhileEventsAreReceivedAndNothingHappens() {
+        PlegFixture fixture = calm();
+
+        fixture.advanceSeconds(30);
+
+        assertThat(fixture.relists).hasSize(10);
+    }
+
+    @Test
+    void aChangeWithoutAnEventIsFoundWithinTheCalmPeriodAndListsAreFrequentAgain() {
+        PlegFixture fixture = calm();
+
+        fixture.runtime.container("u1-app", "u1", "app", ContainerState.EXITED);
+        fixture.advanceSeconds(3);
+        assertThat(fixture.containerEvents()).containsExactly("DIED u1-app");
+
+        fixture.relists.clear();
+        fixture.advanceSeconds(8);
+        assertThat(fixture.relists).hasSizeBetween(7, 8);
+    }
+
+    @Test
+    void aHintInCalmTimesIsFollowedByAListOfAllWithinASecond() {
+        PlegFixture fixture = calm();
+        // The last list was a moment ago.
+        fixture.advanceSeconds(2);
+        fixture.advanceMillis(1_100);
+        fixture.relists.clear();
+
+        // The runtime tells what happened before its own list shows it.
+        fixture.pleg.hint(new ContainerEvent("u1-app", "u1", ContainerEvent.Type.STOPPED));
+        fixture.advanceMillis(200);
+        fixture.runtime.container("u1-app", "u1", "app", ContainerState.EXITED);
+        fixture.advanceMillis(801);
+
+        assertThat(fixture.containerEvents()).containsExactly("DIED u1-app");
+    }
+
+    @Test
+    void listsAreFrequentAgainAtOnceWhenTheEventStreamEnds() {
+        PlegFixture fixture = calm();
+
+        fixture.pleg.eventsEnded();
+        fixture.advanceSeconds(20);
+
+        assertThat(fixture.relists).hasSizeBetween(19, 21);
+    }
+
+    @Test
+    void listsStayFrequentWhileAPodCannotBeInspected() {
+        PlegFixture fixture = calm();
+        fixture.runtime.fail("ContainerStatus:u1-app", PlegFixture.BROKEN);
+        fixture.runtime.container("u1-app", "u1", "app", ContainerState.EXITED);
+        fixture.advanceSeconds(20);
+
+        fixture.relists.clear();
+        fixture.advanceSeconds(20);
+
+        assertThat(fixture.relists).hasSizeBetween(19, 21);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = PlegConfig.Mode.class,
+            names = {"SERIAL", "SERIAL_TWICE"})
+    void theSerialModesListEverySecondAsKubernetesDoes(PlegConfig.Mode mode) {
+        PlegFixture fixture = new PlegFixture(config(mode));
+        fixture.pleg.start();
+        fixture.pleg.eventsOpened();
+        fixture.advanceSeconds(60);
+
+        fixture.relists.clear();
+        fixture.advanceSeconds(20);
+
+        assertThat(fixture.relists).hasSize(20);
+    }
+
     @Test
     void listOfAllTakesPrecedenceOverListsOfSinglePods() {
         PlegFixture fixture = PlegFixture.parallel();
