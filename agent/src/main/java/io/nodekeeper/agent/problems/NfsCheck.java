@@ -1,9 +1,9 @@
 package io.nodekeeper.agent.problems;
 
 import io.nodekeeper.agent.facts.ConditionReport;
-import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.problems.kernel.MountTable;
 import io.nodekeeper.agent.problems.kernel.MountTable.Mount;
+import io.nodekeeper.agent.problems.kernel.MountText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,7 +33,7 @@ public final class NfsCheck implements ProblemCheck {
     /** A server on a local network answers in milliseconds. */
     public static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    private final Path mountinfo;
+    private final MountText mounts;
     private final Duration patience;
     private final Function<Path, CompletableFuture<?>> question;
     /** By device; at most {@link #QUESTIONS} entries. */
@@ -42,13 +42,13 @@ public final class NfsCheck implements ProblemCheck {
     private record Question(Mount mount, CompletableFuture<?> answer) {}
 
     /**
-     * A check of the mounts in {@code mountinfo}.
+     * A check of {@code mounts}.
      *
      * @param patience how long a run waits for answers
      * @param question asks for the size of a file system; completes only when the call has returned
      */
-    public NfsCheck(Path mountinfo, Duration patience, Function<Path, CompletableFuture<?>> question) {
-        this.mountinfo = mountinfo;
+    public NfsCheck(MountText mounts, Duration patience, Function<Path, CompletableFuture<?>> question) {
+        this.mounts = mounts;
         this.patience = patience;
         this.question = question;
     }
@@ -76,15 +76,15 @@ public final class NfsCheck implements ProblemCheck {
     @Override
     public Finding run() throws IOException {
         // Of some hundred mounts few are those of servers, and only these are parsed.
-        List<String> lines = KernelFile.lines(mountinfo).stream()
+        List<String> lines = mounts.read().lines()
                 .filter(line -> line.contains(" - nfs"))
                 .toList();
-        List<Mount> mounts =
+        List<Mount> servers =
                 MountTable.parse(lines).mounts().stream().filter(Mount::nfs).toList();
         open.values().removeIf(asked -> asked.answer().isDone());
         Set<String> devices = new HashSet<>(open.keySet());
         List<Question> asked = new ArrayList<>();
-        for (Mount mount : mounts) {
+        for (Mount mount : servers) {
             if (open.size() < QUESTIONS && devices.add(mount.device())) {
                 Question next = new Question(mount, question.apply(Path.of(mount.point())));
                 open.put(mount.device(), next);
@@ -93,7 +93,7 @@ public final class NfsCheck implements ProblemCheck {
         }
         await(asked);
         open.values().removeIf(other -> other.answer().isDone());
-        return Finding.of(report(mounts));
+        return Finding.of(report(servers));
     }
 
     private ConditionReport report(List<Mount> mounts) {

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.problems;
 
 import io.nodekeeper.agent.problems.kernel.InotifyTrial;
 import io.nodekeeper.agent.problems.kernel.KernelLog;
+import io.nodekeeper.agent.problems.kernel.MountFile;
 import io.nodekeeper.agent.problems.rules.BuiltInRules;
 import io.nodekeeper.agent.problems.rules.RuleFile;
 import io.nodekeeper.client.ServerDate;
@@ -36,6 +37,7 @@ public final class ProblemAssembly {
     private final Workers workers;
     private final Workers nfs;
     private final NodeProblems problems;
+    private final MountFile mountFile;
 
     /** Asks a file system for its size; blocks. */
     public interface Question {
@@ -75,12 +77,13 @@ public final class ProblemAssembly {
             logs.add(reader);
             checks.add(new KernelLogCheck(path, reader, PROC, rules));
         });
-        checks.add(new ReadonlyCheck(mounts, rootDir));
+        mountFile = new MountFile(mounts, loop.clock());
+        checks.add(new ReadonlyCheck(mountFile, rootDir));
         checks.add(new OpenFilesCheck(PROC));
         checks.add(new InotifyCheck(InotifyTrial::run));
         checks.add(new ClockCheck(server));
         checks.add(new NfsCheck(
-                mounts, NfsCheck.PATIENCE, path -> CompletableFuture.runAsync(() -> ask(statvfs, path), nfs)));
+                mountFile, NfsCheck.PATIENCE, path -> CompletableFuture.runAsync(() -> ask(statvfs, path), nfs)));
         problems = new NodeProblems(checks, loop, workers, random, events);
     }
 
@@ -94,12 +97,20 @@ public final class ProblemAssembly {
         problems.stop();
         workers.close();
         nfs.close();
-        for (KernelLog reader : logs) {
-            try {
-                reader.close();
-            } catch (IOException e) {
-                log.debug("Closing a kernel log failed", e);
-            }
+        logs.forEach(reader -> close(reader::close));
+        close(mountFile::close);
+    }
+
+    /** Closes a file; may fail. */
+    private interface Closing {
+        void close() throws IOException;
+    }
+
+    private static void close(Closing file) {
+        try {
+            file.close();
+        } catch (IOException e) {
+            log.debug("Closing a file of the kernel failed", e);
         }
     }
 

@@ -1,9 +1,9 @@
 package io.nodekeeper.agent.problems;
 
 import io.nodekeeper.agent.facts.ConditionReport;
-import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.problems.kernel.MountTable;
 import io.nodekeeper.agent.problems.kernel.MountTable.Mount;
+import io.nodekeeper.agent.problems.kernel.MountText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,17 +27,17 @@ public final class ReadonlyCheck implements ProblemCheck {
     /** The most file systems in a message. */
     private static final int SHOWN = 5;
 
-    private final Path mountinfo;
+    private final MountText mounts;
     private final Path rootDir;
     private final Set<String> writable = new HashSet<>();
-    /** The text of the last run and what it says: with a hundred pods it has 150 KB, and rarely changes. */
+    /** The text of the last run and what it says: it rarely changes. */
     private String lastText = "";
 
     private Finding last = Finding.of(Finding.fine(TYPE, NONE, NO_PROBLEM));
 
-    /** A check of the mounts in {@code mountinfo}; {@code rootDir} must accept writes. */
-    public ReadonlyCheck(Path mountinfo, Path rootDir) {
-        this.mountinfo = mountinfo;
+    /** A check of {@code mounts}; {@code rootDir} must accept writes. */
+    public ReadonlyCheck(MountText mounts, Path rootDir) {
+        this.mounts = mounts;
         this.rootDir = rootDir.toAbsolutePath().normalize();
     }
 
@@ -63,7 +63,7 @@ public final class ReadonlyCheck implements ProblemCheck {
 
     @Override
     public Finding run() throws IOException {
-        String text = KernelFile.text(mountinfo);
+        String text = mounts.read();
         if (!text.equals(lastText)) {
             last = Finding.of(look(MountTable.parse(text.lines().toList())));
             lastText = text;

@@ -30,7 +30,7 @@ class NfsCheckTest {
         // A bind mount of the first one asks the same server.
         lines.add("900 27 0:50 /sub /pods/volume rw - nfs4 filer:/export/0 rw,hard");
         Files.write(directory.resolve("mountinfo"), lines);
-        return new NfsCheck(directory.resolve("mountinfo"), Duration.ofMillis(20), path -> {
+        return new NfsCheck(() -> Files.readString(directory.resolve("mountinfo")), Duration.ofMillis(20), path -> {
             asked.add(path);
             return silent.getOrDefault(path, CompletableFuture.completedFuture(null));
         });

@@ -21,7 +21,7 @@ class ReadonlyCheckTest {
 
     @BeforeEach
     void create() {
-        check = new ReadonlyCheck(directory.resolve("mountinfo"), Path.of("/var/lib/kubelet"));
+        check = new ReadonlyCheck(() -> Files.readString(directory.resolve("mountinfo")), Path.of("/var/lib/kubelet"));
     }
 
     private ConditionReport with(String... lines) throws IOException {

@@ -12,7 +12,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
- * Calls of the C library that Java has no counterpart for: reads that do not wait, and inotify. Each returns its result,
+ * Calls of the C library that Java has no counterpart for: reads that do not wait, poll, and inotify. Each returns its result,
  * or the negative error number. Thread-safe.
  */
 final class Libc {
@@ -30,6 +30,9 @@ final class Libc {
     /** IN_DELETE_SELF: a watch that costs nothing. */
     private static final int DELETE_SELF = 0x400;
 
+    /** POLLPRI and POLLERR: how the kernel reports a change of mounts. */
+    private static final int CHANGED = 0x2 | 0x8;
+
     private static final StructLayout ERRNO = Linker.Option.captureStateLayout();
     private static final MethodHandle OPEN = handle(
             "open",
@@ -41,6 +44,10 @@ final class Libc {
                     ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
     private static final MethodHandle CLOSE =
             handle("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+    private static final MethodHandle POLL = handle(
+            "poll",
+            FunctionDescriptor.of(
+                    ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
     private static final MethodHandle INOTIFY_INIT =
             handle("inotify_init1", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
     private static final MethodHandle INOTIFY_ADD = handle(
@@ -75,6 +82,24 @@ final class Libc {
             return (int) got;
         } catch (Throwable e) {
             throw failed("read", e);
+        }
+    }
+
+    /** Whether what the file shows has changed since the last poll: 1 or 0. Only files of the kernel that report it do. */
+    static int changed(int descriptor) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO);
+            // struct pollfd: the descriptor, and the events that are wanted and reported.
+            MemorySegment poll = arena.allocate(8, 4);
+            poll.set(ValueLayout.JAVA_INT, 0, descriptor);
+            poll.set(ValueLayout.JAVA_SHORT, 4, (short) CHANGED);
+            int code = (int) POLL.invokeExact(state, poll, 1L, 0);
+            if (code < 0) {
+                return -errno(state);
+            }
+            return (poll.get(ValueLayout.JAVA_SHORT, 6) & CHANGED) == 0 ? 0 : 1;
+        } catch (Throwable e) {
+            throw failed("poll", e);
         }
     }
 
