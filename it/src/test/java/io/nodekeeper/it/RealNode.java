@@ -153,6 +153,7 @@ public final class RealNode implements AutoCloseable {
                 directory.resolve("agent").toString(),
                 "--healthz-port=" + port,
                 "--port=" + apiPort,
+                "--cgroup-root=" + containerd.cgroup(),
                 "--container-runtime-endpoint=" + endpoint));
         command.addAll(List.of(flags));
         agent = opened(Running.startSmall(directory, "agent", command, environment));
