@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -143,11 +144,14 @@ class PodCgroupsIT {
     }
 
     private static List<Long> processes(Path cgroup) throws IOException {
+        List<Long> found = new ArrayList<>();
         try (Stream<Path> tree = Files.walk(cgroup)) {
-            return tree.filter(path -> path.getFileName().toString().equals("cgroup.procs"))
-                    .flatMap(file -> Commands.numbers(file).stream())
-                    .toList();
+            for (Path file : tree.filter(path -> path.getFileName().toString().equals("cgroup.procs"))
+                    .toList()) {
+                Files.readAllLines(file).forEach(line -> found.add(Long.valueOf(line)));
+            }
         }
+        return found;
     }
 
     @Test
