@@ -2,6 +2,7 @@ package io.nodekeeper.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
@@ -46,6 +47,7 @@ class PodCgroupsIT {
     private PodLog pods;
     private RealNode node;
     private String[] flags;
+    private Path kubeconfig;
 
     @BeforeAll
     void start() throws Exception {
@@ -53,7 +55,7 @@ class PodCgroupsIT {
         server = Running.startSmall(
                 directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
         server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
+        kubeconfig = data.resolve("admin.kubeconfig");
         kubectl = new Kubectl(directory, kubeconfig);
         conditions = new ConditionLog(kubeconfig);
         pods = new PodLog(kubeconfig);
@@ -123,6 +125,14 @@ class PodCgroupsIT {
         assertThat(number(cgroup.resolve(UNIFIED ? "cpu.weight" : "cpu.shares"))).isEqualTo(UNIFIED ? weight : shares);
     }
 
+    private static long machine() throws IOException {
+        return Files.readAllLines(Path.of("/proc/meminfo")).stream()
+                .filter(line -> line.startsWith("MemTotal:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
+                .findFirst()
+                .orElseThrow();
+    }
+
     private static long memoryLimit(Path cgroup) throws IOException {
         return number(cgroup.resolve(UNIFIED ? "memory.max" : "memory.limit_in_bytes"));
     }
@@ -177,11 +187,7 @@ class PodCgroupsIT {
 
         Path memory = all("memory");
         assertThat(memoryLimit(memory.resolve(pod("guaranteed")))).isEqualTo(64 * MI);
-        long machine = Files.readAllLines(Path.of("/proc/meminfo")).stream()
-                .filter(line -> line.startsWith("MemTotal:"))
-                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
-                .findFirst()
-                .orElseThrow();
+        long machine = machine();
         assertThat(memoryLimit(memory)).isEqualTo(machine - 100 * MI);
         Path pids = all("pids");
         assertThat(number(pids.resolve("burstable").resolve(pod("burstable")).resolve("pids.max")))
@@ -232,13 +238,10 @@ class PodCgroupsIT {
     @Test
     @Order(3)
     void aPodBeyondItsMemoryIsShownAsKilled() throws Exception {
-        apply("greedy", "dd if=/dev/zero of=/dev/null bs=300M count=1; exit 5", "limits: {memory: 32Mi}");
-        apply("greedy-main", "exec dd if=/dev/zero of=/dev/null bs=300M count=1", "limits: {memory: 32Mi}");
+        apply("greedy", "exec dd if=/dev/zero of=/dev/null bs=300M count=1", "limits: {memory: 32Mi}");
 
-        Eventually.within(SOON, () -> terminated("greedy-main").text("reason").equals("OOMKilled"));
-        assertThat(terminated("greedy-main").number("exitCode")).contains(137L);
-        // The shell lived on; that the kernel killed its child is shown all the same.
         Eventually.within(SOON, () -> terminated("greedy").text("reason").equals("OOMKilled"));
+        assertThat(terminated("greedy").number("exitCode")).contains(137L);
         assertThat(Stream.of("guaranteed", "burstable", "besteffort").allMatch(pods::isReady))
                 .isTrue();
     }
@@ -317,7 +320,7 @@ class PodCgroupsIT {
     @Order(7)
     void withoutCgroupsOfPodsTheRuntimeChooses() throws Exception {
         node.agent().kill();
-        node.startAgent("--feature-gates=PodLifecycle=true", "--cgroups-per-qos=false", "--config", empty());
+        node.startAgent("--cgroups-per-qos=false", "--config", config(""));
         node.awaitReady(conditions);
 
         apply("plain", SLEEP, "");
@@ -327,12 +330,60 @@ class PodCgroupsIT {
         kubectl.ok("delete", "pods", "--all", "--timeout=60s");
     }
 
-    private String empty() throws IOException {
-        return Files.writeString(directory.resolve("empty.yaml"), """
+    @Test
+    @Order(8)
+    void podsThatUseWhatIsLeftForThemAreEvictedThoughTheMachineHasMemory() throws Exception {
+        node.agent().kill();
+        long reserved = machine() - 400 * MI;
+        node.startAgent("--config", config("""
+                kubeReserved: {memory: "%d"}
+                evictionHard: {memory.available: 100Mi}
+                evictionPressureTransitionPeriod: 5s
+                """.formatted(reserved)));
+        Eventually.within(SOON, () -> Math.abs(memoryLimit(all("memory")) - 400 * MI) < MI);
+        apply("small", SLEEP, "");
+        Eventually.within(SOON, () -> pods.isReady("small"));
+
+        apply("large", "dd if=/dev/zero bs=350M count=1 | sleep 100000", "");
+
+        Eventually.within(SOON, () -> status("large").text("reason").equals("Evicted"));
+        assertThat(status("large").text("message")).startsWith("The node was low on resource: memory. ");
+        assertThat(pods.isReady("small")).isTrue();
+        Eventually.within(SOON, () -> conditions.is(NODE, Condition.MEMORY_PRESSURE, Condition.FALSE));
+        kubectl.ok("delete", "pods", "--all", "--timeout=60s");
+    }
+
+    private JsonObject status(String name) {
+        return pods.pod(name).orElseThrow().object("status");
+    }
+
+    @Test
+    @Order(9)
+    void aRootThatDoesNotExistEndsTheStartWithItsName() throws Exception {
+        Running agent = Running.startSmall(
+                directory,
+                "without-root",
+                List.of(
+                        "agent",
+                        "--kubeconfig=" + kubeconfig,
+                        "--node-name=without-root",
+                        "--container-runtime-endpoint=" + node.containerd().endpoint(),
+                        "--cgroup-root=/not/there",
+                        "--config=" + config("")));
+
+        assertThat(agent.awaitEnd()).isNotZero();
+        assertThat(agent.log())
+                .contains("cgroupRoot /not/there does not exist below /sys/fs/cgroup")
+                .contains("set cgroupsPerQOS to false");
+    }
+
+    private String config(String more) throws IOException {
+        return Files.writeString(directory.resolve("other.yaml"), """
                         apiVersion: kubelet.config.k8s.io/v1beta1
                         kind: KubeletConfiguration
                         podLogsDir: %s
-                        """.formatted(directory.resolve("logs")))
+                        featureGates: {PodLifecycle: true}
+                        """.formatted(directory.resolve("logs")) + more)
                 .toString();
     }
 }

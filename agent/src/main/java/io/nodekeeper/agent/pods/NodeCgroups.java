@@ -77,7 +77,12 @@ final class NodeCgroups {
                     return null;
                 })
                 .thenCompose(done -> due ? round(found) : CompletableFuture.completedFuture(null))
-                .whenComplete((done, error) -> busy = false);
+                .whenComplete((done, error) -> {
+                    busy = false;
+                    if (error != null) {
+                        log.error("A round of the cgroups of pods ended early", error);
+                    }
+                });
     }
 
     private CompletableFuture<Void> round(Consumer<Set<String>> found) {

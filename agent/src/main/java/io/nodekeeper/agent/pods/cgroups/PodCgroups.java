@@ -6,7 +6,7 @@ import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -71,11 +71,13 @@ public final class PodCgroups {
             }
             tree.limit(PodParent.ofClass(all, QosClass.BEST_EFFORT), CgroupLimits.ofShares(CpuAmounts.LEAST_SHARES));
         } catch (IOException e) {
-            String hint = Files.isWritable(tree.directory()) ? "" : " (as in a container without privileges)";
+            // Without a reason the message is only a path.
+            boolean bare = e instanceof FileSystemException file && file.getReason() == null;
             throw new IOException(
-                    "cgroups of pods cannot be made" + hint + ": " + e
-                            + "; give the agent a writable cgroup file system, or set cgroupsPerQOS to false and"
-                            + " enforceNodeAllocatable to [] to run pods without limits of the node",
+                    "cgroups of pods cannot be made: " + (bare ? e : e.getMessage())
+                            + "; give the agent a writable cgroup file system (in a container: privileges and the"
+                            + " host's /sys/fs/cgroup), or set cgroupsPerQOS to false and enforceNodeAllocatable to []"
+                            + " to run pods without limits of the node",
                     e);
         }
     }
