@@ -2,6 +2,9 @@ package io.nodekeeper.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.config.CgroupConfig;
+import io.nodekeeper.agent.facts.Capacity;
+import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -301,7 +304,12 @@ class PodCgroupsIT {
 
     @Test
     @Order(6)
-    void deletedPodsLeaveNoCgroup() throws Exception {
+    void podsThatHaveEndedOrAreDeletedLeaveNoCgroup() throws Exception {
+        // It stays in the API, and its cgroup is gone with the next round.
+        Path ended = all("memory").resolve(pod("greedy"));
+        Eventually.within(Duration.ofSeconds(90), () -> !Files.exists(ended));
+        assertThat(status("greedy").text("phase")).isEqualTo("Failed");
+
         kubectl.ok("delete", "pods", "--all", "--timeout=60s");
 
         for (Path hierarchy : Leftovers.hierarchies()) {
@@ -375,6 +383,44 @@ class PodCgroupsIT {
         assertThat(agent.log())
                 .contains("cgroupRoot /not/there does not exist below /sys/fs/cgroup")
                 .contains("set cgroupsPerQOS to false");
+    }
+
+    /** Also where the controllers are those of version 1, cgroups of version 2 have processes that can be killed together. */
+    @Test
+    @Order(10)
+    void whatIsLeftOfAPodIsKilledByVersion2ItselfWhereThatIsMounted() throws Exception {
+        Path mounted = UNIFIED ? Path.of("/sys/fs/cgroup") : Path.of("/sys/fs/cgroup/unified");
+        Path root = directory.resolve("other-root");
+        Files.createDirectories(root.resolve("sys/fs"));
+        Files.createSymbolicLink(root.resolve("sys/fs/cgroup"), mounted);
+        CgroupConfig config = new CgroupConfig(
+                true, "cgroupfs", "/" + node.containerd().name() + "/two", true, true, -1, false, -999);
+        PodCgroups cgroups = new PodCgroups(root, config, new Capacity(1, 1, 1), List.of());
+        Path pod = mounted.resolve(node.containerd().name()).resolve("two/kubepods/besteffort/podleft");
+        Path inner = Files.createDirectories(pod.resolve("one/deeper"));
+        Process first = new ProcessBuilder("sleep", "100000").start();
+        Process second = new ProcessBuilder("sleep", "100000").start();
+        try {
+            Files.writeString(inner.resolve("cgroup.procs"), Long.toString(first.pid()));
+            Files.writeString(pod.resolve("one/cgroup.procs"), Long.toString(second.pid()));
+            assertThat(cgroups.uids()).containsExactly("left");
+
+            Eventually.within(SOON, () -> {
+                try {
+                    cgroups.remove("left");
+                    return true;
+                } catch (IOException e) {
+                    return false;
+                }
+            });
+
+            assertThat(first.waitFor()).isEqualTo(137);
+            assertThat(second.waitFor()).isEqualTo(137);
+            assertThat(pod).doesNotExist();
+        } finally {
+            first.destroyForcibly();
+            second.destroyForcibly();
+        }
     }
 
     private String config(String more) throws IOException {

@@ -12,6 +12,8 @@ import java.util.List;
  * @param enforces whether {@code kubepods} is limited to what is not reserved ({@code enforceNodeAllocatable} has {@code pods})
  * @param cpuQuota whether limits of processor time are quotas ({@code cpuCFSQuota}, true)
  * @param podPids the most processes of a pod; less than 1 for no limit ({@code podPidsLimit}, -1)
+ * @param singleKills whether the kernel kills one process alone of a container for lack of memory ({@code
+ *     singleProcessOOMKill}, false; version 1 of cgroups always does)
  * @param oomScoreAdjust of the agent itself ({@code oomScoreAdj}, -999)
  */
 public record CgroupConfig(
@@ -21,13 +23,14 @@ public record CgroupConfig(
         boolean enforces,
         boolean cpuQuota,
         long podPids,
+        boolean singleKills,
         int oomScoreAdjust) {
     /** The cgroup of all pods below the root. */
     public static final String PODS = "kubepods";
     /** The driver that writes the files itself. */
     static final String CGROUPFS = "cgroupfs";
     /** The kubelet's own defaults. */
-    public static final CgroupConfig DEFAULT = new CgroupConfig(true, CGROUPFS, "/", true, true, -1, -999);
+    public static final CgroupConfig DEFAULT = new CgroupConfig(true, CGROUPFS, "/", true, true, -1, false, -999);
 
     /** The cgroup of all pods, such as {@code /kubepods}. */
     public String pods() {
@@ -36,12 +39,13 @@ public record CgroupConfig(
 
     /** The same below {@code other}. */
     CgroupConfig below(String other) {
-        return new CgroupConfig(perQos, driver, other, enforces, cpuQuota, podPids, oomScoreAdjust);
+        return new CgroupConfig(perQos, driver, other, enforces, cpuQuota, podPids, singleKills, oomScoreAdjust);
     }
 
     /** The same with or without cgroups of pods. */
     CgroupConfig perQos(boolean other) {
-        return new CgroupConfig(other, driver, root, enforces && other, cpuQuota, podPids, oomScoreAdjust);
+        return new CgroupConfig(
+                other, driver, root, enforces && other, cpuQuota, podPids, singleKills, oomScoreAdjust);
     }
 
     /** What of this the agent cannot do if it runs pods, one message each. */

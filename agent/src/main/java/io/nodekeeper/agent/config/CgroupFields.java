@@ -33,6 +33,7 @@ final class CgroupFields {
                 enforces(perQos),
                 bool("cpuCFSQuota", USUAL.cpuQuota()),
                 whole("podPidsLimit", USUAL.podPids(), -1, Integer.MAX_VALUE),
+                bool("singleProcessOOMKill", USUAL.singleKills()),
                 (int) whole("oomScoreAdj", USUAL.oomScoreAdjust(), -1_000, 1_000));
     }
 

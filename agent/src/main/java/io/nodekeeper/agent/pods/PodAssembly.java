@@ -101,7 +101,7 @@ public final class PodAssembly {
         beat = loops.loop("pods", PERIOD);
         PodConfig pods = config.pods();
         String name = config.nodeName();
-        PodParent parent = PodParent.of(pods.cgroups());
+        PodParent parent = PodParent.of(pods.cgroups(), LinuxHost.cgroupVersion());
         PodPorts ports = new PodPorts(
                 runtime,
                 config.runtime().requestTimeout(),

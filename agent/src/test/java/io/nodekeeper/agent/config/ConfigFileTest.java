@@ -134,13 +134,14 @@ class ConfigFileTest {
                 enforceNodeAllocatable: []
                 cpuCFSQuota: false
                 podPidsLimit: 100
+                singleProcessOOMKill: true
                 oomScoreAdj: -500
                 """);
-        assertThat(set).isEqualTo(new CgroupConfig(true, "cgroupfs", "/machine/one", false, false, 100, -500));
+        assertThat(set).isEqualTo(new CgroupConfig(true, "cgroupfs", "/machine/one", false, false, 100, true, -500));
         assertThat(set.pods()).isEqualTo("/machine/one/kubepods");
         assertThat(cgroups("enforceNodeAllocatable: [none]").enforces()).isFalse();
         assertThat(cgroups("cgroupsPerQOS: false"))
-                .isEqualTo(new CgroupConfig(false, "cgroupfs", "/", false, true, -1, -999));
+                .isEqualTo(new CgroupConfig(false, "cgroupfs", "/", false, true, -1, false, -999));
     }
 
     @Test

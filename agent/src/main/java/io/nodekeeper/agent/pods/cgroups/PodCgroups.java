@@ -36,7 +36,7 @@ public final class PodCgroups {
     public PodCgroups(Path root, CgroupConfig config, Capacity capacity, List<Map<String, Quantity>> reserved) {
         tree = CgroupTree.below(root);
         this.config = config;
-        names = PodParent.of(config);
+        names = PodParent.of(config, tree.version());
         all = config.pods();
         List<Map<String, Quantity>> kept = config.enforces() ? reserved : List.of();
         long processors = capacity.processors() * 1_000L - sum(kept, "cpu").toMillis();

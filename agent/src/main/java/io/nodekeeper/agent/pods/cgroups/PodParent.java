@@ -11,18 +11,22 @@ import java.util.regex.Pattern;
  *
  * @param all the cgroup of all pods, such as {@code /kubepods}; empty if pods have no cgroups of their own
  * @param cpuQuota whether limits of processor time are quotas
+ * @param killsTogether whether the kernel kills all processes of a container if it kills one for lack of memory
  */
-public record PodParent(Optional<String> all, boolean cpuQuota) {
+public record PodParent(Optional<String> all, boolean cpuQuota, boolean killsTogether) {
     /** Pods without cgroups of their own: the runtime chooses. */
-    public static final PodParent NONE = new PodParent(Optional.empty(), true);
+    public static final PodParent NONE = new PodParent(Optional.empty(), true, false);
 
     static final String POD = "pod";
     /** A UID is part of a path; that of a static pod is what its manifest says. */
     private static final Pattern UID = Pattern.compile("[-A-Za-z0-9_.]{1,200}");
 
-    /** The names that {@code config} leads to. */
-    public static PodParent of(CgroupConfig config) {
-        return new PodParent(config.perQos() ? Optional.of(config.pods()) : Optional.empty(), config.cpuQuota());
+    /** What {@code config} leads to on a machine with version 1 or 2 of cgroups. */
+    public static PodParent of(CgroupConfig config, int version) {
+        return new PodParent(
+                config.perQos() ? Optional.of(config.pods()) : Optional.empty(),
+                config.cpuQuota(),
+                version == 2 && !config.singleKills());
     }
 
     /**

@@ -27,7 +27,8 @@ final class Limits {
                 CpuAmounts.quota(limit),
                 limit == 0 ? 0 : CpuAmounts.PERIOD,
                 container.limit("memory").map(Quantity::toLong).orElse(0L),
-                oomScore(pod, container, node));
+                oomScore(pod, container, node),
+                node.cgroups().killsTogether());
     }
 
     private static int oomScore(Pod pod, ContainerSpec container, NodeSettings node) {

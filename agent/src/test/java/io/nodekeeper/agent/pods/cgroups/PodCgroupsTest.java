@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PodCgroupsTest {
     private static final long GI = 1L << 30;
     private static final Capacity MACHINE = new Capacity(4, 16 * GI, 32_768);
-    private static final CgroupConfig LIMITED = new CgroupConfig(true, "cgroupfs", "/", true, true, 100, -999);
+    private static final CgroupConfig LIMITED = new CgroupConfig(true, "cgroupfs", "/", true, true, 100, false, -999);
     private static final List<Map<String, Quantity>> RESERVED = List.of(
             Map.of("cpu", Quantity.parse("100m"), "memory", Quantity.parse("1Gi")),
             Map.of("cpu", Quantity.parse("400m"), "memory", Quantity.parse("1Gi"), "pid", Quantity.parse("768")));
@@ -125,7 +125,7 @@ class PodCgroupsTest {
     @Test
     void withoutEnforcementPodsMayUseTheWholeMachine() throws IOException {
         version1();
-        PodCgroups cgroups = cgroups(new CgroupConfig(true, "cgroupfs", "/", false, false, -1, -999));
+        PodCgroups cgroups = cgroups(new CgroupConfig(true, "cgroupfs", "/", false, false, -1, false, -999));
 
         cgroups.makeNode();
         cgroups.limitNode();
@@ -208,7 +208,7 @@ class PodCgroupsTest {
     @Test
     void theRootOfTheConfigurationMustExist() throws IOException {
         version1();
-        CgroupConfig below = new CgroupConfig(true, "cgroupfs", "/one", true, true, -1, -999);
+        CgroupConfig below = new CgroupConfig(true, "cgroupfs", "/one", true, true, -1, false, -999);
 
         assertThatThrownBy(() -> cgroups(below).makeNode())
                 .hasMessageContaining("cgroupRoot /one does not exist below " + mounted)
@@ -230,6 +230,15 @@ class PodCgroupsTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("the cgroup controller memory is not available in " + mounted)
                 .hasMessageContaining("set cgroupsPerQOS to false and enforceNodeAllocatable to []");
+    }
+
+    @Test
+    void onlyVersion2KillsTheProcessesOfAContainerTogether() {
+        assertThat(PodParent.of(LIMITED, 1).killsTogether()).isFalse();
+        assertThat(PodParent.of(LIMITED, 2).killsTogether()).isTrue();
+        CgroupConfig single = new CgroupConfig(true, "cgroupfs", "/", true, true, 100, true, -999);
+        assertThat(PodParent.of(single, 2).killsTogether()).isFalse();
+        assertThat(PodParent.of(single, 2).of(pod("g", GUARANTEED))).isEqualTo("/kubepods/podg");
     }
 
     @ParameterizedTest

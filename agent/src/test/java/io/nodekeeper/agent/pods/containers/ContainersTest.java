@@ -116,8 +116,8 @@ class ContainersTest {
         ContainerConfig free = config("{\"name\": \"app\", \"image\": \"app:1\"}", References.NONE, 0);
 
         assertThat(burstable.resources())
-                .isEqualTo(new ContainerConfig.Resources(256, 50_000, 100_000, 2_147_483_648L, 750));
-        assertThat(free.resources()).isEqualTo(new ContainerConfig.Resources(2, 0, 0, 0, 1_000));
+                .isEqualTo(new ContainerConfig.Resources(256, 50_000, 100_000, 2_147_483_648L, 750, false));
+        assertThat(free.resources()).isEqualTo(new ContainerConfig.Resources(2, 0, 0, 0, 1_000, false));
     }
 
     @Test
