@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.CgroupConfig;
 import io.nodekeeper.agent.config.PodConfig;
+import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
@@ -23,6 +24,7 @@ import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.runtime.RuntimeView;
 import io.nodekeeper.agent.shutdown.EndingPods;
 import io.nodekeeper.agent.stats.PodUse;
+import io.nodekeeper.api.Quantity;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.cri.ContainerRuntime;
@@ -159,11 +161,14 @@ public final class PodAssembly {
             return Optional.empty();
         }
         try {
-            PodCgroups cgroups = new PodCgroups(
-                    Path.of("/"),
-                    options,
-                    LinuxHost.capacity(),
-                    List.of(config.kubeReserved(), config.systemReserved()));
+            Capacity capacity = LinuxHost.capacity();
+            List<Map<String, Quantity>> reserved = List.of(config.kubeReserved(), config.systemReserved());
+            List<String> tooMuch = PodCgroups.faults(capacity, reserved);
+            if (!tooMuch.isEmpty()) {
+                faults.addAll(tooMuch);
+                return Optional.empty();
+            }
+            PodCgroups cgroups = new PodCgroups(Path.of("/"), options, capacity, reserved);
             cgroups.makeNode();
             limit(cgroups);
             return Optional.of(cgroups);

@@ -8,10 +8,12 @@ import io.nodekeeper.api.Quantity;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -47,6 +49,23 @@ public final class PodCgroups {
                         Math.max(0, capacity.memory() - sum(kept, "memory").toLong())),
                 OptionalLong.of(Math.max(1, capacity.processes() - sum(kept, "pid").toLong())),
                 false);
+    }
+
+    /** Why pods cannot have what is left of {@code capacity}, as a kubelet says it: one message for each resource. */
+    public static List<String> faults(Capacity capacity, List<Map<String, Quantity>> reserved) {
+        Map<String, Quantity> all = new TreeMap<>(Map.of(
+                "cpu", Quantity.of(capacity.processors()),
+                "memory", Quantity.ofBytes(capacity.memory()),
+                "pid", Quantity.of(capacity.processes())));
+        List<String> faults = new ArrayList<>();
+        all.forEach((resource, amount) -> {
+            Quantity kept = sum(reserved, resource);
+            if (kept.compareTo(amount) > 0) {
+                faults.add("invalid Node Allocatable configuration. Resource \"" + resource + "\" has a reservation of "
+                        + kept + " but capacity of " + amount + ". Expected capacity >= reservation.");
+            }
+        });
+        return faults;
     }
 
     private static Quantity sum(List<Map<String, Quantity>> reserved, String resource) {

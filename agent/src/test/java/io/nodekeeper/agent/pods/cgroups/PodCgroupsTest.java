@@ -233,6 +233,21 @@ class PodCgroupsTest {
     }
 
     @Test
+    void aReservationOfMoreThanThereIsIsAFaultForEachResource() {
+        assertThat(PodCgroups.faults(MACHINE, RESERVED)).isEmpty();
+        assertThat(PodCgroups.faults(
+                        MACHINE,
+                        List.of(
+                                Map.of("memory", Quantity.parse("10Gi"), "cpu", Quantity.parse("4")),
+                                Map.of("memory", Quantity.parse("7Gi"), "cpu", Quantity.parse("1m")))))
+                .containsExactly(
+                        "invalid Node Allocatable configuration. Resource \"cpu\" has a reservation of 4001m but capacity of"
+                                + " 4. Expected capacity >= reservation.",
+                        "invalid Node Allocatable configuration. Resource \"memory\" has a reservation of 17Gi but capacity"
+                                + " of 16Gi. Expected capacity >= reservation.");
+    }
+
+    @Test
     void onlyVersion2KillsTheProcessesOfAContainerTogether() {
         assertThat(PodParent.of(LIMITED, 1).killsTogether()).isFalse();
         assertThat(PodParent.of(LIMITED, 2).killsTogether()).isTrue();
