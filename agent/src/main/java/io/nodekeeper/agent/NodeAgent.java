@@ -16,6 +16,7 @@ import io.nodekeeper.agent.nodeapi.PodSource;
 import io.nodekeeper.agent.pages.AgentPages;
 import io.nodekeeper.agent.pleg.PodStatus;
 import io.nodekeeper.agent.pods.PodAssembly;
+import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.eviction.Evictions;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.problems.OpenFilesCheck;
@@ -46,6 +47,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -104,12 +106,16 @@ public final class NodeAgent {
      */
     public NodeAgent(ServerAccess access, AgentConfig config) {
         Optional<Path> socket = config.runtime().socket(Optional.of(CONTAINERD).filter(Files::exists));
-        List<String> faults =
-                Thresholds.unmeasurable(config.thresholds(), socket.isPresent(), LinuxHost::podMemoryFault);
+        String cgroupRoot = config.pods().cgroups().root();
         boolean runsPods = config.gates().has(AgentFeature.POD_LIFECYCLE);
+        List<String> faults = new ArrayList<>();
         if (runsPods && socket.isEmpty()) {
             faults.add("feature gate PodLifecycle needs a container runtime; --container-runtime-endpoint names none");
         }
+        Optional<PodCgroups> cgroups =
+                runsPods && faults.isEmpty() ? PodAssembly.cgroups(config, faults) : Optional.empty();
+        faults.addAll(Thresholds.unmeasurable(
+                config.thresholds(), socket.isPresent(), () -> LinuxHost.podMemoryFault(cgroupRoot)));
         OpenFilesCheck.limitFault().ifPresent(faults::add);
         try {
             OpenFilesCheck.openJars();
@@ -161,7 +167,13 @@ public final class NodeAgent {
                         loop,
                         loops,
                         metrics.probes(),
-                        random));
+                        random,
+                        cgroups,
+                        (fine, message) -> new NodeEvent(
+                                        fine ? EventRecorder.NORMAL : EventRecorder.WARNING,
+                                        fine ? "NodeAllocatableEnforced" : "FailedNodeAllocatableEnforcement",
+                                        message)
+                                .record(events, config.nodeName())));
         problems = config.gates().has(AgentFeature.NODE_PROBLEMS)
                 ? Optional.of(new ProblemAssembly(
                         ProblemAssembly.MOUNTINFO,
@@ -177,7 +189,7 @@ public final class NodeAgent {
         agent = new Agent(
                 config,
                 ports,
-                new LinuxHost(Path.of("/"), config.rootDir(), workers),
+                new LinuxHost(Path.of("/"), config.rootDir(), cgroupRoot, workers),
                 runtime.<RuntimeView>map(RuntimeAssembly::watch).orElseGet(NoRuntime::new),
                 problems.<ProblemView>map(ProblemAssembly::problems).orElse(ProblemView.NONE),
                 loops,
@@ -189,6 +201,7 @@ public final class NodeAgent {
                         config.nodeName(),
                         loop.clock().wallTime().minus(age),
                         config.rootDir(),
+                        cgroupRoot,
                         config.pods().logsDirectory(),
                         agent::hostFacts,
                         runtime.map(RuntimeAssembly::statistics)),

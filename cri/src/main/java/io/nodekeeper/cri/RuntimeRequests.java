@@ -117,13 +117,16 @@ final class RuntimeRequests {
     }
 
     private static LinuxContainerResources resources(ContainerConfig.Resources limits) {
-        return LinuxContainerResources.newBuilder()
+        LinuxContainerResources.Builder resources = LinuxContainerResources.newBuilder()
                 .setCpuShares(limits.cpuShares())
                 .setCpuQuota(limits.cpuQuota())
                 .setCpuPeriod(limits.cpuPeriod())
                 .setMemoryLimitInBytes(limits.memoryLimit())
-                .setOomScoreAdj(limits.oomScoreAdjust())
-                .build();
+                .setOomScoreAdj(limits.oomScoreAdjust());
+        if (limits.killedTogether()) {
+            resources.putUnified("memory.oom.group", "1");
+        }
+        return resources.build();
     }
 
     private static LinuxContainerSecurityContext security(ContainerConfig.Security rights) {

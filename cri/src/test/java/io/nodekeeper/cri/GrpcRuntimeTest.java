@@ -423,7 +423,7 @@ class GrpcRuntimeTest {
                 Map.of("a", "2"),
                 "app/3.log",
                 ContainerConfig.Terminal.NONE,
-                new ContainerConfig.Resources(512, 50_000, 100_000, 1_024, -997),
+                new ContainerConfig.Resources(512, 50_000, 100_000, 1_024, -997, true),
                 new ContainerConfig.Security(
                         false,
                         SandboxOptions.Namespaces.OWN,
@@ -456,6 +456,7 @@ class GrpcRuntimeTest {
         assertThat(sent.getMounts(0).getPropagationValue()).isEqualTo(1);
         assertThat(sent.getLogPath()).isEqualTo("app/3.log");
         assertThat(sent.getLinux().getResources().getOomScoreAdj()).isEqualTo(-997);
+        assertThat(sent.getLinux().getResources().getUnifiedMap()).containsEntry("memory.oom.group", "1");
         assertThat(sent.getLinux().getResources().getCpuQuota()).isEqualTo(50_000);
         var rights = sent.getLinux().getSecurityContext();
         assertThat(rights.getRunAsUser().getValue()).isEqualTo(7);

@@ -95,6 +95,14 @@ public final class Containerd implements AutoCloseable {
         }
     }
 
+    /** Makes the cgroup in which an agent of its own may make those of pods; the end of the runtime removes it. */
+    public String cgroup() throws IOException {
+        for (Path hierarchy : Leftovers.hierarchies()) {
+            Files.createDirectories(hierarchy.resolve(name));
+        }
+        return "/" + name;
+    }
+
     /**
      * Starts it, the first time or again, and waits until it answers. It is no child of ours: an agent that is relayed by us
      * takes us for the runtime, and our children for its helpers.

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -82,6 +83,16 @@ public final class Leftovers {
                 }
             }
         }
+    }
+
+    /** Where the control groups of this machine are: one directory in version 2, one for each group of controllers in version 1. */
+    static List<Path> hierarchies() throws IOException {
+        if (Files.exists(CGROUPS.resolve("cgroup.controllers"))) {
+            return List.of(CGROUPS);
+        }
+        return children(CGROUPS).stream()
+                .filter(child -> Files.isDirectory(child, LinkOption.NOFOLLOW_LINKS))
+                .toList();
     }
 
     private static void removeTree(Path group) throws IOException {

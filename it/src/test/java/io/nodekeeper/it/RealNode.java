@@ -154,6 +154,10 @@ public final class RealNode implements AutoCloseable {
                 "--healthz-port=" + port,
                 "--port=" + apiPort,
                 "--container-runtime-endpoint=" + endpoint));
+        if (!List.of(flags).contains("--mode=companion")) {
+            // Several nodes on one machine must not share the cgroup of all pods.
+            command.add("--cgroup-root=" + containerd.cgroup());
+        }
         command.addAll(List.of(flags));
         agent = opened(Running.startSmall(directory, "agent", command, environment));
         page = new AgentPage(port);

@@ -37,6 +37,9 @@ public final class AgentConfigBuilder {
             "failure-domain.beta.kubernetes.io/zone",
             "failure-domain.beta.kubernetes.io/region");
 
+    /** The resources that Kubernetes lets an operator reserve. */
+    private static final List<String> RESERVABLE = List.of("cpu", "memory", "ephemeral-storage", "pid");
+
     /** The kubelet's default port. */
     private static final int HEALTHZ_PORT = 10_248;
 
@@ -249,6 +252,18 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** {@code cgroupRoot}. */
+    public AgentConfigBuilder cgroupRoot(String value) {
+        pods = pods.with(pods.cgroups().below(value));
+        return this;
+    }
+
+    /** {@code cgroupsPerQOS}. */
+    public AgentConfigBuilder cgroupsPerQos(boolean value) {
+        pods = pods.with(pods.cgroups().perQos(value));
+        return this;
+    }
+
     /** {@code shutdownGracePeriod} and its relatives. */
     public AgentConfigBuilder shutdown(ShutdownConfig value) {
         shutdown = value;
@@ -335,6 +350,10 @@ public final class AgentConfigBuilder {
                 evictionSoftGracePeriod,
                 evictionMinimumReclaim,
                 faults);
+        AgentFeatures gates = AgentFeatures.of(featureGates);
+        if (gates.has(AgentFeature.POD_LIFECYCLE) && pods.cgroups().enforces()) {
+            thresholds = Thresholds.withAllocatable(thresholds);
+        }
         return new AgentConfig(
                 nodeName,
                 rootDir,
@@ -361,7 +380,7 @@ public final class AgentConfigBuilder {
                 serving(faults),
                 nodeApi(faults),
                 shutdown,
-                AgentFeatures.of(featureGates));
+                gates);
     }
 
     private RuntimeConfig runtime(List<String> faults) {
@@ -449,6 +468,10 @@ public final class AgentConfigBuilder {
         texts.forEach((resource, text) -> {
             try {
                 Quantity quantity = Quantity.parse(text);
+                if (!RESERVABLE.contains(resource)) {
+                    faults.add(field + ": cannot reserve \"" + resource + "\" resource; expected one of "
+                            + String.join(", ", RESERVABLE));
+                }
                 if (quantity.isNegative()) {
                     faults.add(field + ": " + resource + " must not be negative, got " + text);
                 }

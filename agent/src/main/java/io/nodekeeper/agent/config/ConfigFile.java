@@ -150,7 +150,8 @@ public final class ConfigFile {
                 path("resolvConf").orElse(usual.resolvConf()),
                 staticPods(usual.staticPods()),
                 take("evictionMaxPodGracePeriod", "a number of seconds", ConfigFile::seconds)
-                        .orElse(usual.evictionMaxGrace())));
+                        .orElse(usual.evictionMaxGrace()),
+                new CgroupFields(fields, faults).read()));
     }
 
     private ShutdownConfig shutdown() {

@@ -90,6 +90,27 @@ public final class Thresholds {
     }
 
     /**
+     * The same, and for the hard threshold of {@code memory.available} one of the memory that pods may use, as a kubelet adds
+     * it if it limits that memory. Unless there is one already.
+     */
+    public static List<Threshold> withAllocatable(List<Threshold> thresholds) {
+        List<Threshold> all = new ArrayList<>(thresholds);
+        boolean configured = thresholds.stream()
+                .anyMatch(threshold -> threshold.hard() && threshold.signal().needsPodCgroup());
+        thresholds.stream()
+                .filter(threshold ->
+                        !configured && threshold.hard() && threshold.signal() == EvictionSignal.MEMORY_AVAILABLE)
+                .map(threshold -> new Threshold(
+                        EvictionSignal.ALLOCATABLE_MEMORY_AVAILABLE,
+                        threshold.limit(),
+                        threshold.grace(),
+                        true,
+                        threshold.reclaim()))
+                .forEach(all::add);
+        return List.copyOf(all);
+    }
+
+    /**
      * The configured thresholds whose signals this machine cannot measure, one message for each.
      *
      * @param runtime whether the node has a container runtime
@@ -104,7 +125,7 @@ public final class Thresholds {
                         + " cannot be measured: the node has no container runtime that reports where the images are;"
                         + " remove the threshold or set containerRuntimeEndpoint");
             }
-            if (threshold.signal().needsPodCgroup()) {
+            if (threshold.signal().needsPodCgroup() && !threshold.byDefault()) {
                 podMemoryFault
                         .get()
                         .ifPresent(why -> faults.add("eviction threshold " + threshold.signal()

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.host;
 
+import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.HostAddresses;
 import io.nodekeeper.agent.facts.Level;
@@ -12,6 +13,7 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +35,7 @@ public final class LinuxHost implements Host {
     private static final Duration RESOLVE_DEADLINE = Duration.ofSeconds(5);
 
     private final LinuxFiles files;
+    private final String cgroupRoot;
     private final Path rootDir;
     private final Workers workers;
     private final Set<String> underWay = ConcurrentHashMap.newKeySet();
@@ -44,6 +47,12 @@ public final class LinuxHost implements Host {
      * @param rootDir the agent's root directory; if it does not exist yet, the nearest existing directory above it is used
      */
     public LinuxHost(Path root, Path rootDir, Workers workers) {
+        this(root, rootDir, "/", workers);
+    }
+
+    /** The same, where the cgroup of all pods is in {@code cgroupRoot}. */
+    public LinuxHost(Path root, Path rootDir, String cgroupRoot, Workers workers) {
+        this.cgroupRoot = cgroupRoot;
         this.files = new LinuxFiles(root);
         this.rootDir = rootDir.toAbsolutePath();
         this.workers = workers;
@@ -70,14 +79,38 @@ public final class LinuxHost implements Host {
         return Files.exists(Path.of("/sys/fs/cgroup/cgroup.controllers")) ? 2 : 1;
     }
 
-    /** Why the memory of pods cannot be measured on this machine; empty if it can; blocks. */
-    public static Optional<String> podMemoryFault() {
+    /**
+     * Why the memory of pods cannot be measured on this machine; empty if it can; blocks.
+     *
+     * @param cgroupRoot the cgroup that the cgroup of all pods is in
+     */
+    public static Optional<String> podMemoryFault(String cgroupRoot) {
         try {
-            new LinuxFiles(Path.of("/")).podMemory();
+            new LinuxFiles(Path.of("/")).podMemory(cgroupRoot);
             return Optional.empty();
         } catch (IOException e) {
             return Optional.of(String.valueOf(e.getMessage()));
         }
+    }
+
+    /** What the machine has for its pods; blocks. */
+    public static Capacity capacity() throws IOException {
+        LinuxFiles files = new LinuxFiles(Path.of("/"));
+        return new Capacity(
+                files.cores(), files.memory("MemTotal"), files.pids().capacity());
+    }
+
+    /**
+     * Tells the kernel how readily it may kill this process when memory is short; blocks.
+     *
+     * @param adjust from -1000, never, to 1000
+     * @throws IOException if the process may not
+     */
+    public static void adjustOomScore(int adjust) throws IOException {
+        Files.writeString(
+                Path.of("/proc/self/oom_score_adj"),
+                Integer.toString(adjust),
+                StandardOpenOption.WRITE);
     }
 
     /** The interface of the default route by the files below {@code root}; blocks. Empty if there is none. */
@@ -122,7 +155,7 @@ public final class LinuxHost implements Host {
 
     @Override
     public CompletableFuture<Level> podMemory() {
-        return read("memory of the pod cgroup", DEADLINE, files::podMemory);
+        return read("memory of the pod cgroup", DEADLINE, () -> files.podMemory(cgroupRoot));
     }
 
     @Override

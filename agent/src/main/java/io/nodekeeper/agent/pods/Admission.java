@@ -2,8 +2,8 @@ package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pods.model.Pod;
-import io.nodekeeper.agent.pods.model.Qos;
 import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
@@ -46,7 +46,7 @@ record Admission(int maxPods, JsonObject allocatable, Set<Pressure> pressures, b
 
     private Optional<Wanted.Eviction> pressure(Pod pod) {
         boolean memoryOnly = pressures.equals(Set.of(Pressure.MEMORY));
-        boolean tolerated = memoryOnly && (Qos.of(pod) != Qos.BEST_EFFORT || toleratesMemoryPressure(pod));
+        boolean tolerated = memoryOnly && (QosClass.of(pod.spec()) != QosClass.BEST_EFFORT || toleratesMemoryPressure(pod));
         if (pressures.isEmpty() || pod.isCritical() || tolerated) {
             return Optional.empty();
         }

@@ -1,11 +1,16 @@
 package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.CgroupConfig;
 import io.nodekeeper.agent.config.PodConfig;
+import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
+import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PodRef;
+import io.nodekeeper.agent.pods.cgroups.PodCgroups;
+import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.eviction.Evictions;
 import io.nodekeeper.agent.pods.model.Pod;
@@ -19,24 +24,31 @@ import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.runtime.RuntimeView;
 import io.nodekeeper.agent.shutdown.EndingPods;
 import io.nodekeeper.agent.stats.PodUse;
+import io.nodekeeper.api.Quantity;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import io.nodekeeper.time.Workers;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Creates all parts that run pods, and owns their threads. */
 public final class PodAssembly {
+    private static final Logger log = LoggerFactory.getLogger(PodAssembly.class);
     /** The kubelet's period of looking for pods whose time has come. */
     private static final Duration PERIOD = Duration.ofSeconds(1);
     /** Threads for the node's own files. Each pod needs a few ms of them; paths of the host have others. */
@@ -52,6 +64,7 @@ public final class PodAssembly {
     private final NodeProber prober;
     private final PodManager manager;
     private final Duration evictionMaxGrace;
+    private final int oomScoreAdjust;
     private final Loop loop;
     private final RandomGenerator random;
     private final LoopMonitor.Beat beat;
@@ -63,6 +76,8 @@ public final class PodAssembly {
      * @param client whose answers come on {@code loop}
      * @param runtime whose answers come on {@code loop}
      * @param foreign the pods of the runtime that must not be touched
+     * @param cgroups those of pods, which are made already; empty if pods have none
+     * @param nodeEvent records an event about the node: whether it is fine, and its message
      */
     public PodAssembly(
             AgentConfig config,
@@ -76,7 +91,9 @@ public final class PodAssembly {
             Loop loop,
             LoopMonitor loops,
             ProbeMetrics metrics,
-            RandomGenerator random) {
+            RandomGenerator random,
+            Optional<PodCgroups> cgroups,
+            BiConsumer<Boolean, String> nodeEvent) {
         this.loop = loop;
         this.random = random;
         disk = new Workers("pods", WORKERS, loop);
@@ -86,6 +103,7 @@ public final class PodAssembly {
         beat = loops.loop("pods", PERIOD);
         PodConfig pods = config.pods();
         String name = config.nodeName();
+        PodParent parent = PodParent.of(pods.cgroups(), LinuxHost.cgroupVersion());
         PodPorts ports = new PodPorts(
                 runtime,
                 config.runtime().requestTimeout(),
@@ -98,8 +116,9 @@ public final class PodAssembly {
                 new HostDisk(hostDisk::call),
                 pods.resolvConf(),
                 () -> NodeSettings.of(
-                        name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain()),
-                ProbePorts.of(prober, loop, random, metrics));
+                        name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain(), parent),
+                ProbePorts.of(prober, loop, random, metrics),
+                cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)));
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
             public boolean runtime() {
@@ -116,6 +135,7 @@ public final class PodAssembly {
                 return view.facts().version().replaceFirst("://.*", "");
             }
         };
+        oomScoreAdjust = pods.cgroups().oomScoreAdjust();
         evictionMaxGrace = pods.evictionMaxGrace();
         int maxPods = config.maxPods();
         manager = new PodManager(
@@ -126,6 +146,54 @@ public final class PodAssembly {
                         client, name, () -> nodes.node(name), pods.staticPods(), manifests::call, random, changed),
                 maxPods,
                 foreign);
+    }
+
+    /**
+     * Makes the cgroups of all pods of this machine, with their limits; empty if pods have none. Blocks.
+     *
+     * @param faults receives why that is not possible
+     */
+    public static Optional<PodCgroups> cgroups(AgentConfig config, List<String> faults) {
+        CgroupConfig options = config.pods().cgroups();
+        List<String> own = options.faults();
+        faults.addAll(own);
+        if (!options.perQos() || !own.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            Capacity capacity = LinuxHost.capacity();
+            List<Map<String, Quantity>> reserved = List.of(config.kubeReserved(), config.systemReserved());
+            List<String> tooMuch = PodCgroups.faults(capacity, reserved);
+            if (!tooMuch.isEmpty()) {
+                faults.addAll(tooMuch);
+                return Optional.empty();
+            }
+            PodCgroups cgroups = new PodCgroups(Path.of("/"), options, capacity, reserved);
+            cgroups.makeNode();
+            limit(cgroups);
+            return Optional.of(cgroups);
+        } catch (IOException e) {
+            faults.add(String.valueOf(e.getMessage()));
+            return Optional.empty();
+        }
+    }
+
+    /** The memory of pods can only be measured against a limit, so there is one before the first measurement. */
+    private static void limit(PodCgroups cgroups) {
+        try {
+            cgroups.limitNode();
+        } catch (IOException e) {
+            log.warn("All pods together have no limit yet; it is tried again each minute: {}", e.getMessage());
+        }
+    }
+
+    /** Tells the kernel how readily it may kill the agent; without the right to do so, the agent runs on. Blocks. */
+    private static void protect(int oomScoreAdjust) {
+        try {
+            LinuxHost.adjustOomScore(oomScoreAdjust);
+        } catch (IOException e) {
+            log.info("The agent's own oomScoreAdj of {} was refused: {}", oomScoreAdjust, e.getMessage());
+        }
     }
 
     /** The pods that the node shall run; to be called on the loop. */
@@ -148,6 +216,7 @@ public final class PodAssembly {
 
     /** Starts to watch pods and to run them. */
     public void start() {
+        protect(oomScoreAdjust);
         loop.execute(() -> {
             manager.start();
             ticks = Optional.of(Periodic.start("pods", loop, PERIOD, 0, random, () -> {

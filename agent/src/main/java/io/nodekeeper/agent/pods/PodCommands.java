@@ -15,10 +15,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Carries out commands of pods: calls to the runtime, files, the API. Confined to the loop of its ports. */
 final class PodCommands {
+    private static final Logger log = LoggerFactory.getLogger(PodCommands.class);
     private static final String FAILED = "Failed";
+    /** The kubelet's reason for a pod without its cgroup. */
+    private static final String FAILED_CGROUP = "FailedCreatePodContainer";
 
     private final PodPorts ports;
     private final PodEvents events;
@@ -26,6 +31,7 @@ final class PodCommands {
     private final ContainerStopper stopper;
     private final ContainerStarter starter;
     private final PodVolumes volumes;
+    private int cgroupTries;
 
     PodCommands(PodPorts ports, PodVolumes volumes) {
         this.ports = ports;
@@ -53,7 +59,8 @@ final class PodCommands {
         CompletableFuture<?> work = switch (command) {
             case PodCommand.Prepare prepare -> volumes.prepare(pod);
             case PodCommand.CreateSandbox(int attempt) ->
-                resolvConf()
+                makeCgroup(pod)
+                        .thenCompose(made -> resolvConf())
                         .thenCompose(text -> ports.runtime()
                                 .call(
                                         new RuntimeCall.RunSandbox(Sandboxes.config(
@@ -70,7 +77,7 @@ final class PodCommands {
                             ports.files().removeLog(log(pod, remove));
                             return "";
                         }));
-            case PodCommand.CleanUp clean -> volumes.remove(pod);
+            case PodCommand.CleanUp clean -> cleanUp(pod);
             case PodCommand.DeleteFromApi delete -> delete(pod);
         };
         return work.<Outcome>thenApply(done -> new Outcome.Done())
@@ -82,8 +89,13 @@ final class PodCommands {
         String reason = cause instanceof CommandFailure failure ? failure.reason() : FAILED;
         switch (command) {
             case PodCommand.Prepare prepare -> events.warning(pod, "FailedMount", message);
-            case PodCommand.CreateSandbox create ->
-                events.warning(pod, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + message);
+            case PodCommand.CreateSandbox create -> {
+                if (reason.equals(FAILED_CGROUP)) {
+                    events.warning(pod, FAILED_CGROUP, message);
+                } else {
+                    events.warning(pod, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + message);
+                }
+            }
             case PodCommand.StartContainer start -> {
                 // Of a hook the event was recorded when it failed.
                 if (!reason.equals(Reasons.POST_START_HOOK_ERROR)) {
@@ -95,10 +107,39 @@ final class PodCommands {
             case PodCommand.StopSandbox stop -> events.warning(pod, "FailedKillPod", "error killing pod: " + message);
             case PodCommand.RemoveSandbox remove -> events.warning(pod, FAILED, message);
             case PodCommand.RemoveContainer remove -> events.warning(pod, FAILED, message);
-            case PodCommand.CleanUp clean -> events.warning(pod, "FailedUnMount", message);
+            case PodCommand.CleanUp clean ->
+                events.warning(pod, reason.equals(FAILED_CGROUP) ? "FailedKillPod" : "FailedUnMount", message);
             case PodCommand.DeleteFromApi delete -> {}
         }
         return new Outcome.Failed(reason, message);
+    }
+
+    /** Removes the cgroup of a pod that has ended and stays in the API. */
+    void releaseCgroup(Pod pod) {
+        ports.cgroups().ifPresent(cgroups -> cgroups.remove(pod, 0).exceptionally(error -> {
+            log.warn("Pod {} has ended, but its cgroup is left: {}", pod.fullName(), Failures.text(error));
+            return null;
+        }));
+    }
+
+    private CompletableFuture<?> makeCgroup(Pod pod) {
+        return ports.cgroups()
+                .map(cgroups -> cgroups.make(pod)
+                        .exceptionallyCompose(error -> CompletableFuture.failedFuture(new CommandFailure(
+                                FAILED_CGROUP, "unable to ensure pod container exists: " + Failures.text(error)))))
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
+    }
+
+    /** Kills what is left of the pod first, and removes the files even if that fails. */
+    private CompletableFuture<?> cleanUp(Pod pod) {
+        CompletableFuture<Void> ended = ports.cgroups()
+                .map(cgroups -> cgroups.remove(pod, cgroupTries++)
+                        .exceptionallyCompose(error -> CompletableFuture.failedFuture(
+                                new CommandFailure(FAILED_CGROUP, "error killing pod: " + Failures.text(error)))))
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
+        return ended.handle((done, error) -> volumes.remove(pod))
+                .thenCompose(removed -> removed)
+                .thenCompose(done -> ended);
     }
 
     private CompletableFuture<?> delete(Pod pod) {

@@ -292,6 +292,24 @@ final class PodManager implements EvictablePods, EndingPods {
             directoriesSeen = true;
             ports.onDisk("directories of pods", ports.files()::uids).whenComplete(this::orphanedDirectories);
         }
+        List<Pod> running = running();
+        ports.cgroups().ifPresent(cgroups -> cgroups.tick(running, this::foundCgroups));
+    }
+
+    /** Removes cgroups of pods that do not exist, or of which nothing will run again. */
+    private void foundCgroups(Set<String> uids) {
+        if (stopped) {
+            return;
+        }
+        for (String uid : uids) {
+            PodWorker worker = workers.get(uid);
+            if (worker != null) {
+                worker.releaseCgroup();
+            } else if (sources.pod(uid).isEmpty() && pleg.inventory().pod(uid).isEmpty()) {
+                log.info("No source has the pod {} of a cgroup any more; removing it", uid);
+                work(Wanted.gone(unknown(uid, "", uid), ORPHANS_GRACE));
+            }
+        }
     }
 
     private void orphanedDirectories(List<String> uids, @Nullable Throwable error) {

@@ -13,6 +13,7 @@ import io.nodekeeper.time.BlockingCalls;
 import io.nodekeeper.time.Loop;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -29,6 +30,7 @@ import java.util.function.Supplier;
  * @param resolvConf the node's {@code resolv.conf}
  * @param node the newest facts about the node
  * @param probes runs probes and hooks
+ * @param cgroups those of pods; empty if pods have none
  */
 record PodPorts(
         ContainerRuntime runtime,
@@ -42,7 +44,8 @@ record PodPorts(
         HostDisk hostDisk,
         Path resolvConf,
         Supplier<NodeSettings> node,
-        ProbePorts probes) {
+        ProbePorts probes,
+        Optional<NodeCgroups> cgroups) {
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {

@@ -168,6 +168,17 @@ final class PodWorker {
         observe().thenAccept(this::decide);
     }
 
+    /** Removes the pod's cgroup if nothing of it runs or will run again. What fails is tried again in the next round. */
+    void releaseCgroup() {
+        boolean over = wanted.run() && pod().isTerminal() && !busy;
+        boolean rests = shown.filter(last -> last.status().containers().stream().noneMatch(PodWorker::runs)
+                        && last.status().sandboxes().stream().noneMatch(status -> status.sandbox().ready()))
+                .isPresent();
+        if (over && rests) {
+            commands.releaseCgroup(pod());
+        }
+    }
+
     /** Starts nothing more. */
     void stop() {
         stopped = true;

@@ -96,6 +96,9 @@ public final class KernelLogCheck implements ProblemCheck {
         }
         List<Finding.Temporary> events = new ArrayList<>();
         for (KmsgRecord record : source.read(RECORDS)) {
+            if (builtIn && record.micros() >= startMicros - micros(BuiltInRules.FILE.lookback())) {
+                SystemOom.of(record.message()).ifPresent(events::add);
+            }
             for (LogMatcher matcher : matchers) {
                 if (record.micros() >= startMicros - micros(matcher.file().lookback())) {
                     matcher.next(record.message()).forEach(match -> take(matcher, match, record.micros(), events));

@@ -24,7 +24,7 @@ import java.util.Set;
 /** Reads what the kernel counts about the machine, the node's own services and its pods. Used by one thread at a time. */
 final class KernelReader {
     private static final long KIB = 1_024;
-    /** The cgroup of all pods with the systemd driver and with the cgroupfs driver. */
+    /** The cgroup of all pods with the systemd driver and with the cgroupfs driver, below the root of the configuration. */
     private static final List<String> PODS = List.of("/kubepods.slice", "/kubepods");
     /** Where systemd runs the container runtimes of distributions. */
     private static final List<String> RUNTIMES =
@@ -33,9 +33,16 @@ final class KernelReader {
     private final Path root;
     private final CgroupFiles cgroups;
     private final CgroupIndex index;
+    private final List<String> pods;
 
-    /** A reader of the files below {@code root}, which is {@code /} or a copy for tests. Looks which version is mounted. */
-    KernelReader(Path root) {
+    /**
+     * A reader of the files below {@code root}, which is {@code /} or a copy for tests. Looks which version is mounted.
+     *
+     * @param cgroupRoot the cgroup that the cgroup of all pods is in, such as {@code /}
+     */
+    KernelReader(Path root, String cgroupRoot) {
+        String above = cgroupRoot.equals("/") ? "" : cgroupRoot;
+        this.pods = PODS.stream().map(above::concat).toList();
         this.root = root;
         this.cgroups = CgroupFiles.below(root);
         this.index = new CgroupIndex(cgroups);
@@ -80,7 +87,7 @@ final class KernelReader {
         CgroupPaths own = CgroupPaths.parse(text("proc/self/cgroup")).belowRoot();
         system.put("kubelet", cgroups.usage(own));
         addFirst(system, "runtime", RUNTIMES);
-        addFirst(system, "pods", PODS);
+        addFirst(system, "pods", pods);
         system.values().removeIf(CgroupUsage.UNKNOWN::equals);
         return system;
     }

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 class ConfigFileTest {
@@ -124,6 +125,74 @@ class ConfigFileTest {
     }
 
     @Test
+    void readsTheFieldsAboutCgroups() {
+        assertThat(cgroups("maxPods: 1")).isEqualTo(CgroupConfig.DEFAULT);
+        assertThat(CgroupConfig.DEFAULT.pods()).isEqualTo("/kubepods");
+        CgroupConfig set = cgroups("""
+                cgroupDriver: cgroupfs
+                cgroupRoot: /machine/one
+                enforceNodeAllocatable: []
+                cpuCFSQuota: false
+                podPidsLimit: 100
+                singleProcessOOMKill: true
+                oomScoreAdj: -500
+                """);
+        assertThat(set).isEqualTo(new CgroupConfig(true, "cgroupfs", "/machine/one", false, false, 100, true, -500));
+        assertThat(set.pods()).isEqualTo("/machine/one/kubepods");
+        assertThat(cgroups("enforceNodeAllocatable: [none]").enforces()).isFalse();
+        assertThat(cgroups("cgroupsPerQOS: false"))
+                .isEqualTo(new CgroupConfig(false, "cgroupfs", "/", false, true, -1, false, -999));
+    }
+
+    @Test
+    void namesEachWrongFieldAboutCgroups() {
+        assertThatThrownBy(() -> parse("""
+                        cgroupsPerQOS: false
+                        cgroupDriver: other
+                        cgroupRoot: a/../b
+                        enforceNodeAllocatable: [none, pods, kube-reserved, all]
+                        cpuCFSQuota: 1
+                        podPidsLimit: -2
+                        oomScoreAdj: 1001
+                        kubeReserved: {pods: "3"}
+                        """))
+                .hasMessageContaining("cgroupDriver must be cgroupfs or systemd, got other")
+                .hasMessageContaining("cgroupRoot must be the absolute path of a cgroup, such as /name, got a/../b")
+                .hasMessageContaining("enforceNodeAllocatable: kube-reserved is not supported by this agent")
+                .hasMessageContaining("option \"all\" specified for enforceNodeAllocatable; valid options are")
+                .hasMessageContaining("may not contain additional enforcements when \"none\" is specified")
+                .hasMessageContaining("enforceNodeAllocatable is not supported unless cgroupsPerQOS is set to true")
+                .hasMessageContaining("cpuCFSQuota must be true or false, got 1")
+                .hasMessageContaining("podPidsLimit must be from -1 to 2147483647, got -2")
+                .hasMessageContaining("oomScoreAdj must be from -1000 to 1000, got 1001")
+                .hasMessageContaining("kubeReserved: cannot reserve \"pods\" resource");
+    }
+
+    @Test
+    void theDriverSystemdIsRefusedOnlyByAnAgentThatRunsPods() {
+        assertThat(cgroups("cgroupDriver: systemd").faults())
+                .singleElement(InstanceOfAssertFactories.STRING)
+                .startsWith("cgroupDriver systemd is not supported by this agent; set it to cgroupfs");
+        assertThat(cgroups("cgroupDriver: systemd\ncgroupsPerQOS: false").faults())
+                .isEmpty();
+    }
+
+    @Test
+    void anAgentThatLimitsItsPodsMeasuresWhatTheyMayUse() {
+        String gate = "featureGates: {PodLifecycle: true}\nevictionHard: {memory.available: 200Mi}\n";
+
+        assertThat(parse(gate).thresholds())
+                .extracting(threshold -> threshold.signal().toString())
+                .containsExactly("memory.available", "allocatableMemory.available");
+        assertThat(parse(gate + "enforceNodeAllocatable: []").thresholds()).hasSize(1);
+        assertThat(parse(gate.replace("true", "false")).thresholds()).hasSize(1);
+    }
+
+    private static CgroupConfig cgroups(String yaml) {
+        return parse(yaml).pods().cgroups();
+    }
+
+    @Test
     void readsTheFieldsAboutPods() {
         PodConfig pods = parse("""
                 podLogsDir: /data/logs
@@ -150,7 +219,8 @@ class ConfigFileTest {
                                 Optional.of(URI.create("https://here/pods")),
                                 Map.of("X-Who", List.of("me")),
                                 Duration.ofSeconds(20)),
-                        Duration.ofSeconds(30)));
+                        Duration.ofSeconds(30),
+                        CgroupConfig.DEFAULT));
         assertThat(parse("maxPods: 1").pods()).isEqualTo(PodConfig.DEFAULT);
         assertThatThrownBy(() -> parse("podLogsDir: logs\nclusterDNS: [kube-dns]\nstaticPodURL: here\n"
                         + "fileCheckFrequency: 1ms\nstaticPodURLHeader: {a: b}"))
@@ -281,7 +351,7 @@ class ConfigFileTest {
                     .toList();
         }
         assertThat(fields)
-                .hasSize(76)
+                .hasSize(69)
                 .doesNotHaveDuplicates()
                 .contains("imageGCHighThresholdPercent", "volumePluginDir");
         String yaml = fields.stream().map(field -> field + ": 1\n").collect(Collectors.joining());

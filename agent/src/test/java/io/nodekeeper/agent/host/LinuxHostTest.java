@@ -107,7 +107,7 @@ class LinuxHostTest {
     @Test
     void withoutAPodCgroupTheMemoryOfPodsIsAnErrorThatNamesTheDirectory() {
         assertThatThrownBy(() -> host().podMemory().join())
-                .hasMessageContaining("there is no pod cgroup: neither kubepods.slice nor kubepods exists below "
+                .hasMessageContaining("there is no pod cgroup: neither /kubepods.slice nor /kubepods exists below "
                         + root.resolve("sys/fs/cgroup"));
     }
 

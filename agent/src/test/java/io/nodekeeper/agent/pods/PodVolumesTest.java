@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
@@ -66,8 +67,9 @@ class PodVolumesTest {
                 new AtOnce(),
                 new HostDisk(new AtOnce()),
                 directory.resolve("resolv.conf"),
-                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), ""),
-                ProbePorts.of(new NodeProber(new FakeRuntime(loop), loop), loop, Randoms.seeded(2), ProbeMetrics.NONE));
+                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), "", PodParent.NONE),
+                ProbePorts.of(new NodeProber(new FakeRuntime(loop), loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
+                Optional.empty());
         pod = new PodVolumes(ports);
     }
 

@@ -4,6 +4,8 @@ import io.nodekeeper.agent.config.StaticPodConfig;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PlegConfig;
 import io.nodekeeper.agent.pleg.PlegMetrics;
+import io.nodekeeper.agent.pods.cgroups.PodCgroups;
+import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
@@ -53,6 +55,7 @@ abstract class SimulatedNode {
     private int copies;
     StaticPodConfig manifests = StaticPodConfig.DEFAULT;
     Optional<Node> node = Optional.empty();
+    Optional<PodCgroups> cgroups = Optional.empty();
 
     /** An agent with its watch of the runtime. */
     private record Agent(Pleg pleg, PodManager manager) {}
@@ -107,8 +110,9 @@ abstract class SimulatedNode {
                 new AtOnce(),
                 new HostDisk(new AtOnce()),
                 directory.resolve("resolv.conf"),
-                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), ""),
-                ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE));
+                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), "", PodParent.NONE),
+                ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
+                cgroups.map(files -> new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))));
         AtOnce disk = new AtOnce();
         PodManager manager = new PodManager(
                 ports,

@@ -79,6 +79,22 @@ class KernelLogCheckTest {
     }
 
     @Test
+    void aMachineWithoutMemoryIsAnEventOfTheKubeletsToo() throws IOException {
+        write(999, "Out of memory: Killed process 1234 (web (x)) total-vm:9kB, anon-rss:1kB, file-rss:0kB");
+        write(999, "Out of memory: Kill process 7 (java) score 900 or sacrifice child");
+        write(600, "Out of memory: Killed process 8 (old) total-vm:9kB, anon-rss:1kB, file-rss:0kB");
+        write(999, "Memory cgroup out of memory: Killed process 9 (java) total-vm:9kB, anon-rss:1kB, file-rss:0kB");
+
+        assertThat(check.run().events())
+                .filteredOn(event -> event.reason().equals("SystemOOM"))
+                .containsExactly(
+                        new Finding.Temporary(
+                                "Warning", "SystemOOM", "System OOM encountered, victim process: web (x), pid: 1234"),
+                        new Finding.Temporary(
+                                "Warning", "SystemOOM", "System OOM encountered, victim process: java, pid: 7"));
+    }
+
+    @Test
     void messagesFromBeforeTheLookbackAreLeftOut() throws IOException {
         write(699, "nfs: server old not responding, still trying");
         write(700, "nfs: server new not responding, still trying");

@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.kinds;
 
 import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.schema.Schema;
@@ -30,7 +31,7 @@ public final class PodStrategy implements Strategy {
                 "status",
                 JsonObject.builder()
                         .put("phase", "Pending")
-                        .put("qosClass", PodQuality.of(pod.object("spec")))
+                        .put("qosClass", QosClass.of(pod.object("spec")).text())
                         .build());
     }
 

@@ -3,6 +3,7 @@ package io.nodekeeper.cli.agent;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.config.AgentFeature;
+import io.nodekeeper.agent.config.CgroupConfig;
 import io.nodekeeper.agent.config.ConfigFile;
 import io.nodekeeper.agent.config.RuntimeConfig;
 import io.nodekeeper.agent.problems.rules.RuleFileReader;
@@ -148,6 +149,22 @@ public final class AgentOptions implements Checked {
     List<String> taints = new ArrayList<>();
 
     @Option(
+            names = "--cgroup-root",
+            paramLabel = "CGROUP",
+            description = "The cgroup in which the cgroups of pods are made, with the gate PodLifecycle. It must exist."
+                    + " Agents that run pods on one machine need one each. Default: /.")
+    Optional<String> cgroupRoot = Optional.empty();
+
+    @Option(
+            names = "--cgroups-per-qos",
+            arity = "0..1",
+            paramLabel = "true|false",
+            fallbackValue = "true",
+            description = "Whether pods and their classes of service have cgroups of their own, with the gate"
+                    + " PodLifecycle. Default: true.")
+    Optional<Boolean> cgroupsPerQos = Optional.empty();
+
+    @Option(
             names = "--register-node",
             arity = "0..1",
             paramLabel = "true|false",
@@ -182,6 +199,9 @@ public final class AgentOptions implements Checked {
         healthzBindAddress.ifPresent(address -> faults.address("--healthz-bind-address", address));
         port.ifPresent(number -> faults.within("--port", number, 1, 65_535));
         address.ifPresent(text -> faults.address("--address", text));
+        cgroupRoot.ifPresent(root -> faults.require(
+                CgroupConfig.isRoot(root),
+                "--cgroup-root is \"" + root + "\"; expected the absolute path of a cgroup, such as /name"));
         problemRules.forEach(file -> rules(file)
                 .faults()
                 .forEach(fault -> faults.require(false, "--problem-rules: " + file + ": " + fault)));
@@ -224,6 +244,8 @@ public final class AgentOptions implements Checked {
         healthzBindAddress.ifPresent(builder::healthzBindAddress);
         port.ifPresent(builder::kubeletPort);
         address.ifPresent(text -> builder.address(InetAddress.ofLiteral(text)));
+        cgroupRoot.ifPresent(builder::cgroupRoot);
+        cgroupsPerQos.ifPresent(builder::cgroupsPerQos);
         nodeIp.ifPresent(ip -> builder.nodeIps(addresses(ip).orElseThrow()));
         if (!labels.isEmpty()) {
             builder.nodeLabels(labels);

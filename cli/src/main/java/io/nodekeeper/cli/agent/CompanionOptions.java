@@ -30,6 +30,8 @@ public final class CompanionOptions implements Checked {
 
     /** Flags about what the kubelet beside a companion owns. */
     static final List<String> KUBELETS = List.of(
+            "--cgroup-root",
+            "--cgroups-per-qos",
             "--config",
             "--node-ip",
             "--node-labels",

@@ -144,6 +144,8 @@ class AgentFlagsTest {
                 "--node-labels=rack=r1",
                 "--register-with-taints=team=a:NoSchedule,slow:NoExecute",
                 "--register-node=false",
+                "--cgroup-root=/one",
+                "--cgroups-per-qos=false",
                 "--root-dir=" + directory.resolve("missing"));
 
         assertThat(config.nodeLeaseDurationSeconds()).isEqualTo(20);
@@ -159,6 +161,9 @@ class AgentFlagsTest {
                 .containsExactly("team=a:NoSchedule", "slow=:NoExecute");
         assertThat(config.registerNode()).isFalse();
         assertThat(config.rootDir()).isEqualTo(directory);
+        assertThat(config.pods().cgroups().root()).isEqualTo("/one");
+        assertThat(config.pods().cgroups().perQos()).isFalse();
+        assertThat(config.pods().cgroups().enforces()).isFalse();
     }
 
     @Test
@@ -188,17 +193,19 @@ class AgentFlagsTest {
                         "--healthz-port=70000",
                         "--healthz-bind-address=here",
                         "--network-probe-interval=9.999s",
+                        "--cgroup-root=here/../there",
                         "--feature-gates=Magic=true,ParallelPLEG=maybe"))
                 .isEqualTo(2);
 
         assertThat(launched).isEmpty();
         assertThat(err.toString())
-                .startsWith("error: 6 errors:\n")
+                .startsWith("error: 7 errors:\n")
                 .contains(
                         "--container-runtime-endpoint is \"/run/containerd/containerd.sock\"; expected unix:///PATH or"
                                 + " none\n")
                 .contains("--healthz-port is 70000; expected 0 to 65535\n")
                 .contains("--healthz-bind-address is \"here\"; expected an IP address\n")
+                .contains("--cgroup-root is \"here/../there\"; expected the absolute path of a cgroup, such as /name\n")
                 .contains("--network-probe-interval is 9.999s; expected 0s for none, or 10s or more\n")
                 .contains(
                         "--feature-gates: \"Magic\" is no feature gate; expected one of ParallelPLEG, RuntimeSnapshots,"

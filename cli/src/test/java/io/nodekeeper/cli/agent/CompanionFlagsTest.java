@@ -21,6 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 class CompanionFlagsTest {
     /** A value for each flag of the kubelet's, as users write them. */
     private static final Map<String, String> VALUES = Map.of(
+            "--cgroup-root", "/one",
+            "--cgroups-per-qos", "true",
             "--node-ip", "10.0.0.1",
             "--node-labels", "a=b",
             "--node-lease-duration-seconds", "40",
@@ -70,7 +72,7 @@ class CompanionFlagsTest {
 
         assertThat(launched).isEmpty();
         assertThat(err.toString())
-                .startsWith("error: --mode companion excludes --config, --node-ip, --node-labels,"
+                .startsWith("error: --mode companion excludes --cgroup-root, --cgroups-per-qos, --config, --node-ip, --node-labels,"
                         + " --node-lease-duration-seconds, --node-status-update-frequency, --register-node,"
                         + " --register-with-taints; expected none of them, because the kubelet owns the Node, its lease and"
                         + " its settings\n");

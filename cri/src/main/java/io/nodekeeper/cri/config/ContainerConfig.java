@@ -76,8 +76,16 @@ public record ContainerConfig(
      * @param cpuPeriod µs; 0 for the kernel's default
      * @param memoryLimit bytes; 0 for no limit
      * @param oomScoreAdjust from -1000 to 1000; the kernel kills the highest first
+     * @param killedTogether whether the kernel kills all processes of the container if it kills one for lack of memory; only
+     *     with version 2 of cgroups
      */
-    public record Resources(long cpuShares, long cpuQuota, long cpuPeriod, long memoryLimit, int oomScoreAdjust) {}
+    public record Resources(
+            long cpuShares,
+            long cpuQuota,
+            long cpuPeriod,
+            long memoryLimit,
+            int oomScoreAdjust,
+            boolean killedTogether) {}
 
     /**
      * Rights of the container's processes.

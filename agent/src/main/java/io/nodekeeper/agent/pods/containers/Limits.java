@@ -1,24 +1,16 @@
 package io.nodekeeper.agent.pods.containers;
 
+import io.nodekeeper.agent.pods.cgroups.CpuAmounts;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
-import io.nodekeeper.agent.pods.model.Qos;
+import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.cri.config.ContainerConfig;
 
-/** Converts requests and limits to the kernel's numbers, with Kubernetes' formulas. */
+/** Converts requests and limits of a container to the kernel's numbers, with Kubernetes' formulas. */
 final class Limits {
-    /** The kernel's period of processor time, µs. */
-    private static final long PERIOD = 100_000;
-    /** The smallest quota that the kernel accepts, µs. */
-    private static final long LEAST_QUOTA = 1_000;
-    /** The shares of one processor, and the smallest and largest values that the kernel accepts. */
-    private static final long SHARES = 1_024;
-
-    private static final long LEAST_SHARES = 2;
-    private static final long MOST_SHARES = 262_144;
-    /** Pods of this priority and higher are critical for their node. */
-    private static final long CRITICAL = 2_000_000_000;
+    /** The class of pods without which a node does not work. */
+    private static final String NODE_CRITICAL = "system-node-critical";
 
     private static final int OOM_GUARANTEED = -997;
     private static final int OOM_BEST_EFFORT = 1_000;
@@ -27,20 +19,23 @@ final class Limits {
 
     static ContainerConfig.Resources of(Pod pod, ContainerSpec container, NodeSettings node) {
         long request = container.request("cpu").map(Quantity::toMillis).orElse(0L);
-        long limit = container.limit("cpu").map(Quantity::toMillis).orElse(0L);
+        long limit = node.cgroups().cpuQuota()
+                ? container.limit("cpu").map(Quantity::toMillis).orElse(0L)
+                : 0;
         return new ContainerConfig.Resources(
-                request == 0 ? LEAST_SHARES : Math.clamp(request * SHARES / 1_000, LEAST_SHARES, MOST_SHARES),
-                limit == 0 ? 0 : Math.max(LEAST_QUOTA, limit * PERIOD / 1_000),
-                limit == 0 ? 0 : PERIOD,
+                CpuAmounts.shares(request),
+                CpuAmounts.quota(limit),
+                limit == 0 ? 0 : CpuAmounts.PERIOD,
                 container.limit("memory").map(Quantity::toLong).orElse(0L),
-                oomScore(pod, container, node));
+                oomScore(pod, container, node),
+                node.cgroups().killsTogether());
     }
 
     private static int oomScore(Pod pod, ContainerSpec container, NodeSettings node) {
-        if (pod.spec().number("priority").orElse(0L) >= CRITICAL) {
+        if (pod.spec().text("priorityClassName").equals(NODE_CRITICAL)) {
             return OOM_GUARANTEED;
         }
-        return switch (Qos.of(pod)) {
+        return switch (QosClass.of(pod.spec())) {
             case GUARANTEED -> OOM_GUARANTEED;
             case BEST_EFFORT -> OOM_BEST_EFFORT;
             case BURSTABLE -> {

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.containers;
 
+import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
@@ -17,6 +18,7 @@ import java.util.Optional;
  * @param logsDirectory below which the logs of all pods are, usually {@code /var/log/pods}
  * @param clusterDns addresses of the cluster's DNS servers; empty if there are none
  * @param clusterDomain the domain of the cluster's services; may be empty
+ * @param cgroups where the cgroups of pods are
  */
 public record NodeSettings(
         String name,
@@ -25,11 +27,17 @@ public record NodeSettings(
         JsonObject allocatable,
         Path logsDirectory,
         List<String> clusterDns,
-        String clusterDomain) {
+        String clusterDomain,
+        PodParent cgroups) {
 
     /** The settings of a node as the API shows it; without the node, what depends on it is empty. */
     public static NodeSettings of(
-            String name, Optional<Node> node, Path logsDirectory, List<String> clusterDns, String clusterDomain) {
+            String name,
+            Optional<Node> node,
+            Path logsDirectory,
+            List<String> clusterDns,
+            String clusterDomain,
+            PodParent cgroups) {
         JsonObject status = node.map(Node::status).orElse(JsonObject.EMPTY);
         List<String> addresses = status.array("addresses")
                 .objects()
@@ -43,7 +51,8 @@ public record NodeSettings(
                 status.object("allocatable"),
                 logsDirectory,
                 clusterDns,
-                clusterDomain);
+                clusterDomain,
+                cgroups);
     }
 
     /** The bytes of memory of the node; 0 if not known. */

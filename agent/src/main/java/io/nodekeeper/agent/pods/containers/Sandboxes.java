@@ -24,7 +24,7 @@ public final class Sandboxes {
                 pod.annotations(),
                 Optional.of(DnsSettings.of(pod, node, resolvConf)),
                 ports(pod),
-                "",
+                node.cgroups().of(pod),
                 namespaces(pod),
                 pod.allContainers().stream()
                         .anyMatch(container ->

@@ -4,7 +4,6 @@ import io.nodekeeper.agent.pleg.PodStatus;
 import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
-import io.nodekeeper.agent.pods.model.Qos;
 import io.nodekeeper.agent.pods.status.ContainerReport.Stage;
 import io.nodekeeper.agent.pods.sync.Decision;
 import io.nodekeeper.agent.pods.sync.Observed;
@@ -12,6 +11,7 @@ import io.nodekeeper.agent.pods.sync.Reasons;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -121,7 +121,7 @@ public final class PodReport {
         }
         return status.put("startTime", started.isEmpty() ? KubeTime.format(inputs.now()) : started)
                 .put("containerStatuses", statuses(containers))
-                .put("qosClass", Qos.of(pod).text())
+                .put("qosClass", QosClass.of(pod.spec()).text())
                 .build();
     }
 

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods.containers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.Json;
@@ -28,7 +29,8 @@ class ContainersTest {
             Json.parseObject("{\"cpu\": \"4\", \"memory\": \"3Gi\"}"),
             Path.of("/logs"),
             List.of("10.96.0.10"),
-            "cluster.local");
+            "cluster.local",
+            PodParent.NONE);
     private static final Image IMAGE = new Image("sha256:1", List.of(), List.of("app:1"), 1, OptionalLong.of(0), "");
 
     @Test
@@ -114,8 +116,8 @@ class ContainersTest {
         ContainerConfig free = config("{\"name\": \"app\", \"image\": \"app:1\"}", References.NONE, 0);
 
         assertThat(burstable.resources())
-                .isEqualTo(new ContainerConfig.Resources(256, 50_000, 100_000, 2_147_483_648L, 750));
-        assertThat(free.resources()).isEqualTo(new ContainerConfig.Resources(2, 0, 0, 0, 1_000));
+                .isEqualTo(new ContainerConfig.Resources(256, 50_000, 100_000, 2_147_483_648L, 750, false));
+        assertThat(free.resources()).isEqualTo(new ContainerConfig.Resources(2, 0, 0, 0, 1_000, false));
     }
 
     @Test

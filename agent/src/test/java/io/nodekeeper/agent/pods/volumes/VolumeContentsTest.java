@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods.volumes;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.DownwardFields;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.model.Pod;
@@ -26,7 +27,8 @@ class VolumeContentsTest {
             Json.parseObject("{\"cpu\": \"4\", \"memory\": \"3Gi\"}"),
             Path.of("/logs"),
             List.of(),
-            "");
+            "",
+            PodParent.NONE);
     private static final VolumeNeed.ConfigMap SETTINGS = new VolumeNeed.ConfigMap("settings");
     private static final JsonObject MAP =
             Json.parseObject("{\"data\": {\"a\": \"1\", \"b\": \"2\"}, \"binaryData\": {\"c\": \"Mw==\"}}");

@@ -1,0 +1,68 @@
+package io.nodekeeper.agent.pods.cgroups;
+
+import io.nodekeeper.agent.pods.model.ContainerSpec;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.QosClass;
+import io.nodekeeper.api.Quantity;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.ToLongFunction;
+
+/**
+ * The limits of a cgroup, with the kubelet's formulas; a limit that is absent is not written. Immutable.
+ *
+ * @param shares the weight of processor time, as in version 1
+ * @param quota µs of processor time in each {@link CpuAmounts#PERIOD}
+ * @param memory bytes
+ * @param processes the most processes and threads
+ * @param noHugePages whether no huge pages may be used
+ */
+record CgroupLimits(
+        OptionalLong shares, OptionalLong quota, OptionalLong memory, OptionalLong processes, boolean noHugePages) {
+
+    /** Only a weight. */
+    static CgroupLimits ofShares(long shares) {
+        return new CgroupLimits(
+                OptionalLong.of(shares), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), false);
+    }
+
+    /**
+     * The limits of a pod: the weight of what it requests, and a limit of each resource that all its containers limit. Pods that
+     * request huge pages are refused, so none may use them.
+     *
+     * @param cpuQuota whether processor time is limited at all
+     * @param processes the most processes; less than 1 for no limit
+     */
+    static CgroupLimits ofPod(Pod pod, boolean cpuQuota, long processes) {
+        OptionalLong quota = cpuQuota ? limit(pod, "cpu", Quantity::toMillis) : OptionalLong.empty();
+        return new CgroupLimits(
+                OptionalLong.of(CpuAmounts.shares(requested(pod))),
+                quota.isPresent() ? OptionalLong.of(CpuAmounts.quota(quota.getAsLong())) : quota,
+                limit(pod, "memory", Quantity::toLong),
+                processes < 1 ? OptionalLong.empty() : OptionalLong.of(processes),
+                true);
+    }
+
+    /** The weight of all burstable ones of {@code pods}. */
+    static long burstableShares(List<Pod> pods) {
+        return CpuAmounts.shares(pods.stream()
+                .filter(pod -> QosClass.of(pod.spec()) == QosClass.BURSTABLE)
+                .mapToLong(CgroupLimits::requested)
+                .sum());
+    }
+
+    private static long requested(Pod pod) {
+        return pod.request("cpu").toMillis();
+    }
+
+    private static OptionalLong limit(Pod pod, String resource, ToLongFunction<Quantity> amount) {
+        boolean all = pod.allContainers().stream().allMatch(container -> isLimited(container, resource));
+        Optional<Quantity> limit = pod.limit(resource).filter(sum -> all && !sum.isZero());
+        return limit.isPresent() ? OptionalLong.of(amount.applyAsLong(limit.get())) : OptionalLong.empty();
+    }
+
+    private static boolean isLimited(ContainerSpec container, String resource) {
+        return container.limit(resource).filter(amount -> !amount.isZero()).isPresent();
+    }
+}

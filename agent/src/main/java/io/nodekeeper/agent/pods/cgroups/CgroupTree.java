@@ -1,0 +1,282 @@
+package io.nodekeeper.agent.pods.cgroups;
+
+import io.nodekeeper.agent.kernel.KernelFile;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The mounted cgroup hierarchies: one in version 2, one for each group of controllers in version 1. A cgroup is a path such as
+ * {@code /kubepods}, the same in all hierarchies. All methods block. Immutable.
+ *
+ * @param directory {@code /sys/fs/cgroup}, or a copy for tests
+ * @param version 1 or 2
+ */
+record CgroupTree(Path directory, int version) {
+    /** The controllers of version 1 in whose hierarchies cgroups are made; runtimes make them in the others. */
+    private static final List<String> USED = List.of("cpu", "cpuacct", "memory", "pids", "hugetlb");
+    /** The controllers that are switched on for cgroups of pods in version 2. */
+    private static final List<String> SWITCHED = List.of("cpuset", "cpu", "io", "memory", "hugetlb", "pids");
+    /** The controllers without which limits mean nothing. */
+    private static final List<String> NEEDED = List.of("cpu", "memory", "pids");
+    /** The most cgroups below one: a pod has a few containers, which may have some of their own. */
+    private static final int MOST_BELOW = 4_096;
+
+    private static final String PROCESSES = "cgroup.procs";
+
+    /** The hierarchies below {@code root}, which is {@code /} or a copy for tests. */
+    static CgroupTree below(Path root) {
+        Path directory = root.resolve("sys/fs/cgroup");
+        return new CgroupTree(directory, Files.exists(directory.resolve("cgroup.controllers")) ? 2 : 1);
+    }
+
+    /** Fails if a controller is missing that limits need. */
+    void check() throws IOException {
+        for (String controller : NEEDED) {
+            boolean there = version == 2
+                    ? words(directory.resolve("cgroup.controllers")).contains(controller)
+                    : !hierarchies(List.of(controller)).isEmpty();
+            if (!there) {
+                throw new IOException("the cgroup controller " + controller + " is not available in " + directory);
+            }
+        }
+    }
+
+    /** Whether {@code cgroup} is in all hierarchies in which cgroups are made. */
+    boolean exists(String cgroup) throws IOException {
+        for (Path hierarchy : made()) {
+            if (!Files.isDirectory(place(hierarchy, cgroup))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Makes {@code cgroup} and those above it, with all controllers; keeps what is there. */
+    void make(String cgroup) throws IOException {
+        for (Path hierarchy : made()) {
+            Path at = hierarchy;
+            for (String name : cgroup.substring(1).split("/", -1)) {
+                if (version == 2) {
+                    switchOn(at);
+                }
+                at = at.resolve(name);
+                if (!Files.isDirectory(at)) {
+                    Files.createDirectory(at);
+                }
+            }
+        }
+    }
+
+    /** Writes the limits of {@code cgroup}, all of them even if one fails; then fails with the first error. */
+    void limit(String cgroup, CgroupLimits limits) throws IOException {
+        List<IOException> errors = new ArrayList<>();
+        boolean second = version == 2;
+        long period = CpuAmounts.PERIOD;
+        limits.shares().ifPresent(shares -> {
+            String weight = Long.toString(second ? CpuAmounts.weight(shares) : shares);
+            write("cpu", cgroup, second ? "cpu.weight" : "cpu.shares", weight, errors);
+        });
+        limits.quota().ifPresent(quota -> {
+            if (second) {
+                write("cpu", cgroup, "cpu.max", quota + " " + period, errors);
+            } else {
+                write("cpu", cgroup, "cpu.cfs_period_us", Long.toString(period), errors);
+                write("cpu", cgroup, "cpu.cfs_quota_us", Long.toString(quota), errors);
+            }
+        });
+        limits.memory().ifPresent(bytes -> {
+            String file = second ? "memory.max" : "memory.limit_in_bytes";
+            write("memory", cgroup, file, Long.toString(bytes), errors);
+        });
+        limits.processes().ifPresent(most -> write("pids", cgroup, "pids.max", Long.toString(most), errors));
+        if (limits.noHugePages()) {
+            noHugePages(cgroup, errors);
+        }
+        if (!errors.isEmpty()) {
+            throw errors.getFirst();
+        }
+    }
+
+    private void noHugePages(String cgroup, List<IOException> errors) {
+        try {
+            for (Path hierarchy : hierarchies(List.of("hugetlb"))) {
+                for (Path file : children(place(hierarchy, cgroup))) {
+                    String name = file.getFileName().toString();
+                    if (name.matches("hugetlb\\.[0-9]+[KMGT]B\\.(rsvd\\.)?(limit_in_bytes|max)")) {
+                        write("hugetlb", cgroup, name, "0", errors);
+                    }
+                }
+            }
+        } catch (IOException e) {
+            errors.add(e);
+        }
+    }
+
+    /** The names of the cgroups directly in {@code cgroup} that begin with {@code prefix}, in any hierarchy. */
+    Set<String> names(String cgroup, String prefix) throws IOException {
+        Set<String> names = new LinkedHashSet<>();
+        for (Path hierarchy : all()) {
+            for (Path child : children(place(hierarchy, cgroup))) {
+                String name = child.getFileName().toString();
+                if (name.startsWith(prefix) && Files.isDirectory(child, LinkOption.NOFOLLOW_LINKS)) {
+                    names.add(name);
+                }
+            }
+        }
+        return names;
+    }
+
+    /**
+     * Kills all processes of {@code cgroup} and those below it, and removes them from all hierarchies. Does not wait: while a
+     * killed process has not ended, it fails.
+     *
+     * @throws IOException if something is left
+     */
+    void remove(String cgroup) throws IOException {
+        List<Path> found = new ArrayList<>();
+        Set<Long> left = new LinkedHashSet<>();
+        for (Path hierarchy : all()) {
+            List<Path> below = tree(place(hierarchy, cgroup));
+            found.addAll(below.reversed());
+            for (Path directory : below) {
+                left.addAll(processes(directory));
+            }
+        }
+        if (version == 2 && !left.isEmpty() && Files.exists(place(directory, cgroup).resolve("cgroup.kill"))) {
+            write(place(directory, cgroup).resolve("cgroup.kill"), "1");
+        } else {
+            left.remove(ProcessHandle.current().pid());
+            left.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
+        }
+        IOException error = null;
+        for (Path directory : found) {
+            try {
+                Files.deleteIfExists(directory);
+            } catch (IOException e) {
+                error = e;
+            }
+        }
+        if (error != null) {
+            throw new IOException(
+                    "cgroup " + cgroup + " cannot be removed yet; " + left.size() + " processes were in it: "
+                            + error.getMessage(),
+                    error);
+        }
+    }
+
+    /** {@code top} and what is below it, parents first; nothing if it does not exist. */
+    private static List<Path> tree(Path top) throws IOException {
+        List<Path> found = new ArrayList<>();
+        if (Files.isDirectory(top, LinkOption.NOFOLLOW_LINKS)) {
+            found.add(top);
+        }
+        for (int i = 0; i < found.size(); i++) {
+            for (Path child : children(found.get(i))) {
+                if (Files.isDirectory(child, LinkOption.NOFOLLOW_LINKS)) {
+                    found.add(child);
+                }
+            }
+            if (found.size() > MOST_BELOW) {
+                throw new IOException(top + " has more than " + MOST_BELOW + " cgroups below it, which is the limit");
+            }
+        }
+        return found;
+    }
+
+    private static Set<Long> processes(Path directory) throws IOException {
+        Set<Long> pids = new LinkedHashSet<>();
+        Path file = directory.resolve(PROCESSES);
+        if (Files.exists(file)) {
+            // 0 is a process that this one does not see.
+            KernelFile.lines(file).stream().map(Long::parseLong).filter(pid -> pid > 0).forEach(pids::add);
+        }
+        return pids;
+    }
+
+    private void switchOn(Path cgroup) throws IOException {
+        Path file = cgroup.resolve("cgroup.subtree_control");
+        Set<String> available = words(cgroup.resolve("cgroup.controllers"));
+        Set<String> on = words(file);
+        for (String controller : SWITCHED) {
+            if (available.contains(controller) && !on.contains(controller)) {
+                write(file, "+" + controller);
+            }
+        }
+    }
+
+    private static Set<String> words(Path file) throws IOException {
+        return Files.exists(file)
+                ? new LinkedHashSet<>(List.of(KernelFile.text(file).strip().split("\\s+")))
+                : Set.of();
+    }
+
+    private void write(String controller, String cgroup, String file, String text, List<IOException> errors) {
+        try {
+            for (Path hierarchy : hierarchies(List.of(controller))) {
+                write(place(hierarchy, cgroup).resolve(file), text);
+            }
+        } catch (IOException e) {
+            errors.add(e);
+        }
+    }
+
+    private static void write(Path file, String text) throws IOException {
+        try (FileOutputStream out = new FileOutputStream(file.toFile())) {
+            out.write(text.getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException e) {
+            throw new IOException("cannot write " + text + " to " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static Path place(Path hierarchy, String cgroup) {
+        return hierarchy.resolve(cgroup.substring(1));
+    }
+
+    private List<Path> made() throws IOException {
+        return hierarchies(USED);
+    }
+
+    /** The hierarchies that have one of {@code controllers}. A hierarchy may be mounted under several names by links. */
+    private List<Path> hierarchies(List<String> controllers) throws IOException {
+        if (version == 2) {
+            return List.of(directory);
+        }
+        return all().stream()
+                .filter(hierarchy -> List.of(hierarchy.getFileName().toString().split(",")).stream()
+                        .anyMatch(controllers::contains))
+                .toList();
+    }
+
+    private List<Path> all() throws IOException {
+        if (version == 2) {
+            return List.of(directory);
+        }
+        return children(directory).stream()
+                .filter(child -> Files.isDirectory(child, LinkOption.NOFOLLOW_LINKS))
+                .toList();
+    }
+
+    /** What is in {@code directory}; nothing if it does not exist. */
+    private static List<Path> children(Path directory) throws IOException {
+        List<Path> children = new ArrayList<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory)) {
+            stream.forEach(children::add);
+        } catch (NoSuchFileException e) {
+            return List.of();
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return children;
+    }
+}
