@@ -7,6 +7,7 @@ import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.eviction.PressureListener;
 import io.nodekeeper.agent.eviction.PressureMonitor;
 import io.nodekeeper.agent.eviction.PressureReport;
+import io.nodekeeper.agent.eviction.Shortage;
 import io.nodekeeper.agent.eviction.Threshold;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.facts.ConditionReport;
@@ -300,6 +301,21 @@ public final class Agent {
                 answer();
             }
         });
+    }
+
+    /** Measures the node now; what it is then short of. */
+    CompletableFuture<List<Shortage>> measureShortages() {
+        return snapshots.refresh().thenApplyAsync(
+                ready -> {
+                    judgePressures();
+                    return pressureRule.shortages();
+                },
+                loop);
+    }
+
+    /** Reads the facts about the host now. */
+    CompletableFuture<HostFacts> measureHost() {
+        return snapshots.refresh().thenApplyAsync(ready -> snapshots.facts(), loop);
     }
 
     /** Measures the node now, as at each period. */

@@ -13,6 +13,7 @@ import java.util.List;
  * @param resolvConf the node's {@code resolv.conf} ({@code /etc/resolv.conf})
  * @param staticPods where static pods are (none)
  * @param evictionMaxGrace the most time that a pod has to end which is evicted because of a soft threshold (0)
+ * @param imageGc when unused images are removed
  */
 public record PodConfig(
         Path logsDirectory,
@@ -20,7 +21,8 @@ public record PodConfig(
         String clusterDomain,
         Path resolvConf,
         StaticPodConfig staticPods,
-        Duration evictionMaxGrace) {
+        Duration evictionMaxGrace,
+        ImageGcConfig imageGc) {
     /** The kubelet's defaults. */
     public static final PodConfig DEFAULT = new PodConfig(
             Path.of("/var/log/pods"),
@@ -28,7 +30,8 @@ public record PodConfig(
             "",
             Path.of("/etc/resolv.conf"),
             StaticPodConfig.DEFAULT,
-            Duration.ZERO);
+            Duration.ZERO,
+            ImageGcConfig.DEFAULT);
 
     /** Keeps a copy. */
     public PodConfig {

@@ -136,6 +136,10 @@ class ConfigFileTest {
                 staticPodURLHeader: {X-Who: [me]}
                 httpCheckFrequency: 0s
                 evictionMaxPodGracePeriod: 30
+                imageGCHighThresholdPercent: 90
+                imageGCLowThresholdPercent: 70
+                imageMinimumGCAge: 1m
+                imageMaximumGCAge: 24h
                 """).pods();
 
         assertThat(pods)
@@ -150,7 +154,15 @@ class ConfigFileTest {
                                 Optional.of(URI.create("https://here/pods")),
                                 Map.of("X-Who", List.of("me")),
                                 Duration.ofSeconds(20)),
-                        Duration.ofSeconds(30)));
+                        Duration.ofSeconds(30),
+                        new ImageGcConfig(90, 70, Duration.ofMinutes(1), Duration.ofHours(24))));
+        assertThatThrownBy(() -> parse("imageGCHighThresholdPercent: 101\nimageGCLowThresholdPercent: 85\n"
+                        + "imageMinimumGCAge: 1h\nimageMaximumGCAge: 1h"))
+                .hasMessageContaining("imageGCHighThresholdPercent must be a percentage from 0 to 100, got 101")
+                .hasMessageContaining("imageGCLowThresholdPercent must be less than imageGCHighThresholdPercent,"
+                        + " which is 85, got 85")
+                .hasMessageContaining("imageMaximumGCAge must be 0, or greater than imageMinimumGCAge, which is 1h0m0s,"
+                        + " got 1h0m0s");
         assertThat(parse("maxPods: 1").pods()).isEqualTo(PodConfig.DEFAULT);
         assertThatThrownBy(() -> parse("podLogsDir: logs\nclusterDNS: [kube-dns]\nstaticPodURL: here\n"
                         + "fileCheckFrequency: 1ms\nstaticPodURLHeader: {a: b}"))
@@ -281,9 +293,9 @@ class ConfigFileTest {
                     .toList();
         }
         assertThat(fields)
-                .hasSize(76)
+                .hasSize(72)
                 .doesNotHaveDuplicates()
-                .contains("imageGCHighThresholdPercent", "volumePluginDir");
+                .contains("imageServiceEndpoint", "volumePluginDir");
         String yaml = fields.stream().map(field -> field + ": 1\n").collect(Collectors.joining());
         AgentConfigBuilder builder = new AgentConfigBuilder("n1");
 

@@ -107,7 +107,7 @@ abstract class SimulatedNode {
                 new AtOnce(),
                 new HostDisk(new AtOnce()),
                 directory.resolve("resolv.conf"),
-                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), ""),
+                () -> NodeSettings.of("n1", node, directory.resolve("logs"), List.of(), ""),
                 ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE));
         AtOnce disk = new AtOnce();
         PodManager manager = new PodManager(
@@ -115,6 +115,7 @@ abstract class SimulatedNode {
                 pleg,
                 new Works(),
                 changed -> new PodSources(client, "n1", () -> node, manifests, disk::call, Randoms.seeded(1), changed),
+                () -> node,
                 maxPods,
                 pod -> false);
         agent = Optional.of(new Agent(pleg, manager));
