@@ -202,13 +202,11 @@ public final class PodAssembly {
                     new ImageCollector(imageGc, runtime, callDeadline, space, manager::images, listener, loop);
             images = Optional.of(collector);
             periods.add(Periodic.start("image use", loop, IMAGE_USE, 0, random, () -> {
-                collector.used(pleg.inventory().containers().stream()
+                collector.tick(pleg.inventory().containers().stream()
                         .flatMap(container -> container.images().stream())
                         .collect(Collectors.toSet()));
                 return CompletableFuture.completedFuture(null);
             }));
-            periods.add(Periodic.start(
-                    "image collection", loop, ImageCollector.PERIOD, 0, random, collector::round));
         });
     }
 

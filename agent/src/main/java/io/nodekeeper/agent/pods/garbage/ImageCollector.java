@@ -25,7 +25,9 @@ import org.slf4j.LoggerFactory;
 public final class ImageCollector {
     private static final Logger log = LoggerFactory.getLogger(ImageCollector.class);
     /** The kubelet's period. */
-    public static final Duration PERIOD = Duration.ofMinutes(5);
+    private static final Duration PERIOD = Duration.ofMinutes(5);
+    /** After a round that failed for the first time: at the start the runtime or the disk may not have answered yet. */
+    private static final Duration SOON = Duration.ofSeconds(20);
     /** Images share layers, so that their sizes say too little or too much; each pass measures what is left. */
     private static final int MOST_PASSES = 20;
 
@@ -41,7 +43,10 @@ public final class ImageCollector {
     private final ImageRecords records = new ImageRecords();
     private final long began;
     private CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
-    private boolean failedBefore;
+    private long nextRound;
+    private boolean running;
+    /** Rounds that failed one after another. */
+    private int failures;
 
     /**
      * A collector that has done nothing.
@@ -66,15 +71,23 @@ public final class ImageCollector {
         this.loop = loop;
         remover = new ImageRemover(runtime, deadline, loop, listener);
         began = loop.clock().nanoTime();
+        nextRound = began;
     }
 
-    /** Images with these ids are in use now. To be called more often than {@link #round}. */
-    public void used(Collection<String> ids) {
-        records.used(ids, now());
+    /** Images with these ids are in use now; begins a round if it is time. To be called about each 10 s. */
+    public void tick(Collection<String> used) {
+        records.used(used, now());
+        if (!running && now() - nextRound >= 0) {
+            running = true;
+            round().thenRun(() -> {
+                running = false;
+                nextRound = now() + (failures == 1 ? SOON : PERIOD).toNanos();
+            });
+        }
     }
 
     /** One round; completes, and never fails, when it has ended. One that has not ended delays the next. */
-    public CompletableFuture<Void> round() {
+    CompletableFuture<Void> round() {
         return after(() -> unused().thenCompose(this::removeOld).thenCompose(ready -> space(0)))
                 .handle((ready, error) -> {
                     ended(error);
@@ -100,16 +113,15 @@ public final class ImageCollector {
 
     private void ended(@Nullable Throwable error) {
         if (error == null) {
-            failedBefore = false;
+            failures = 0;
             return;
         }
         String text = Failures.text(error);
         log.warn("Image garbage collection failed: {}", text);
-        if (failedBefore) {
-            // The first time the runtime or the disk may just not have answered yet.
+        failures++;
+        if (failures > 1) {
             listener.failed("ImageGCFailed", text);
         }
-        failedBefore = true;
     }
 
     private CompletableFuture<UnusedImages> unused() {
