@@ -339,10 +339,16 @@ public final class Agent {
         // A pressure ends at its time and not with the next round.
         pressureRule
                 .nextEnd()
-                .ifPresent(end -> pressureEnd = loop.schedule(Duration.ofNanos(end - nanos), this::judgePressures));
+                .ifPresent(end -> pressureEnd = loop.schedule(Duration.ofNanos(end - nanos), this::endPressure));
         if (news && reporting) {
             answer();
         }
+    }
+
+    /** Pods are taken again as soon as the condition says so. Nothing was measured, so nothing is short that was not before. */
+    private void endPressure() {
+        judgePressures();
+        pressureListener.measured(List.of(), pressures);
     }
 
     /** The agent's own conditions. PressureUnknown and DuplicateNode are reported once there was something to report. */

@@ -43,9 +43,6 @@ final class PodManager implements EvictablePods, EndingPods {
     /** Rejected pods whose status is being written; further ones are rejected when one of these is done. */
     private static final int MOST_REJECTED = 1_000;
 
-    /** A kubelet waits at least that long for pods that it ends, otherwise one and a half times their grace. */
-    private static final Duration SHORTEST_KILL = Duration.ofSeconds(10);
-
     private final PodPorts ports;
     private final Supplier<Optional<Node>> node;
     private final Pleg pleg;
@@ -57,17 +54,13 @@ final class PodManager implements EvictablePods, EndingPods {
     /** By UID. As many as the sources and the runtime have pods. */
     private final Map<String, PodWorker> workers = new LinkedHashMap<>();
 
-    /** Critical pods that wait for the end of others, by UID. As many as there are static and critical pods. */
-    private final Map<String, Preempting> preempting = new LinkedHashMap<>();
+    private final Preemptions preemptions;
 
     private final Map<String, StatusWriter> rejected = new LinkedHashMap<>();
     private Set<Pressure> pressures = Set.of();
     private boolean shuttingDown;
     private boolean directoriesSeen;
     private boolean stopped;
-
-    /** A critical pod that waits for the end of {@code victims}, until {@code until} at the latest, monotonic ns. */
-    private record Preempting(Pod pod, List<Pod> victims, long until) {}
 
     /**
      * A manager that is not started yet.
@@ -91,6 +84,7 @@ final class PodManager implements EvictablePods, EndingPods {
         this.node = node;
         this.maxPods = maxPods;
         this.foreign = foreign;
+        preemptions = new Preemptions(ports.loop().clock());
         startedAt = ports.loop().clock().nanoTime() - 1;
         this.sources = sources.apply(this::changed);
     }
@@ -204,7 +198,7 @@ final class PodManager implements EvictablePods, EndingPods {
                 return gone;
             });
             rejected.entrySet().removeIf(entry -> entry.getValue().idle().isDone() && !isRejected(entry.getKey()));
-            preempting.keySet().removeIf(uid -> sources.pod(uid).isEmpty());
+            preemptions.forget(uid -> sources.pod(uid).isEmpty());
             // Those that had to wait when their source told of them.
             sources.pods().stream()
                     .filter(pod -> !workers.containsKey(pod.uid()) && !rejected.containsKey(pod.uid()))
@@ -274,17 +268,11 @@ final class PodManager implements EvictablePods, EndingPods {
         }
         boolean starts = pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
         boolean known = pleg.inventory().pod(pod.uid()).isPresent();
-        Preempting waiting = preempting.get(pod.uid());
-        if (starts && waiting != null && !shuttingDown) {
-            boolean late = ports.loop().clock().nanoTime() - waiting.until() >= 0;
-            if (late || waiting.victims().stream().noneMatch(this::isEnding)) {
-                preempting.remove(pod.uid());
-                work(wanted(pod));
-            }
+        boolean made = starts && !shuttingDown && preemptions.has(pod.uid());
+        if (preemptions.mustWait(pod.uid(), this::isEnding) && made) {
             return;
         }
-        preempting.remove(pod.uid());
-        Admission.Verdict verdict = starts && !known ? verdict(pod) : new Admission.Verdict.Admitted();
+        Admission.Verdict verdict = starts && !known && !made ? verdict(pod) : new Admission.Verdict.Admitted();
         switch (verdict) {
             case Admission.Verdict.Admitted admitted -> work(wanted(pod));
             case Admission.Verdict.Refused(Wanted.Eviction why) -> reject(pod, why);
@@ -294,9 +282,8 @@ final class PodManager implements EvictablePods, EndingPods {
 
     private Admission.Verdict verdict(Pod pod) {
         // What a pod that waits has made free is not given to others.
-        List<Pod> active = Stream.concat(
-                        running().stream(), preempting.values().stream().map(Preempting::pod))
-                .toList();
+        List<Pod> active =
+                Stream.concat(running().stream(), preemptions.pods().stream()).toList();
         return new Admission(maxPods, ports.node().get().allocatable(), node.get(), pressures, shuttingDown)
                 .judge(pod, sources.isStatic(pod.uid()), active, active());
     }
@@ -307,15 +294,8 @@ final class PodManager implements EvictablePods, EndingPods {
                 "Critical pod {} has too little room; ending {}",
                 pod.fullName(),
                 victims.stream().map(Pod::fullName).toList());
-        Duration longest = SHORTEST_KILL;
-        for (Pod victim : victims) {
-            Duration kill = victim.grace().multipliedBy(3).dividedBy(2);
-            longest = kill.compareTo(longest) > 0 ? kill : longest;
-            evict(victim, victim.grace(), Preemption.REASON);
-        }
-        preempting.put(
-                pod.uid(),
-                new Preempting(pod, victims, ports.loop().clock().nanoTime() + longest.toNanos()));
+        victims.forEach(victim -> evict(victim, victim.grace(), Preemption.REASON));
+        preemptions.add(pod, victims);
     }
 
     private void reject(Pod pod, Wanted.Eviction why) {
