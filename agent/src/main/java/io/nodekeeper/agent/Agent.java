@@ -7,6 +7,7 @@ import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.eviction.PressureListener;
 import io.nodekeeper.agent.eviction.PressureMonitor;
 import io.nodekeeper.agent.eviction.PressureReport;
+import io.nodekeeper.agent.eviction.Shortage;
 import io.nodekeeper.agent.eviction.Threshold;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.facts.ConditionReport;
@@ -302,6 +303,21 @@ public final class Agent {
         });
     }
 
+    /** Measures the node now; what it is then short of. */
+    CompletableFuture<List<Shortage>> measureShortages() {
+        return snapshots.refresh().thenApplyAsync(
+                ready -> {
+                    judgePressures();
+                    return pressureRule.shortages();
+                },
+                loop);
+    }
+
+    /** Reads the facts about the host now. */
+    CompletableFuture<HostFacts> measureHost() {
+        return snapshots.refresh().thenApplyAsync(ready -> snapshots.facts(), loop);
+    }
+
     /** Measures the node now, as at each period. */
     void measurePressures() {
         loop.execute(this::pressureRound);
@@ -323,10 +339,16 @@ public final class Agent {
         // A pressure ends at its time and not with the next round.
         pressureRule
                 .nextEnd()
-                .ifPresent(end -> pressureEnd = loop.schedule(Duration.ofNanos(end - nanos), this::judgePressures));
+                .ifPresent(end -> pressureEnd = loop.schedule(Duration.ofNanos(end - nanos), this::endPressure));
         if (news && reporting) {
             answer();
         }
+    }
+
+    /** Pods are taken again as soon as the condition says so. Nothing was measured, so nothing is short that was not before. */
+    private void endPressure() {
+        judgePressures();
+        pressureListener.measured(List.of(), pressures);
     }
 
     /** The agent's own conditions. PressureUnknown and DuplicateNode are reported once there was something to report. */

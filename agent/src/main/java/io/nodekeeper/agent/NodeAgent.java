@@ -5,6 +5,8 @@ import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigException;
 import io.nodekeeper.agent.config.ShutdownConfig;
 import io.nodekeeper.agent.eviction.Thresholds;
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
@@ -18,6 +20,7 @@ import io.nodekeeper.agent.pleg.PodStatus;
 import io.nodekeeper.agent.pods.PodAssembly;
 import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.eviction.Evictions;
+import io.nodekeeper.agent.pods.garbage.GarbageListener;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.problems.OpenFilesCheck;
 import io.nodekeeper.agent.problems.ProblemAssembly;
@@ -95,6 +98,8 @@ public final class NodeAgent {
     private final Agent agent;
     private final NodeStatistics statistics;
     private final Path logsDirectory;
+    private final EventRecorder events;
+    private final String nodeName;
     private final Optional<Evictions> evictions;
     private final ShutdownManager shutdown;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
@@ -125,6 +130,7 @@ public final class NodeAgent {
         if (!faults.isEmpty()) {
             throw new ConfigException(faults);
         }
+        nodeName = config.nodeName();
         logsDirectory = config.pods().logsDirectory();
         RandomGenerator random = Randoms.secure();
         transport = new HttpTransport(access);
@@ -135,7 +141,7 @@ public final class NodeAgent {
                         ? heartbeat
                         : config.nodeStatusUpdateFrequency());
         nodes = new NodeCache(client, Selection.named(ResourceType.NODES, config.nodeName()), random);
-        EventRecorder events = new ApiEventRecorder(client, "kubelet", config.nodeName(), random);
+        events = new ApiEventRecorder(client, "kubelet", config.nodeName(), random);
         AgentPorts ports = new AgentPorts(
                 client,
                 heartbeats,
@@ -218,6 +224,7 @@ public final class NodeAgent {
                 statistics::podUse,
                 message -> new NodeEvent(EventRecorder.WARNING, "EvictionThresholdMet", message)
                         .record(events, config.nodeName()),
+                agent::measureShortages,
                 agent::measurePressures));
         boolean delays = config.gates().has(AgentFeature.GRACEFUL_NODE_SHUTDOWN);
         shutdown = new ShutdownManager(
@@ -248,6 +255,29 @@ public final class NodeAgent {
         agent.start();
         statistics.start();
         shutdown.start();
+        pods.ifPresent(parts -> parts.collectImages(this::imageSpace, garbage()));
+    }
+
+    private CompletableFuture<Level> imageSpace() {
+        return agent.measureHost().thenApply(facts -> facts.imageFilesystem()
+                .current()
+                .map(Filesystem::bytes)
+                .orElseThrow(() -> new IllegalStateException("the image file system cannot be measured: "
+                        + facts.imageFilesystem().error())));
+    }
+
+    private GarbageListener garbage() {
+        return new GarbageListener() {
+            @Override
+            public void imageRemoved(String reason) {
+                metrics.imageRemoved(reason);
+            }
+
+            @Override
+            public void failed(String reason, String message) {
+                new NodeEvent(EventRecorder.WARNING, reason, message).record(events, nodeName);
+            }
+        };
     }
 
     /** Completes once the Node is in the API. It never completes if the agent does not register. */

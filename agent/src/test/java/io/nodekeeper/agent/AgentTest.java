@@ -11,10 +11,15 @@ import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.health.LoopMonitor;
+import io.nodekeeper.agent.problems.ProblemView;
+import io.nodekeeper.agent.runtime.NoRuntime;
 import io.nodekeeper.agent.status.StatusSetters;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
@@ -261,6 +266,34 @@ class AgentTest {
 
         assertThat(raised).isEqualTo(10);
         assertThat(cleared - raised).isEqualTo(33);
+    }
+
+    @Test
+    void thePressureListenerHearsOfThatEndInTheSameSecond() {
+        List<String> heard = new ArrayList<>();
+        host.disk = new Filesystem(new Level(1, 107_374_182_400L), new Level(50_000_000, 52_428_800));
+        new Agent(
+                        new AgentConfigBuilder("n1")
+                                .evictionPressureTransitionPeriod(Duration.ofSeconds(33))
+                                .build(),
+                        cluster.ports(),
+                        host,
+                        new NoRuntime(),
+                        ProblemView.NONE,
+                        new LoopMonitor(cluster.ports().loop().clock()),
+                        StartListener.NONE,
+                        (shortages, pressures) -> heard.add(shortages.size() + " " + pressures),
+                        () -> false)
+                .start();
+        cluster.advance(Duration.ofSeconds(11));
+        assertThat(heard).last().isEqualTo("1 [DISK]");
+
+        host.disk = Fixtures.DISK;
+        cluster.advance(Duration.ofSeconds(31));
+        assertThat(heard).last().isEqualTo("0 [DISK]");
+        cluster.advance(Duration.ofSeconds(2));
+
+        assertThat(heard).last().isEqualTo("0 []");
     }
 
     @Test

@@ -28,6 +28,7 @@ import io.nodekeeper.cri.v1.PortForwardResponse;
 import io.nodekeeper.cri.v1.PullImageRequest;
 import io.nodekeeper.cri.v1.PullImageResponse;
 import io.nodekeeper.cri.v1.RemoveContainerRequest;
+import io.nodekeeper.cri.v1.RemoveImageRequest;
 import io.nodekeeper.cri.v1.RemovePodSandboxRequest;
 import io.nodekeeper.cri.v1.RunPodSandboxRequest;
 import io.nodekeeper.cri.v1.RunPodSandboxResponse;
@@ -127,6 +128,18 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                                 .setSandboxConfig(RuntimeRequests.sandbox(pod))
                                 .build(),
                         PullImageResponse::getImageRef);
+            case RuntimeCall.RemoveImage(String image) ->
+                new GrpcCall<>(
+                        ImageServiceGrpc.getRemoveImageMethod(),
+                        RemoveImageRequest.newBuilder()
+                                .setImage(ImageSpec.newBuilder().setImage(image))
+                                .build(),
+                        answer -> RuntimeCall.Done.DONE);
+            case RuntimeCall.GetSandboxImage image ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getStatusMethod(),
+                        StatusRequest.newBuilder().setVerbose(true).build(),
+                        RuntimeResponses::sandboxImage);
             case RuntimeCall.GetImageFilesystems filesystems ->
                 new GrpcCall<>(
                         ImageServiceGrpc.getImageFsInfoMethod(),

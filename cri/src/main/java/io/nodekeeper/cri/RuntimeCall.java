@@ -185,6 +185,25 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
+    /** Removes an image with all of its names; succeeds if the node does not have it. */
+    record RemoveImage(String image) implements RuntimeCall<Done> {
+        @Override
+        public String method() {
+            return "RemoveImage";
+        }
+    }
+
+    /**
+     * Reads from the runtime's own status which image all sandboxes are made from; empty if it does not say. Its method is
+     * that of {@link GetStatus}.
+     */
+    record GetSandboxImage() implements RuntimeCall<Optional<String>> {
+        @Override
+        public String method() {
+            return "Status";
+        }
+    }
+
     /** The file systems that contain images; the first one is used. */
     record GetImageFilesystems() implements RuntimeCall<List<ImageFilesystem>> {
         @Override

@@ -19,12 +19,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Converts the runtime's protobuf answers to values. An answer that lacks required fields causes an
  * {@link IllegalArgumentException}. An absent state is proto3's zero value: a ready sandbox, a created container.
  */
 final class RuntimeResponses {
+    /** containerd's field. The value is an image's name, which needs no escapes. */
+    private static final Pattern SANDBOX_IMAGE = Pattern.compile("\"sandboxImage\"\\s*:\\s*\"([^\"\\\\]{1,512})\"");
+
     private RuntimeResponses() {}
 
     static RuntimeVersion version(VersionResponse answer) {
@@ -103,8 +111,21 @@ final class RuntimeResponses {
                         container.getMetadata().getName(),
                         container.getLabelsOrDefault(GrpcCall.POD_UID, ""),
                         state(container.getState()),
-                        container.getCreatedAt()))
+                        container.getCreatedAt(),
+                        images(container)))
                 .toList();
+    }
+
+    private static Set<String> images(io.nodekeeper.cri.v1.Container container) {
+        return Stream.of(container.getImage().getImage(), container.getImageRef(), container.getImageId())
+                .filter(name -> !name.isEmpty())
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** From the runtime's own configuration, which is JSON in a map that CRI leaves to runtimes. */
+    static Optional<String> sandboxImage(StatusResponse answer) {
+        Matcher image = SANDBOX_IMAGE.matcher(answer.getInfoOrDefault("config", ""));
+        return image.find() ? Optional.of(image.group(1)) : Optional.empty();
     }
 
     static ContainerStatus container(String id, ContainerStatusResponse answer) {
@@ -162,7 +183,8 @@ final class RuntimeResponses {
                 List.copyOf(image.getRepoTagsList()),
                 image.getSize(),
                 image.hasUid() ? OptionalLong.of(image.getUid().getValue()) : OptionalLong.empty(),
-                image.getUsername());
+                image.getUsername(),
+                image.getPinned());
     }
 
     static List<ImageFilesystem> filesystems(ImageFsInfoResponse answer) {

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -32,6 +33,7 @@ public final class FakeRuntime implements ContainerRuntime {
     private RuntimeStatus status = ready();
     private List<Image> images = List.of();
     private List<ImageFilesystem> filesystems = List.of(new ImageFilesystem("/var/lib/runtime", 0, 0));
+    private Optional<String> sandboxImage = Optional.of("pause:1");
     private int made;
 
     private sealed interface Fault {
@@ -105,6 +107,21 @@ public final class FakeRuntime implements ContainerRuntime {
         images = value;
     }
 
+    /** The image of sandboxes that the status names. */
+    public void sandboxImage(Optional<String> value) {
+        sandboxImage = value;
+    }
+
+    /** The images that it has. */
+    public List<Image> images() {
+        return images;
+    }
+
+    /** Adds a container with an image, or changes its state. */
+    public void container(String id, String uid, ContainerState state, String image) {
+        containers.put(id, new Container(id, "s-" + uid, "c", uid, state, 1, Set.of(image)));
+    }
+
     public void filesystems(List<ImageFilesystem> value) {
         filesystems = value;
     }
@@ -174,7 +191,10 @@ public final class FakeRuntime implements ContainerRuntime {
     }
 
     private Fault fault(RuntimeCall<?> call) {
-        String id = call.containerId().or(call::sandboxId).or(call::podUid).orElse("");
+        String id = call.containerId()
+                .or(call::sandboxId)
+                .or(call::podUid)
+                .orElse(call instanceof RuntimeCall.RemoveImage(String image) ? image : "");
         Fault all = faults.getOrDefault("*", new Fault.Delay(Duration.ZERO));
         return faults.getOrDefault(call.method() + ":" + id, faults.getOrDefault(call.method(), all));
     }
@@ -248,6 +268,13 @@ public final class FakeRuntime implements ContainerRuntime {
                 sandboxes.remove(id);
                 yield RuntimeCall.Done.DONE;
             }
+            case RuntimeCall.RemoveImage(String image) -> {
+                images = images.stream()
+                        .filter(there -> !there.id().equals(image))
+                        .toList();
+                yield RuntimeCall.Done.DONE;
+            }
+            case RuntimeCall.GetSandboxImage image -> sandboxImage;
             case RuntimeCall.GetImage(String name) ->
                 images.stream()
                         .filter(image -> image.id().equals(name) || image.tags().contains(name))

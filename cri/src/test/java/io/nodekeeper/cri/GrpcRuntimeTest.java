@@ -27,6 +27,7 @@ import io.nodekeeper.cri.v1.FilesystemIdentifier;
 import io.nodekeeper.cri.v1.FilesystemUsage;
 import io.nodekeeper.cri.v1.ImageFsInfoResponse;
 import io.nodekeeper.cri.v1.ImageServiceGrpc;
+import io.nodekeeper.cri.v1.ImageSpec;
 import io.nodekeeper.cri.v1.ImageStatusResponse;
 import io.nodekeeper.cri.v1.ListContainersRequest;
 import io.nodekeeper.cri.v1.ListContainersResponse;
@@ -39,6 +40,7 @@ import io.nodekeeper.cri.v1.PodSandboxMetadata;
 import io.nodekeeper.cri.v1.PodSandboxNetworkStatus;
 import io.nodekeeper.cri.v1.PodSandboxState;
 import io.nodekeeper.cri.v1.PodSandboxStatusResponse;
+import io.nodekeeper.cri.v1.RemoveImageResponse;
 import io.nodekeeper.cri.v1.RemovePodSandboxResponse;
 import io.nodekeeper.cri.v1.RunPodSandboxRequest;
 import io.nodekeeper.cri.v1.RunPodSandboxResponse;
@@ -360,6 +362,50 @@ class GrpcRuntimeTest {
                 .containsExactly(new Image("i1", List.of("a@sha256:00"), List.of("a:1"), 99));
         assertThat(ask(new RuntimeCall.GetImageFilesystems()))
                 .containsExactly(new ImageFilesystem("/var/lib/x", 1000, 10));
+    }
+
+    @Test
+    void anImageIsRemovedAndThoseInUseOrPinnedAreKnown() throws Exception {
+        cri.answer(
+                        ImageServiceGrpc.getRemoveImageMethod(),
+                        request -> RemoveImageResponse.newBuilder().build())
+                .answer(
+                        ImageServiceGrpc.getListImagesMethod(),
+                        request -> ListImagesResponse.newBuilder()
+                                .addImages(io.nodekeeper.cri.v1.Image.newBuilder()
+                                        .setId("i1")
+                                        .setPinned(true))
+                                .build())
+                .answer(
+                        RuntimeServiceGrpc.getListContainersMethod(),
+                        request -> ListContainersResponse.newBuilder()
+                                .addContainers(io.nodekeeper.cri.v1.Container.newBuilder()
+                                        .setId("c1")
+                                        .setImage(ImageSpec.newBuilder().setImage("a:1"))
+                                        .setImageRef("sha256:00"))
+                                .build());
+
+        assertThat(ask(new RuntimeCall.RemoveImage("i1"))).isEqualTo(RuntimeCall.Done.DONE);
+        assertThat(ask(new RuntimeCall.ListImages())).singleElement().matches(Image::pinned);
+        assertThat(ask(new RuntimeCall.ListContainers(Optional.empty()))
+                        .getFirst()
+                        .images())
+                .containsExactlyInAnyOrder("a:1", "sha256:00");
+    }
+
+    @Test
+    void theImageOfSandboxesIsInTheVerboseStatus() throws Exception {
+        cri.answer(
+                RuntimeServiceGrpc.getStatusMethod(),
+                request -> StatusResponse.newBuilder()
+                        .putInfo(
+                                "config",
+                                request.getVerbose() ? "{\"a\":1,\"sandboxImage\":\"localhost/pause:1\",\"b\":{}}" : "")
+                        .build());
+        assertThat(ask(new RuntimeCall.GetSandboxImage())).contains("localhost/pause:1");
+
+        cri.answer(RuntimeServiceGrpc.getStatusMethod(), request -> StatusResponse.getDefaultInstance());
+        assertThat(ask(new RuntimeCall.GetSandboxImage())).isEmpty();
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.HexFormat;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Two images that the test builds, so that it needs no registry: a sandbox's pause, which only sleeps, and
@@ -54,6 +55,26 @@ final class BusyboxImages {
                 box,
                 "pause.tar",
                 "busybox.tar");
+        return archive;
+    }
+
+    /** Writes an archive with one more image, {@code tag}: a shell, and a file of that many MiB that no compression shortens. */
+    static Path filled(Path directory, String tag, int mebibytes) throws Exception {
+        Path work = Files.createDirectories(directory);
+        Path bin = Files.createDirectories(work.resolve("root/bin"));
+        Files.copy(Command.find("busybox", "busybox-static"), bin.resolve("busybox"));
+        for (String name : new String[] {"sh", "sleep"}) {
+            Files.createSymbolicLink(bin.resolve(name), Path.of("busybox"));
+        }
+        byte[] random = new byte[mebibytes << 20];
+        ThreadLocalRandom.current().nextBytes(random);
+        Files.write(work.resolve("root/file"), random);
+        layer(work, "layer.tar");
+        String config = config(work, "layer.tar", "[]");
+        Files.writeString(work.resolve("manifest.json"), "[" + entry(config, tag, "layer.tar") + "]");
+        Path archive = work.resolve("image.tar");
+        Command.ok(
+                "tar", "-cf", archive.toString(), "-C", work.toString(), "manifest.json", config, "layer.tar");
         return archive;
     }
 

@@ -151,7 +151,38 @@ public final class ConfigFile {
                 staticPods(usual.staticPods()),
                 take("evictionMaxPodGracePeriod", "a number of seconds", ConfigFile::seconds)
                         .orElse(usual.evictionMaxGrace()),
-                new CgroupFields(fields, faults).read()));
+                new CgroupFields(fields, faults).read(),
+                imageGc(usual.imageGc())));
+    }
+
+    private ImageGcConfig imageGc(ImageGcConfig usual) {
+        int high = percent("imageGCHighThresholdPercent", usual.highThresholdPercent());
+        int low = percent("imageGCLowThresholdPercent", usual.lowThresholdPercent());
+        Duration least = age("imageMinimumGCAge").orElse(usual.minimumAge());
+        Duration most = age("imageMaximumGCAge").orElse(usual.maximumAge());
+        if (low >= high) {
+            faults.add("imageGCLowThresholdPercent must be less than imageGCHighThresholdPercent, which is " + high
+                    + ", got " + low);
+        }
+        if (!most.isZero() && most.compareTo(least) <= 0) {
+            faults.add("imageMaximumGCAge must be 0, or greater than imageMinimumGCAge, which is "
+                    + GoDuration.format(least) + ", got " + GoDuration.format(most));
+        }
+        return new ImageGcConfig(high, low, least, most);
+    }
+
+    private int percent(String field, int usual) {
+        return take(
+                        field,
+                        "a percentage from 0 to 100",
+                        value -> value instanceof Integer percent && percent >= 0 && percent <= 100
+                                ? Optional.of(percent)
+                                : Optional.empty())
+                .orElse(usual);
+    }
+
+    private Optional<Duration> age(String field) {
+        return take(field, "a duration of 0s or more", value -> duration(value).filter(set -> !set.isNegative()));
     }
 
     private ShutdownConfig shutdown() {

@@ -14,6 +14,7 @@ import java.util.List;
  * @param staticPods where static pods are (none)
  * @param evictionMaxGrace the most time that a pod has to end which is evicted because of a soft threshold (0)
  * @param cgroups the cgroups of pods
+ * @param imageGc when unused images are removed
  */
 public record PodConfig(
         Path logsDirectory,
@@ -22,7 +23,8 @@ public record PodConfig(
         Path resolvConf,
         StaticPodConfig staticPods,
         Duration evictionMaxGrace,
-        CgroupConfig cgroups) {
+        CgroupConfig cgroups,
+        ImageGcConfig imageGc) {
     /** The kubelet's defaults. */
     public static final PodConfig DEFAULT = new PodConfig(
             Path.of("/var/log/pods"),
@@ -31,7 +33,8 @@ public record PodConfig(
             Path.of("/etc/resolv.conf"),
             StaticPodConfig.DEFAULT,
             Duration.ZERO,
-            CgroupConfig.DEFAULT);
+            CgroupConfig.DEFAULT,
+            ImageGcConfig.DEFAULT);
 
     /** Keeps a copy. */
     public PodConfig {

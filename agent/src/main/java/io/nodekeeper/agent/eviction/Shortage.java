@@ -9,6 +9,11 @@ import io.nodekeeper.agent.facts.Level;
  */
 public record Shortage(Threshold threshold, Level level) {
 
+    /** Whether it is of bytes or inodes of a disk. */
+    public boolean isOfDisk() {
+        return threshold.signal().pressure() == Pressure.DISK;
+    }
+
     /** The resource as Kubernetes names it in messages. */
     public String resource() {
         return switch (threshold.signal()) {

@@ -100,6 +100,10 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
     /** As many as there are states. */
     private final ConcurrentHashMap<ContainerState, GaugeDataPoint> byState = new ConcurrentHashMap<>();
 
+    private final Counter imagesRemoved = make.counter(
+            "kubelet_image_garbage_collected_total",
+            "Images that were removed because nothing used them, for space or for their age.",
+            "reason");
     private final ProbeCounter probes = new ProbeCounter(make);
 
     private volatile OptionalDouble lastSeen = OptionalDouble.empty();
@@ -163,6 +167,11 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
     /** Counts the probes of pods. */
     public ProbeMetrics probes() {
         return probes;
+    }
+
+    /** An image was removed for {@code space} or {@code age}. */
+    public void imageRemoved(String reason) {
+        imagesRemoved.labelValues(reason).inc();
     }
 
     /** The registry of all metrics; the process registers its own metrics here, too. */

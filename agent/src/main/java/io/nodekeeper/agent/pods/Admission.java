@@ -3,45 +3,79 @@ package io.nodekeeper.agent.pods;
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.api.Node;
 import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
-import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
 /**
  * Whether the node takes one more pod, with a kubelet's reasons. While it is under pressure it takes only critical pods, and under
- * memory pressure alone those that request something or tolerate it. It takes each static pod. What other pods request must fit into what is allocatable; a
- * resource whose amount is not known limits nothing. Immutable.
+ * memory pressure alone those that request something or tolerate it. What other pods request must fit into what is allocatable; a
+ * resource whose amount is not known limits nothing. Critical pods, to which static ones belong, push out others. Immutable.
  *
  * @param maxPods the most pods
  * @param allocatable the Node's {@code status.allocatable}
+ * @param node the Node; empty if it is not known
  * @param pressures the pressures that the node is under
  * @param shuttingDown whether the machine is shut down
  */
-record Admission(int maxPods, JsonObject allocatable, Set<Pressure> pressures, boolean shuttingDown) {
+record Admission(
+        int maxPods, JsonObject allocatable, Optional<Node> node, Set<Pressure> pressures, boolean shuttingDown) {
     private static final String MEMORY_TAINT = "node.kubernetes.io/memory-pressure";
 
-    /** Why {@code pod} is refused beside {@code active}; empty if it may run. */
-    Optional<Wanted.Eviction> refusal(Pod pod, boolean isStatic, List<Pod> active) {
+    /** What happens to a pod. */
+    sealed interface Verdict {
+        /** It starts. */
+        record Admitted() implements Verdict {}
+
+        /** It never starts. */
+        record Refused(Wanted.Eviction why) implements Verdict {}
+
+        /** It starts once {@code victims} have ended, of which there is at least one. */
+        record Preempts(List<Pod> victims) implements Verdict {}
+    }
+
+    /**
+     * The verdict on {@code pod}.
+     *
+     * @param active the pods that run or will run
+     * @param endable those of them that the node may end, which static pods are not
+     */
+    Verdict judge(Pod pod, boolean isStatic, List<Pod> active, List<Pod> endable) {
         if (shuttingDown) {
-            return Optional.of(
+            return new Verdict.Refused(
                     new Wanted.Eviction("NodeShutdown", "Pod was rejected as the node is shutting down.", false));
         }
-        if (isStatic) {
-            // To a kubelet they are critical.
-            return Optional.empty();
+        boolean critical = isStatic || pod.isCritical();
+        Optional<Wanted.Eviction> pressed = critical ? Optional.empty() : pressure(pod);
+        if (pressed.isPresent()) {
+            return new Verdict.Refused(pressed.get());
         }
-        if (active.size() >= maxPods) {
-            return Optional.of(lacking("pods", 1, active.size(), maxPods));
+        Optional<Wanted.Eviction> unfit = NodeFit.refusal(pod, isStatic, node, active);
+        Map<Resource, Long> missing = missing(pod, active);
+        // Of several reasons a kubelet shows a shortage first, unless the pod may push out others.
+        if (unfit.isPresent() && (critical || missing.isEmpty())) {
+            return new Verdict.Refused(unfit.get());
         }
-        return pressure(pod)
-                .or(() -> fit(pod, active, "cpu", Quantity::toMillis))
-                .or(() -> fit(pod, active, "memory", Quantity::toLong))
-                .or(() -> fit(pod, active, "ephemeral-storage", Quantity::toLong));
+        if (missing.isEmpty()) {
+            return new Verdict.Admitted();
+        }
+        if (!critical) {
+            return new Verdict.Refused(lacking(pod, missing.keySet().iterator().next(), active));
+        }
+        List<Pod> lesser = endable.stream()
+                .filter(other -> !other.isCritical() || other.priority() < pod.priority())
+                .toList();
+        return Preemption.choose(missing, lesser)
+                .<Verdict>map(Verdict.Preempts::new)
+                .orElseGet(() -> new Verdict.Refused(Preemption.impossible(missing, lesser)));
     }
 
     private Optional<Wanted.Eviction> pressure(Pod pod) {
@@ -73,26 +107,43 @@ record Admission(int maxPods, JsonObject allocatable, Set<Pressure> pressures, b
         return text.equals(wanted) || emptyIsAll && text.isEmpty();
     }
 
-    private Optional<Wanted.Eviction> fit(Pod pod, List<Pod> active, String resource, ToLongFunction<Quantity> amount) {
-        Optional<Quantity> limit = allocatable.get(resource).flatMap(Quantity::from);
-        long requested = amount.applyAsLong(pod.request(resource));
-        if (limit.isEmpty() || requested == 0) {
-            return Optional.empty();
+    /** How much is missing of each resource of which there is too little, in the kubelet's order. */
+    private Map<Resource, Long> missing(Pod pod, List<Pod> active) {
+        Map<Resource, Long> missing = new LinkedHashMap<>();
+        for (Resource resource : Resource.values()) {
+            OptionalLong capacity = capacity(resource);
+            long requested = resource.of(pod);
+            if (capacity.isPresent() && requested > 0) {
+                long beyond = used(resource, active) + requested - capacity.getAsLong();
+                if (beyond > 0) {
+                    missing.put(resource, beyond);
+                }
+            }
         }
-        long used = active.stream()
-                .mapToLong(other -> amount.applyAsLong(other.request(resource)))
-                .sum();
-        long capacity = amount.applyAsLong(limit.get());
-        return used + requested > capacity
-                ? Optional.of(lacking(resource, requested, used, capacity))
-                : Optional.empty();
+        return missing;
     }
 
-    private static Wanted.Eviction lacking(String resource, long requested, long used, long capacity) {
+    private OptionalLong capacity(Resource resource) {
+        if (resource == Resource.PODS) {
+            return OptionalLong.of(maxPods);
+        }
+        return allocatable
+                .get(resource.text())
+                .flatMap(Quantity::from)
+                .map(amount -> OptionalLong.of(resource.number(amount)))
+                .orElseGet(OptionalLong::empty);
+    }
+
+    private static long used(Resource resource, List<Pod> active) {
+        return active.stream().mapToLong(resource::of).sum();
+    }
+
+    private Wanted.Eviction lacking(Pod pod, Resource resource, List<Pod> active) {
         return new Wanted.Eviction(
-                "OutOf" + resource,
-                "Node didn't have enough resource: " + resource + ", requested: " + requested + ", used: " + used
-                        + ", capacity: " + capacity,
+                "OutOf" + resource.text(),
+                "Node didn't have enough resource: " + resource.text() + ", requested: " + resource.of(pod)
+                        + ", used: " + used(resource, active) + ", capacity: "
+                        + capacity(resource).orElse(0),
                 false);
     }
 }

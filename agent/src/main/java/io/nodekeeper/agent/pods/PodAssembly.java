@@ -2,8 +2,13 @@ package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.CgroupConfig;
+import io.nodekeeper.agent.config.ImageGcConfig;
 import io.nodekeeper.agent.config.PodConfig;
+import io.nodekeeper.agent.eviction.EvictionSignal;
+import io.nodekeeper.agent.eviction.Shortage;
 import io.nodekeeper.agent.facts.Capacity;
+import io.nodekeeper.agent.facts.Fact;
+import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
@@ -13,6 +18,10 @@ import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.eviction.Evictions;
+import io.nodekeeper.agent.pods.eviction.NodeReclaim;
+import io.nodekeeper.agent.pods.garbage.EndedContainers;
+import io.nodekeeper.agent.pods.garbage.GarbageListener;
+import io.nodekeeper.agent.pods.garbage.ImageCollector;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.mounts.LinuxMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
@@ -24,16 +33,20 @@ import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.runtime.RuntimeView;
 import io.nodekeeper.agent.shutdown.EndingPods;
 import io.nodekeeper.agent.stats.PodUse;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,7 +55,9 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,6 +68,12 @@ public final class PodAssembly {
     private static final Duration PERIOD = Duration.ofSeconds(1);
     /** Threads for the node's own files. Each pod needs a few ms of them; paths of the host have others. */
     private static final int WORKERS = 4;
+
+    private static final Logger log = LoggerFactory.getLogger(PodAssembly.class);
+    /** How often it is noted which images are in use; the runtime is not asked for it. */
+    private static final Duration IMAGE_USE = Duration.ofSeconds(10);
+    /** How long pods are spared while something else is removed. Some GB of images are removed within seconds. */
+    private static final Duration RECLAIM = Duration.ofSeconds(30);
 
     private final Workers disk;
     /** One thread for each pod that waits for a path of the host; they end when they are idle. */
@@ -68,7 +89,14 @@ public final class PodAssembly {
     private final Loop loop;
     private final RandomGenerator random;
     private final LoopMonitor.Beat beat;
-    private Optional<Periodic> ticks = Optional.empty();
+    private final ContainerRuntime runtime;
+    private final Pleg pleg;
+    private final Duration callDeadline;
+    private final ImageGcConfig imageGc;
+    private final Path rootDir;
+    private final Supplier<Optional<Fact<Path>>> imageMount;
+    private Optional<ImageCollector> images = Optional.empty();
+    private final List<Periodic> periods = new ArrayList<>();
 
     /**
      * Parts that are not started yet; {@code loop} runs all of them.
@@ -144,8 +172,15 @@ public final class PodAssembly {
                 readiness,
                 changed -> new PodSources(
                         client, name, () -> nodes.node(name), pods.staticPods(), manifests::call, random, changed),
+                () -> nodes.node(name),
                 maxPods,
                 foreign);
+        this.runtime = runtime;
+        this.pleg = pleg;
+        callDeadline = config.runtime().requestTimeout();
+        imageGc = pods.imageGc();
+        rootDir = config.rootDir();
+        imageMount = view::imageMount;
     }
 
     /**
@@ -210,8 +245,63 @@ public final class PodAssembly {
     public Evictions evictions(
             Function<Boolean, CompletableFuture<Map<String, PodUse>>> use,
             Consumer<String> nodeEvent,
+            Supplier<CompletableFuture<List<Shortage>>> measureShortages,
             Runnable measureAgain) {
-        return new Evictions(manager, use, evictionMaxGrace, nodeEvent, measureAgain, loop);
+        NodeReclaim reclaim = shortages -> Deadlines.within(loop, RECLAIM, "freeing disk", free(shortages.getFirst()))
+                .exceptionally(error -> {
+                    log.warn("Not all is removed that no pod needs: {}", Failures.text(error));
+                    return null;
+                })
+                .thenCompose(done -> measureShortages.get());
+        return new Evictions(manager, reclaim, use, evictionMaxGrace, nodeEvent, measureAgain, loop);
+    }
+
+    /**
+     * Begins to remove images that nothing uses.
+     *
+     * @param space measures the bytes of their file system
+     */
+    public void collectImages(Supplier<CompletableFuture<Level>> space, GarbageListener listener) {
+        loop.execute(() -> {
+            ImageCollector collector =
+                    new ImageCollector(imageGc, runtime, callDeadline, space, manager::images, listener, loop);
+            images = Optional.of(collector);
+            periods.add(Periodic.start("image use", loop, IMAGE_USE, 0, random, () -> {
+                collector.tick(pleg.inventory().containers().stream()
+                        .flatMap(container -> container.images().stream())
+                        .collect(Collectors.toSet()));
+                return CompletableFuture.completedFuture(null);
+            }));
+        });
+    }
+
+    /** Removes what no pod needs, if that is on the disk which is short. */
+    private CompletableFuture<Void> free(Shortage shortage) {
+        return holdsImages(shortage).thenCompose(holds -> {
+            if (!holds) {
+                return CompletableFuture.completedFuture(null);
+            }
+            return EndedContainers.remove(runtime, pleg.inventory().containers(), manager.settled(), callDeadline)
+                    .thenCompose(done -> images.map(ImageCollector::removeUnused)
+                            .orElseGet(() -> CompletableFuture.completedFuture(null)));
+        });
+    }
+
+    /** Whether images are on the disk that is short; if that cannot be found out, they are taken to be. */
+    private CompletableFuture<Boolean> holdsImages(Shortage shortage) {
+        EvictionSignal signal = shortage.threshold().signal();
+        boolean nodeOnly = signal == EvictionSignal.NODEFS_AVAILABLE || signal == EvictionSignal.NODEFS_INODES_FREE;
+        Optional<Path> mount = imageMount.get().flatMap(Fact::value);
+        if (!nodeOnly || mount.isEmpty()) {
+            return CompletableFuture.completedFuture(true);
+        }
+        return disk.call(
+                        "disk of images",
+                        Duration.ofSeconds(2),
+                        () -> Files.getAttribute(rootDir, "unix:dev")
+                                .equals(Files.getAttribute(mount.get(), "unix:dev")))
+                .exceptionally(error -> true)
+                .thenApplyAsync(same -> same, loop);
     }
 
     /** Starts to watch pods and to run them. */
@@ -219,7 +309,7 @@ public final class PodAssembly {
         protect(oomScoreAdjust);
         loop.execute(() -> {
             manager.start();
-            ticks = Optional.of(Periodic.start("pods", loop, PERIOD, 0, random, () -> {
+            periods.add(Periodic.start("pods", loop, PERIOD, 0, random, () -> {
                 beat.beat();
                 return manager.tick();
             }));
@@ -229,7 +319,7 @@ public final class PodAssembly {
     /** Stops the parts; containers continue to run. */
     public void stop() {
         loop.execute(() -> {
-            ticks.ifPresent(Periodic::stop);
+            periods.forEach(Periodic::stop);
             manager.stop();
         });
         prober.close();

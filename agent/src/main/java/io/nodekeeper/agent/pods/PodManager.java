@@ -6,11 +6,13 @@ import io.nodekeeper.agent.pleg.PodEvent;
 import io.nodekeeper.agent.pleg.PodRef;
 import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.eviction.EvictablePods;
+import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.agent.shutdown.EndingPods;
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +25,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +44,7 @@ final class PodManager implements EvictablePods, EndingPods {
     private static final int MOST_REJECTED = 1_000;
 
     private final PodPorts ports;
+    private final Supplier<Optional<Node>> node;
     private final Pleg pleg;
     private final PodWorker.Readiness readiness;
     private final int maxPods;
@@ -47,6 +53,8 @@ final class PodManager implements EvictablePods, EndingPods {
     private final long startedAt;
     /** By UID. As many as the sources and the runtime have pods. */
     private final Map<String, PodWorker> workers = new LinkedHashMap<>();
+
+    private final Preemptions preemptions;
 
     private final Map<String, StatusWriter> rejected = new LinkedHashMap<>();
     private Set<Pressure> pressures = Set.of();
@@ -58,6 +66,7 @@ final class PodManager implements EvictablePods, EndingPods {
      * A manager that is not started yet.
      *
      * @param sources makes the sources, which tell the given consumer of each pod that came, changed or went
+     * @param node the Node as the API has it; empty if it is not known
      * @param maxPods the most pods that run at the same time
      * @param foreign the pods of the runtime that are not the sources', such as those of probes; they are left alone
      */
@@ -66,13 +75,16 @@ final class PodManager implements EvictablePods, EndingPods {
             Pleg pleg,
             PodWorker.Readiness readiness,
             Function<Consumer<Pod>, PodSources> sources,
+            Supplier<Optional<Node>> node,
             int maxPods,
             Predicate<PodRef> foreign) {
         this.ports = ports;
         this.pleg = pleg;
         this.readiness = readiness;
+        this.node = node;
         this.maxPods = maxPods;
         this.foreign = foreign;
+        preemptions = new Preemptions(ports.loop().clock());
         startedAt = ports.loop().clock().nanoTime() - 1;
         this.sources = sources.apply(this::changed);
     }
@@ -117,6 +129,24 @@ final class PodManager implements EvictablePods, EndingPods {
             new PodEvents(ports.events()).warning(pod, why.reason(), why.message());
             worker.evict(grace, why);
         }
+    }
+
+    /** The names of the images of all pods that shall run. */
+    Set<String> images() {
+        return Stream.concat(sources.pods().stream(), workers.values().stream().map(PodWorker::pod))
+                .filter(pod -> !pod.isTerminal())
+                .flatMap(pod -> pod.allContainers().stream())
+                .map(ContainerSpec::image)
+                .collect(Collectors.toSet());
+    }
+
+    /** The UIDs of pods that have ended and stay in the API; from now on their containers may be removed. */
+    Set<String> settled() {
+        List<PodWorker> ended = workers.values().stream()
+                .filter(worker -> worker.pod().isTerminal() && !worker.mustEnd())
+                .toList();
+        ended.forEach(PodWorker::settle);
+        return ended.stream().map(worker -> worker.pod().uid()).collect(Collectors.toSet());
     }
 
     @Override
@@ -168,6 +198,7 @@ final class PodManager implements EvictablePods, EndingPods {
                 return gone;
             });
             rejected.entrySet().removeIf(entry -> entry.getValue().idle().isDone() && !isRejected(entry.getKey()));
+            preemptions.forget(uid -> sources.pod(uid).isEmpty());
             // Those that had to wait when their source told of them.
             sources.pods().stream()
                     .filter(pod -> !workers.containsKey(pod.uid()) && !rejected.containsKey(pod.uid()))
@@ -237,17 +268,34 @@ final class PodManager implements EvictablePods, EndingPods {
         }
         boolean starts = pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
         boolean known = pleg.inventory().pod(pod.uid()).isPresent();
-        Optional<Wanted.Eviction> refusal = starts && !known ? refusal(pod) : Optional.empty();
-        refusal.ifPresentOrElse(why -> reject(pod, why), () -> work(wanted(pod)));
+        boolean made = starts && !shuttingDown && preemptions.has(pod.uid());
+        if (preemptions.mustWait(pod.uid(), this::isEnding) && made) {
+            return;
+        }
+        Admission.Verdict verdict = starts && !known && !made ? verdict(pod) : new Admission.Verdict.Admitted();
+        switch (verdict) {
+            case Admission.Verdict.Admitted admitted -> work(wanted(pod));
+            case Admission.Verdict.Refused(Wanted.Eviction why) -> reject(pod, why);
+            case Admission.Verdict.Preempts(List<Pod> victims) -> preempt(pod, victims);
+        }
     }
 
-    private Optional<Wanted.Eviction> refusal(Pod pod) {
-        List<Pod> active = workers.values().stream()
-                .filter(PodWorker::isActive)
-                .map(PodWorker::pod)
-                .toList();
-        return new Admission(maxPods, ports.node().get().allocatable(), pressures, shuttingDown)
-                .refusal(pod, sources.isStatic(pod.uid()), active);
+    private Admission.Verdict verdict(Pod pod) {
+        // What a pod that waits has made free is not given to others.
+        List<Pod> active =
+                Stream.concat(running().stream(), preemptions.pods().stream()).toList();
+        return new Admission(maxPods, ports.node().get().allocatable(), node.get(), pressures, shuttingDown)
+                .judge(pod, sources.isStatic(pod.uid()), active, active());
+    }
+
+    /** The pod starts once {@code victims} have ended, or when a kubelet would not wait for them any more. */
+    private void preempt(Pod pod, List<Pod> victims) {
+        log.warn(
+                "Critical pod {} has too little room; ending {}",
+                pod.fullName(),
+                victims.stream().map(Pod::fullName).toList());
+        victims.forEach(victim -> evict(victim, victim.grace(), Preemption.REASON));
+        preemptions.add(pod, victims);
     }
 
     private void reject(Pod pod, Wanted.Eviction why) {

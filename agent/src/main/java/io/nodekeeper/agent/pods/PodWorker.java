@@ -50,6 +50,9 @@ final class PodWorker {
     /** What the runtime shows counts only if it is newer than the last command. Monotonic ns. */
     private long freshAfter;
 
+    /** Whether the status is that of the pod's end, whatever is removed of it. */
+    private boolean settled;
+
     private boolean busy;
     private boolean again;
     private boolean finished;
@@ -141,6 +144,11 @@ final class PodWorker {
         if (isActive()) {
             want(wanted.evicted(grace, why));
         }
+    }
+
+    /** From now on containers of a pod that has ended may be removed: its last status stays. */
+    void settle() {
+        settled = true;
     }
 
     /** The time has advanced. */
@@ -243,6 +251,9 @@ final class PodWorker {
     /** Of a pod whose containers are removed, the last status stays. */
     private void report(PodStatus observed, Decision decision, Map<String, ContainerHealth> health) {
         boolean ended = !wanted.run() || wanted.pod().isTerminal();
+        if (settled && wanted.pod().isTerminal()) {
+            return;
+        }
         boolean evicted = wanted.eviction().isPresent();
         boolean told = !evicted || writer.last(pod()).text("phase").equals(Pod.FAILED);
         if (ended && told && observed.containers().isEmpty() || !wanted.run() && !wanted.inApi() && !evicted) {

@@ -205,6 +205,10 @@ class ConfigFileTest {
                 staticPodURLHeader: {X-Who: [me]}
                 httpCheckFrequency: 0s
                 evictionMaxPodGracePeriod: 30
+                imageGCHighThresholdPercent: 90
+                imageGCLowThresholdPercent: 70
+                imageMinimumGCAge: 1m
+                imageMaximumGCAge: 24h
                 """).pods();
 
         assertThat(pods)
@@ -220,7 +224,15 @@ class ConfigFileTest {
                                 Map.of("X-Who", List.of("me")),
                                 Duration.ofSeconds(20)),
                         Duration.ofSeconds(30),
-                        CgroupConfig.DEFAULT));
+                        CgroupConfig.DEFAULT,
+                        new ImageGcConfig(90, 70, Duration.ofMinutes(1), Duration.ofHours(24))));
+        assertThatThrownBy(() -> parse("imageGCHighThresholdPercent: 101\nimageGCLowThresholdPercent: 85\n"
+                        + "imageMinimumGCAge: 1h\nimageMaximumGCAge: 1h"))
+                .hasMessageContaining("imageGCHighThresholdPercent must be a percentage from 0 to 100, got 101")
+                .hasMessageContaining("imageGCLowThresholdPercent must be less than imageGCHighThresholdPercent,"
+                        + " which is 85, got 85")
+                .hasMessageContaining("imageMaximumGCAge must be 0, or greater than imageMinimumGCAge, which is 1h0m0s,"
+                        + " got 1h0m0s");
         assertThat(parse("maxPods: 1").pods()).isEqualTo(PodConfig.DEFAULT);
         assertThatThrownBy(() -> parse("podLogsDir: logs\nclusterDNS: [kube-dns]\nstaticPodURL: here\n"
                         + "fileCheckFrequency: 1ms\nstaticPodURLHeader: {a: b}"))
@@ -351,9 +363,9 @@ class ConfigFileTest {
                     .toList();
         }
         assertThat(fields)
-                .hasSize(69)
+                .hasSize(65)
                 .doesNotHaveDuplicates()
-                .contains("imageGCHighThresholdPercent", "volumePluginDir");
+                .contains("imageServiceEndpoint", "volumePluginDir");
         String yaml = fields.stream().map(field -> field + ": 1\n").collect(Collectors.joining());
         AgentConfigBuilder builder = new AgentConfigBuilder("n1");
 

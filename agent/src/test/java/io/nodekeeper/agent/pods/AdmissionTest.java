@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
@@ -18,6 +19,10 @@ class AdmissionTest {
     private static final JsonObject ALLOCATABLE =
             Json.parseObject("{\"cpu\": \"2\", \"memory\": \"1Gi\", \"ephemeral-storage\": \"10Gi\"}");
 
+    private static final Node NODE = new Node(Json.parseObject("""
+            {"metadata": {"name": "n1", "labels": {"disk": "fast", "cores": "8"}},
+             "spec": {"taints": [{"key": "repair", "effect": "NoExecute"}, {"key": "busy", "effect": "NoSchedule"}]}}"""));
+
     private static Pod pod(String requests, String spec) {
         return new Pod(Json.parseObject("""
                 {"spec": {"containers": [{"name": "c", "resources": {"requests": {%s}}}]%s}}
@@ -29,10 +34,21 @@ class AdmissionTest {
     }
 
     private static String reason(Set<Pressure> pressures, Pod pod, Pod... active) {
-        return new Admission(110, ALLOCATABLE, pressures, false)
-                .refusal(pod, false, List.of(active))
-                .map(why -> why.reason() + ": " + why.message())
-                .orElse("");
+        return verdict(new Admission(110, ALLOCATABLE, Optional.empty(), pressures, false), pod, false, active);
+    }
+
+    private static String onNode(Pod pod, boolean isStatic, Pod... active) {
+        return verdict(
+                new Admission(110, ALLOCATABLE, Optional.of(NODE), Set.of(Pressure.DISK), false), pod, isStatic, active);
+    }
+
+    private static String verdict(Admission admission, Pod pod, boolean isStatic, Pod... active) {
+        return switch (admission.judge(pod, isStatic, List.of(active), List.of(active))) {
+            case Admission.Verdict.Admitted admitted -> "";
+            case Admission.Verdict.Refused(Wanted.Eviction why) -> why.reason() + ": " + why.message();
+            case Admission.Verdict.Preempts(List<Pod> victims) ->
+                "ends " + victims.stream().map(Pod::name).toList();
+        };
     }
 
     @Test
@@ -52,8 +68,10 @@ class AdmissionTest {
 
     @Test
     void shouldLimitNothingWhoseAmountIsNotKnown() {
-        assertThat(new Admission(110, JsonObject.EMPTY, Set.of(), false)
-                        .refusal(pod("\"cpu\": \"1000\""), false, List.of()))
+        assertThat(verdict(
+                        new Admission(110, JsonObject.EMPTY, Optional.empty(), Set.of(), false),
+                        pod("\"cpu\": \"1000\""),
+                        false))
                 .isEmpty();
     }
 
@@ -94,20 +112,121 @@ class AdmissionTest {
     }
 
     @Test
-    void shouldTakeEachStaticPod() {
-        Optional<Wanted.Eviction> refusal = new Admission(110, ALLOCATABLE, Set.of(Pressure.DISK), false)
-                .refusal(pod("\"cpu\": \"100\""), true, List.of());
+    void shouldTakeStaticPodsUnderPressure() {
+        assertThat(onNode(pod("\"cpu\": \"1\""), true)).isEmpty();
+        assertThat(onNode(pod("\"cpu\": \"1\""), false)).startsWith("Evicted: ");
+    }
 
-        assertThat(refusal).isEmpty();
+    @Test
+    void shouldTakeOnlyWhatSelectsTheNode() {
+        String refused =
+                "NodeAffinity: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector";
+
+        assertThat(onNode(pod("", ", \"nodeSelector\": {\"disk\": \"fast\"}"), true)).isEmpty();
+        assertThat(onNode(pod("", ", \"nodeSelector\": {\"disk\": \"slow\"}"), true)).isEqualTo(refused);
+        assertThat(onNode(affine("{\"key\": \"disk\", \"operator\": \"In\", \"values\": [\"fast\"]}"), true))
+                .isEmpty();
+        assertThat(onNode(affine("{\"key\": \"disk\", \"operator\": \"NotIn\", \"values\": [\"fast\"]}"), true))
+                .isEqualTo(refused);
+        assertThat(onNode(affine("{\"key\": \"cores\", \"operator\": \"Gt\", \"values\": [\"7\"]}"), true))
+                .isEmpty();
+        assertThat(onNode(affine("{\"key\": \"cores\", \"operator\": \"Lt\", \"values\": [\"8\"]}"), true))
+                .isEqualTo(refused);
+        assertThat(onNode(affine("{\"key\": \"gpu\", \"operator\": \"DoesNotExist\"}"), true))
+                .isEmpty();
+        // A term without requirements selects nothing.
+        assertThat(onNode(affine(""), true)).isEqualTo(refused);
+        // What is not known refuses nothing.
+        assertThat(reason(Set.of(), pod("", ", \"nodeSelector\": {\"disk\": \"slow\"}")))
+                .isEmpty();
+    }
+
+    private static Pod affine(String expression) {
+        return pod("", """
+                , "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+                  {"nodeSelectorTerms": [{"matchExpressions": [%s]}]}}}""".formatted(expression));
+    }
+
+    @Test
+    void shouldRefuseAPodOfTheApiThatDoesNotTolerateAnExecutionTaint() {
+        Admission admission = new Admission(110, ALLOCATABLE, Optional.of(NODE), Set.of(), false);
+
+        assertThat(verdict(admission, pod(""), false))
+                .isEqualTo("TaintToleration: Predicate TaintToleration failed: node(s) had taints that the pod didn't"
+                        + " tolerate");
+        assertThat(verdict(admission, pod("", tolerations("{\"key\": \"repair\", \"operator\": \"Exists\"}")), false))
+                .isEmpty();
+        assertThat(verdict(admission, pod(""), true)).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseAPodWhosePortOfTheHostIsTaken() {
+        String refused = "NodePorts: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod"
+                + " ports";
+        Pod web = ported("{\"hostPort\": 80, \"containerPort\": 1}", false);
+
+        assertThat(reason(Set.of(), web, ported("{\"hostPort\": 80, \"containerPort\": 2}", false)))
+                .isEqualTo(refused);
+        assertThat(reason(Set.of(), web, ported("{\"containerPort\": 80}", true))).isEqualTo(refused);
+        assertThat(reason(Set.of(), web, ported("{\"containerPort\": 80}", false))).isEmpty();
+        assertThat(reason(Set.of(), web, ported("{\"hostPort\": 80, \"protocol\": \"UDP\"}", false)))
+                .isEmpty();
+        assertThat(reason(Set.of(), web, ported("{\"hostPort\": 80, \"hostIP\": \"10.0.0.1\"}", false)))
+                .isEqualTo(refused);
+        assertThat(reason(
+                        Set.of(),
+                        ported("{\"hostPort\": 80, \"hostIP\": \"10.0.0.2\"}", false),
+                        ported("{\"hostPort\": 80, \"hostIP\": \"10.0.0.1\"}", false)))
+                .isEmpty();
+    }
+
+    private static Pod ported(String port, boolean hostNetwork) {
+        return new Pod(Json.parseObject("""
+                {"spec": {"hostNetwork": %s, "containers": [{"name": "c", "ports": [%s]}]}}
+                """.formatted(hostNetwork, port)));
+    }
+
+    @Test
+    void shouldEndTheFewestAndLeastGuaranteedPodsForACriticalOne() {
+        Pod critical = pod("\"cpu\": \"1500m\"", ", \"priority\": 2000000000");
+        Pod idle = named("idle", "", "");
+        Pod small = named("small", "\"cpu\": \"300m\"", "");
+        Pod large = named("large", "\"cpu\": \"900m\"", "");
+        Pod sure = named("sure", "\"cpu\": \"500m\", \"memory\": \"1Mi\"", "\"cpu\": \"500m\", \"memory\": \"1Mi\"");
+        Pod system = new Pod(named("system", "\"cpu\": \"300m\"", "")
+                .json()
+                .update("spec", spec -> spec.with("priority", Json.parse("2000000001"))));
+
+        // 1,200 of 2,000 are missing 700.
+        assertThat(reason(Set.of(), critical, idle, small, large)).isEqualTo("ends [large]");
+        // 700 are missing, and all but the guaranteed one have 300.
+        assertThat(reason(Set.of(), pod("\"cpu\": \"1900m\"", ", \"priority\": 2000000000"), small, sure))
+                .isEqualTo("ends [small, sure]");
+        assertThat(verdict(
+                        new Admission(110, ALLOCATABLE, Optional.empty(), Set.of(), false),
+                        pod("\"cpu\": \"1500m\""),
+                        true,
+                        large))
+                .isEqualTo("ends [large]");
+        assertThat(reason(Set.of(), pod("\"cpu\": \"1900m\"", ", \"priority\": 2000000000"), system))
+                .isEqualTo("UnexpectedAdmissionError: Unexpected error while attempting to recover from admission"
+                        + " failure: preemption: error finding a set of pods to preempt: no set of running pods found"
+                        + " to reclaim resources: [(res: cpu, q: 200), ]");
+        assertThat(reason(Set.of(), pod("\"cpu\": \"1500m\""), large)).startsWith("OutOfcpu: ");
+    }
+
+    private static Pod named(String name, String requests, String limits) {
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "%s"},
+                 "spec": {"containers": [{"name": "c", "resources": {"requests": {%s}, "limits": {%s}}}]}}
+                """.formatted(name, requests, limits)));
     }
 
     @Test
     @Tag("A102")
     void shouldTakeNothingWhileTheMachineIsShutDown() {
-        Optional<Wanted.Eviction> refusal =
-                new Admission(110, ALLOCATABLE, Set.of(), true).refusal(pod(""), true, List.of());
-
-        assertThat(refusal)
-                .contains(new Wanted.Eviction("NodeShutdown", "Pod was rejected as the node is shutting down.", false));
+        assertThat(verdict(
+                        new Admission(110, ALLOCATABLE, Optional.empty(), Set.of(), true), pod(""), true))
+                .isEqualTo("NodeShutdown: Pod was rejected as the node is shutting down.");
     }
 }

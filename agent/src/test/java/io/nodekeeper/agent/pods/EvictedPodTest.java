@@ -6,6 +6,7 @@ import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.RuntimeCall;
 import java.time.Duration;
 import java.util.Optional;
@@ -92,6 +93,31 @@ class EvictedPodTest extends SimulatedNode {
         advance(20);
 
         assertThat(pods).isEmpty();
+    }
+
+    @Test
+    void shouldKeepTheStatusOfItsEndWhenContainersOfAPodThatHasEndedAreRemoved() {
+        add("job", "", ", \"restartPolicy\": \"Never\"");
+        add("web");
+        start(110);
+        advance(5);
+        String ended = runtime.calls().stream()
+                .filter(RuntimeCall.StartContainer.class::isInstance)
+                .map(call -> ((RuntimeCall.StartContainer) call).id())
+                .findFirst()
+                .orElseThrow();
+        runtime.container(ended, "uid-job", "app", ContainerState.EXITED);
+        advance(5);
+        assertThat(phase("job")).isEqualTo("Succeeded");
+        JsonObject before = status("job");
+
+        assertThat(manager().settled()).containsExactly("uid-job");
+        runtime.remove(ended);
+        advance(90);
+
+        assertThat(status("job")).isEqualTo(before);
+        assertThat(ready("web")).isEqualTo("True");
+        assertThat(manager().images()).containsExactly("app:1");
     }
 
     @Test

@@ -110,7 +110,7 @@ abstract class SimulatedNode {
                 new AtOnce(),
                 new HostDisk(new AtOnce()),
                 directory.resolve("resolv.conf"),
-                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), "", PodParent.NONE),
+                () -> NodeSettings.of("n1", node, directory.resolve("logs"), List.of(), "", PodParent.NONE),
                 ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
                 cgroups.map(files -> new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))));
         AtOnce disk = new AtOnce();
@@ -119,6 +119,7 @@ abstract class SimulatedNode {
                 pleg,
                 new Works(),
                 changed -> new PodSources(client, "n1", () -> node, manifests, disk::call, Randoms.seeded(1), changed),
+                () -> node,
                 maxPods,
                 pod -> false);
         agent = Optional.of(new Agent(pleg, manager));

@@ -8,6 +8,8 @@ import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -239,5 +241,38 @@ class StaticPodsTest extends SimulatedNode {
         advance(30);
 
         assertThat(phase(COPY)).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldEndOthersWhenThereIsTooLittleRoomAndStartOnceTheyHaveEnded() throws IOException {
+        node = Optional.of(new Node(Json.parseObject("""
+                {"metadata": {"name": "n1", "uid": "node-uid"}, "status": {"allocatable": {"cpu": "1"}}}""")));
+        add("large", "\"resources\": {\"requests\": {\"cpu\": \"800m\"}}", ", \"terminationGracePeriodSeconds\": 4");
+        add("small", "\"resources\": {\"requests\": {\"cpu\": \"100m\"}}", "");
+        start(110);
+        advance(3);
+        assertThat(ready("large")).isEqualTo("True");
+        runtime.delay("StopContainer", Duration.ofSeconds(5));
+
+        Files.writeString(file, """
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: web, namespace: shop}
+                spec:
+                  containers: [{name: app, image: "app:1", resources: {requests: {cpu: 700m}}}]
+                """);
+        advance(23);
+
+        assertThat(stored("large").object("status").text("reason")).isEqualTo("Preempting");
+        assertThat(stored("large").object("status").text("message"))
+                .isEqualTo("Preempted in order to admit critical pod");
+        assertThat(events).contains("large Warning Preempting Preempted in order to admit critical pod");
+        assertThat(ready("small")).isEqualTo("True");
+        advance(10);
+        assertThat(phase(COPY)).isEqualTo("Running");
+        List<String> calls = calls();
+        assertThat(calls.lastIndexOf("StartContainer")).isGreaterThan(calls.indexOf("StopContainer"));
+        // The room that it made is its own.
+        assertThat(stored("small").object("status").text("phase")).isEqualTo("Running");
     }
 }

@@ -7,6 +7,7 @@ import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.agent.stats.PodUse;
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * Ends pods while the node is short of something. In each round, which comes with each measurement of the node, pods beyond
  * their own limits of disk are ended first; if there is none, one pod is, for the most urgent shortage. The next one follows only
  * once nothing is left of it, or after its grace and {@link #CLEANED_UP}: what it used must be seen to be free first. What pods use is read
- * only in rounds that need it. Confined to its loop.
+ * only in rounds that need it. Before a pod ends for disk, what no pod needs is removed, and the node measured again. Confined to its loop.
  */
 public final class Evictions implements PressureListener {
     private static final Logger log = LoggerFactory.getLogger(Evictions.class);
@@ -38,7 +39,11 @@ public final class Evictions implements PressureListener {
     /** How often it looks. */
     private static final Duration LOOK = Duration.ofSeconds(1);
 
+    /** How long pods are spared while something else is removed and the node is measured. */
+    private static final Duration RECLAIM = Duration.ofSeconds(40);
+
     private final EvictablePods pods;
+    private final NodeReclaim reclaim;
     private final Function<Boolean, CompletableFuture<Map<String, PodUse>>> use;
     private final Duration longestGrace;
     private final Consumer<String> nodeEvent;
@@ -49,6 +54,7 @@ public final class Evictions implements PressureListener {
     /**
      * Evictions of {@code pods}.
      *
+     * @param reclaim frees disk before pods end for it
      * @param use reads what pods use; its argument is whether that on disk is needed
      * @param longestGrace of soft thresholds
      * @param nodeEvent records the message of an event {@code EvictionThresholdMet}
@@ -56,12 +62,14 @@ public final class Evictions implements PressureListener {
      */
     public Evictions(
             EvictablePods pods,
+            NodeReclaim reclaim,
             Function<Boolean, CompletableFuture<Map<String, PodUse>>> use,
             Duration longestGrace,
             Consumer<String> nodeEvent,
             Runnable measureAgain,
             Loop loop) {
         this.pods = pods;
+        this.reclaim = reclaim;
         this.use = use;
         this.longestGrace = longestGrace;
         this.nodeEvent = nodeEvent;
@@ -78,10 +86,39 @@ public final class Evictions implements PressureListener {
             return;
         }
         busy = true;
-        boolean disk = limits
-                || shortages.stream()
-                        .anyMatch(shortage -> !shortage.resource().equals("memory")
-                                && !shortage.resource().equals("pids"));
+        if (shortages.isEmpty() || !shortages.getFirst().isOfDisk()) {
+            read(shortages, limits);
+            return;
+        }
+        Shortage first = shortages.getFirst();
+        nodeEvent.accept("Attempting to reclaim " + first.resource());
+        Deadlines.within(loop, RECLAIM, "freeing disk without evictions", reclaim.reclaim(shortages))
+                .whenComplete((after, error) -> loop.execute(() -> reclaimed(first, limits, after, error)));
+    }
+
+    /** Pods end only for what is still short; what is not known ends none. */
+    private void reclaimed(
+            Shortage first, boolean limits, @Nullable List<Shortage> after, @Nullable Throwable error) {
+        if (after == null) {
+            log.warn("The node is measured again before pods end: {}", error == null ? "" : Failures.text(error));
+            busy = false;
+            return;
+        }
+        List<Shortage> left = after.stream()
+                .filter(shortage -> shortage.threshold().equals(first.threshold()))
+                .toList();
+        if (left.isEmpty()) {
+            log.info("{} is no longer short; no pod has to end for it", first.resource());
+        }
+        if (left.isEmpty() && !limits) {
+            busy = false;
+        } else {
+            read(left, limits);
+        }
+    }
+
+    private void read(List<Shortage> shortages, boolean limits) {
+        boolean disk = limits || shortages.stream().anyMatch(Shortage::isOfDisk);
         use.apply(disk)
                 .whenComplete((known, error) -> loop.execute(() -> {
                     try {
@@ -131,7 +168,9 @@ public final class Evictions implements PressureListener {
     }
 
     private Optional<Pod> relieve(Shortage shortage, List<Pod> active, Map<String, PodUse> known) {
-        nodeEvent.accept("Attempting to reclaim " + shortage.resource());
+        if (!shortage.isOfDisk()) {
+            nodeEvent.accept("Attempting to reclaim " + shortage.resource());
+        }
         PodRanking ranking = PodRanking.of(shortage, known);
         Optional<Pod> first = ranking.first(active);
         first.ifPresentOrElse(

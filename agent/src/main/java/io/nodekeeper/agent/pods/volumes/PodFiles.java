@@ -13,10 +13,14 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The files of pods, in the kubelet's layout: {@code ROOT/pods/UID} with {@code volumes}, {@code volume-subpaths} and {@code
@@ -28,6 +32,9 @@ public final class PodFiles {
     private static final int PRIVATE_DIRECTORY = 0750;
     /** Directory and set-group-id: files in it get its group. */
     private static final int SET_GROUP = 02770;
+
+    /** The directory with a pod's logs: namespace, name and UID. */
+    private static final Pattern LOGS = Pattern.compile("[-a-z0-9]+_[-.a-z0-9]+_([-0-9a-zA-Z]+)");
 
     private final Path pods;
     private final Path logs;
@@ -164,12 +171,18 @@ public final class PodFiles {
         }
     }
 
-    /** The UIDs of the pods that have a directory. */
+    /** The UIDs of the pods that have a directory, or one for logs. */
     public List<String> uids() throws IOException {
-        List<String> uids = new ArrayList<>();
+        Set<String> uids = new LinkedHashSet<>();
         PodDirectories.children(pods)
                 .forEach(path -> uids.add(path.getFileName().toString()));
-        return uids;
+        PodDirectories.children(logs).forEach(path -> {
+            Matcher name = LOGS.matcher(path.getFileName().toString());
+            if (name.matches()) {
+                uids.add(name.group(1));
+            }
+        });
+        return List.copyOf(uids);
     }
 
     /** Work that hung until it was given up must not make files of a pod that is removed meanwhile. */

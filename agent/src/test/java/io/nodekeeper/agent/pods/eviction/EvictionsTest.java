@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -40,6 +41,9 @@ class EvictionsTest {
     private final List<Boolean> reads = new ArrayList<>();
     private CompletableFuture<Map<String, PodUse>> answer = CompletableFuture.completedFuture(use);
     private int measurements;
+    private int reclaims;
+    private Function<List<Shortage>, CompletableFuture<List<Shortage>>> reclaim =
+            CompletableFuture::completedFuture;
 
     private final EvictablePods pods = new EvictablePods() {
         @Override
@@ -65,6 +69,10 @@ class EvictionsTest {
 
     private final Evictions evictions = new Evictions(
             pods,
+            shortages -> {
+                reclaims++;
+                return reclaim.apply(shortages);
+            },
             disk -> {
                 reads.add(disk);
                 return answer;
@@ -239,6 +247,59 @@ class EvictionsTest {
         round(shortage(EvictionSignal.NODEFS_INODES_FREE, "5%", 1));
 
         assertThat(reads).containsExactly(false, true);
+    }
+
+    @Test
+    void shouldEvictNobodyIfWhatNoPodNeedsWasEnough() {
+        pod("web", 0, "", 10);
+        reclaim = shortages -> CompletableFuture.completedFuture(List.of());
+
+        round(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1));
+
+        assertThat(reclaims).isEqualTo(1);
+        assertThat(evicted).isEmpty();
+        assertThat(reads).isEmpty();
+        assertThat(nodeEvents).containsExactly("Attempting to reclaim ephemeral-storage");
+    }
+
+    @Test
+    @Tag("A95")
+    void shouldEvictForWhatIsMeasuredAfterThat() {
+        pod("web", 0, "", 10);
+        reclaim = shortages -> CompletableFuture.completedFuture(
+                List.of(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 5 * MI)));
+
+        round(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", MI));
+
+        assertThat(evicted).hasSize(1).first().asString().contains(", available: 5Mi. ");
+        assertThat(nodeEvents).hasSize(1);
+    }
+
+    @Test
+    @Tag("A98")
+    void shouldEvictNobodyWhileTheNodeIsNotMeasuredAfterThat() {
+        pod("web", 0, "", 10);
+        reclaim = shortages -> new CompletableFuture<>();
+
+        round(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1));
+        time.advance(Duration.ofSeconds(39));
+        round(memory());
+        assertThat(evicted).isEmpty();
+
+        // It does not hang longer than 40 s, and then the next round has its turn.
+        time.advance(Duration.ofSeconds(2));
+        assertThat(evicted).isEmpty();
+        round(memory());
+        assertThat(evicted).hasSize(1);
+    }
+
+    @Test
+    void shouldRemoveNothingForMemory() {
+        pod("web", 0, "", 10);
+
+        round(memory());
+
+        assertThat(reclaims).isZero();
     }
 
     @Test

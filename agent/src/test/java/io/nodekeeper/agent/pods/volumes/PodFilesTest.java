@@ -59,6 +59,17 @@ class PodFilesTest {
     }
 
     @Test
+    void shouldFindPodsOfWhichOnlyLogsAreLeft() throws Exception {
+        files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u1"), NOTHING);
+        Files.createDirectories(directory.resolve("logs/shop_web_u1/app"));
+        Files.createDirectories(directory.resolve("logs/shop_old.web_u3/app"));
+        Files.createDirectories(directory.resolve("logs/other"));
+        Files.createDirectories(directory.resolve("logs/a_b_.."));
+
+        assertThat(files.uids()).containsExactly("u1", "u3");
+    }
+
+    @Test
     void shouldRemoveEverythingOfOnePodAndFollowNoLink() throws Exception {
         Path outside = Files.writeString(
                 Files.createDirectory(directory.resolve("host")).resolve("file"), "stays");
