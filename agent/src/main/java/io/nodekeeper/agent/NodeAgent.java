@@ -3,6 +3,7 @@ package io.nodekeeper.agent;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigException;
+import io.nodekeeper.agent.config.ConfigView;
 import io.nodekeeper.agent.config.ShutdownConfig;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.health.LoopMonitor;
@@ -11,6 +12,7 @@ import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.metrics.StartupTracker;
 import io.nodekeeper.agent.network.NetworkProbe;
+import io.nodekeeper.agent.nodeapi.KubeletPages;
 import io.nodekeeper.agent.nodeapi.NodeApi;
 import io.nodekeeper.agent.nodeapi.PodSource;
 import io.nodekeeper.agent.pages.AgentPages;
@@ -30,6 +32,7 @@ import io.nodekeeper.agent.shutdown.SystemdLogind;
 import io.nodekeeper.agent.stats.NodeStatistics;
 import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
@@ -93,6 +96,7 @@ public final class NodeAgent {
     private final Agent agent;
     private final NodeStatistics statistics;
     private final Path logsDirectory;
+    private final JsonObject configPage;
     private final Optional<Evictions> evictions;
     private final ShutdownManager shutdown;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
@@ -120,6 +124,7 @@ public final class NodeAgent {
             throw new ConfigException(faults);
         }
         logsDirectory = config.pods().logsDirectory();
+        configPage = ConfigView.of(config);
         RandomGenerator random = Randoms.secure();
         transport = new HttpTransport(access);
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
@@ -277,7 +282,9 @@ public final class NodeAgent {
                     return watched.pleg().cache().get(uid).status();
                 }
             };
-            return new NodeApi(source, watched.calls(), logsDirectory, pages, logs::call, loop);
+            Pages all = new KubeletPages(
+                    pages, configPage, metrics::scrapeProbes, watched.statistics()::pods);
+            return new NodeApi(source, watched.calls(), logsDirectory, all, logs::call, loop);
         });
     }
 

@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsParameters;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.client.TestCertificates;
 import io.nodekeeper.client.config.Identity;
 import java.io.IOException;
