@@ -3,6 +3,7 @@ package io.nodekeeper.agent;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigException;
+import io.nodekeeper.agent.config.ConfigView;
 import io.nodekeeper.agent.config.ShutdownConfig;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.facts.Filesystem;
@@ -13,6 +14,7 @@ import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.metrics.StartupTracker;
 import io.nodekeeper.agent.network.NetworkProbe;
+import io.nodekeeper.agent.nodeapi.KubeletPages;
 import io.nodekeeper.agent.nodeapi.NodeApi;
 import io.nodekeeper.agent.nodeapi.PodSource;
 import io.nodekeeper.agent.pages.AgentPages;
@@ -34,6 +36,7 @@ import io.nodekeeper.agent.shutdown.SystemdLogind;
 import io.nodekeeper.agent.stats.NodeStatistics;
 import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
@@ -100,6 +103,7 @@ public final class NodeAgent {
     private final Path logsDirectory;
     private final EventRecorder events;
     private final String nodeName;
+    private final JsonObject configPage;
     private final Optional<Evictions> evictions;
     private final ShutdownManager shutdown;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
@@ -132,6 +136,7 @@ public final class NodeAgent {
         }
         nodeName = config.nodeName();
         logsDirectory = config.pods().logsDirectory();
+        configPage = ConfigView.of(config);
         RandomGenerator random = Randoms.secure();
         transport = new HttpTransport(access);
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
@@ -320,7 +325,9 @@ public final class NodeAgent {
                     return watched.pleg().cache().get(uid).status();
                 }
             };
-            return new NodeApi(source, watched.calls(), logsDirectory, pages, logs::call, loop);
+            Pages all = new KubeletPages(
+                    pages, configPage, metrics::scrapeProbes, watched.statistics()::pods);
+            return new NodeApi(source, watched.calls(), logsDirectory, all, logs::call, loop);
         });
     }
 

@@ -172,7 +172,8 @@ public class ApiException extends RuntimeException {
                 .put("status", "Failure")
                 .put("message", message)
                 .putUnlessEmpty("reason", reason);
-        if (!details.isEmpty()) {
+        // As in Kubernetes, also without anything to say: kubectl debug ends with a panic if it is missing.
+        if (!details.isEmpty() || reason.equals("NotFound")) {
             status.put("details", details);
         }
         return status.put("code", code).build();

@@ -26,6 +26,7 @@ import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.catalogue.UsageResources;
 import io.nodekeeper.apiserver.controllers.BuiltInRolesBootstrap;
 import io.nodekeeper.apiserver.controllers.EventExpiry;
 import io.nodekeeper.apiserver.controllers.NamespaceController;
@@ -38,16 +39,21 @@ import io.nodekeeper.apiserver.flowcontrol.FlowController;
 import io.nodekeeper.apiserver.kinds.NamespaceStrategy;
 import io.nodekeeper.apiserver.metrics.ServerMetrics;
 import io.nodekeeper.apiserver.negotiation.ProtobufResponses;
+import io.nodekeeper.apiserver.nodecalls.NodeProxy;
 import io.nodekeeper.apiserver.nodecalls.PodLog;
 import io.nodekeeper.apiserver.nodecalls.PodStream;
 import io.nodekeeper.apiserver.reads.ReadHandler;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.NodeCall;
+import io.nodekeeper.apiserver.request.NodeReader;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.routing.DocumentHandler;
 import io.nodekeeper.apiserver.routing.Health;
 import io.nodekeeper.apiserver.routing.Router;
+import io.nodekeeper.apiserver.usage.NodeUsage;
+import io.nodekeeper.apiserver.usage.UsageLists;
 import io.nodekeeper.apiserver.watches.WatchHandler;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.writes.WriteHandler;
@@ -95,6 +101,7 @@ public final class ApiServer {
     private final Health health;
     private final ServerMetrics metrics;
 
+    private final NodeUsage usage;
     private final FlowController flowControl;
     private final Router router;
     private final DocumentHandler documents;
@@ -170,6 +177,11 @@ public final class ApiServer {
         actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, clock, writes));
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
         actions.put(Resources.PODS.type().path() + "/log", new PodLog(store));
+        actions.put(Resources.NODES.type().path() + "/proxy", new NodeProxy(store));
+        usage = new NodeUsage(loop, workers);
+        UsageLists lists = new UsageLists(store, usage, clock, workers);
+        actions.put(UsageResources.NODE_USAGE.type().path() + "/", lists::nodes);
+        actions.put(UsageResources.POD_USAGE.type().path() + "/", lists::pods);
         for (String stream : List.of("exec", "attach", "portforward")) {
             actions.put(Resources.PODS.type().path() + "/" + stream, new PodStream(store));
         }
@@ -226,6 +238,11 @@ public final class ApiServer {
     public void switchGates(Map<String, Boolean> switches) {
         ApiServerFeature gate = ApiServerFeature.AUTHORIZE_NODE_WITH_SELECTORS;
         authorizer.nodesReadTheirOwn(switches.getOrDefault(gate.text(), gate.byDefault()));
+    }
+
+    /** Lets the server read what nodes use; before that it knows nothing of it. */
+    public void readNodes(NodeReader reader) {
+        usage.readWith(reader);
     }
 
     /** The server's metrics, as {@code /metrics} shows them. */
@@ -360,6 +377,13 @@ public final class ApiServer {
     }
 
     private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
+        if (!request.header(NodeCall.RELAYED).isEmpty()) {
+            throw new ApiException(
+                    403,
+                    "Forbidden",
+                    "this request comes from an API server that takes this server for a node; check the addresses in the"
+                            + " status of its nodes");
+        }
         User user = authorized(request, info, trail);
         return flowControl.dispatch(user, info, request, () -> serve(user, request, info));
     }

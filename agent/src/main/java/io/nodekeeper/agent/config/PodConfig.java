@@ -44,6 +44,6 @@ public record PodConfig(
     /** The same with other cgroups. */
     PodConfig with(CgroupConfig other) {
         return new PodConfig(
-                logsDirectory, clusterDns, clusterDomain, resolvConf, staticPods, evictionMaxGrace, other);
+                logsDirectory, clusterDns, clusterDomain, resolvConf, staticPods, evictionMaxGrace, other, imageGc);
     }
 }

@@ -41,6 +41,11 @@ public enum EvictionSignal {
         this.pressure = pressure;
     }
 
+    /** Its name in thresholds. */
+    public String text() {
+        return text;
+    }
+
     /** The condition that a met threshold raises. */
     public Pressure pressure() {
         return pressure;

@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * The agent's Prometheus metrics: under the kubelet's names where it has one, as {@code nodekeeper_agent_*}
@@ -274,9 +275,18 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
 
     /** All metrics in Prometheus' text format, UTF-8. */
     public byte[] scrape() {
+        return scrape(name -> true);
+    }
+
+    /** The counts of probes in the same format; without samples while no probe has run. */
+    public byte[] scrapeProbes() {
+        return scrape(name -> name.startsWith("prober_"));
+    }
+
+    private byte[] scrape(Predicate<String> names) {
         ByteArrayOutputStream out = new ByteArrayOutputStream(16_384);
         try {
-            PrometheusTextFormatWriter.create().write(out, registry.scrape());
+            PrometheusTextFormatWriter.create().write(out, registry.scrape(names));
         } catch (IOException e) {
             throw new UncheckedIOException("writing metrics to memory", e);
         }

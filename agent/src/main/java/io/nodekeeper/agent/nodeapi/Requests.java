@@ -13,7 +13,17 @@ import java.util.Set;
 
 /** Reads requests to the node's API: paths, parameters and rights are the kubelet's. Pure. */
 public final class Requests {
-    private static final Set<String> PAGES = Set.of("/healthz", "/metrics", "/metrics/resource", "/stats/summary");
+    private static final Set<String> PAGES = Set.of(
+            "/healthz",
+            "/healthz/ping",
+            "/healthz/log",
+            "/healthz/syncloop",
+            "/metrics",
+            "/metrics/resource",
+            "/metrics/probes",
+            "/stats/summary",
+            "/configz",
+            "/runningpods/");
     private static final Set<String> METHODS = Set.of("GET", "POST");
     /** The most ports of one request; more than a pod has. */
     private static final int PORTS = 100;

@@ -68,8 +68,6 @@ public final class PodAssembly {
     private static final Duration PERIOD = Duration.ofSeconds(1);
     /** Threads for the node's own files. Each pod needs a few ms of them; paths of the host have others. */
     private static final int WORKERS = 4;
-
-    private static final Logger log = LoggerFactory.getLogger(PodAssembly.class);
     /** How often it is noted which images are in use; the runtime is not asked for it. */
     private static final Duration IMAGE_USE = Duration.ofSeconds(10);
     /** How long pods are spared while something else is removed. Some GB of images are removed within seconds. */

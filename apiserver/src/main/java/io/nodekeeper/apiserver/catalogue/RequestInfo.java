@@ -19,6 +19,7 @@ import java.util.Optional;
 public record RequestInfo(String verb, String path, Optional<RequestTarget> resource, Optional<Resource> known) {
 
     private static final String WATCH = "watch";
+    private static final String PROXY = "proxy";
 
     public static RequestInfo of(String method, String path, boolean watch) {
         List<String> parts = parts(path);
@@ -54,12 +55,19 @@ public record RequestInfo(String verb, String path, Optional<RequestTarget> reso
                 rest.getFirst(),
                 namespace,
                 rest.size() > 1 ? rest.get(1) : "",
-                rest.size() > 2 ? String.join("/", rest.subList(2, rest.size())) : "");
+                rest.size() > 2 ? subresource(rest) : "");
         return new RequestInfo(
                 prefixed ? WATCH : verb(method, target.name().isEmpty(), watch),
                 path,
                 Optional.of(target),
                 Resources.find(target));
+    }
+
+    /** The rest of the path; for a node's proxy only its name, because what follows is a path of the node's API. */
+    private static String subresource(List<String> rest) {
+        return rest.getFirst().equals("nodes") && rest.get(2).equals(PROXY)
+                ? PROXY
+                : String.join("/", rest.subList(2, rest.size()));
     }
 
     /** The parts of the path between slashes, without empty ones. */

@@ -22,7 +22,14 @@ import java.util.stream.Stream;
 public final class Resources {
     public static final Resource NODES = Resource.stored(ResourceType.NODES, "minions")
             .shortNames("no")
-            .subresources(Subresource.status("Node"))
+            .subresources(
+                    Subresource.status("Node"),
+                    new Subresource(
+                            "proxy",
+                            "",
+                            "",
+                            "NodeProxyOptions",
+                            List.of("create", "delete", "get", "patch", "update")))
             .strategy(new NodeStrategy())
             .fields(Map.of(
                     "spec.unschedulable",
@@ -91,7 +98,7 @@ public final class Resources {
 
     /** All resources: those of node health, those that its clients also use, and those of authorization. */
     public static final List<Resource> ALL = Stream.of(
-                    List.of(NODES, PODS, EVENTS, NAMESPACES, LEASES), ClusterResources.ALL, AccessResources.ALL)
+                    List.of(NODES, PODS, EVENTS, NAMESPACES, LEASES), ClusterResources.ALL, AccessResources.ALL, UsageResources.ALL)
             .flatMap(List::stream)
             .toList();
 

@@ -90,7 +90,7 @@ final class OpenApiPaths {
         }
         paths.put(collection, many.build(type.namespaced() ? List.of("namespace") : List.of()));
         List<String> place = type.namespaced() ? List.of("name", "namespace") : List.of("name");
-        if (resource.isStored()) {
+        if (resource.isStored() || resource.verbs().contains("get")) {
             JsonObject one =
                     one(resource, schemas.of(resource), resource.verbs()).build(place);
             paths.put(collection + "/{name}", one);

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.netty;
 
+import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.time.Clock;
 import java.net.InetSocketAddress;
 import java.time.Duration;

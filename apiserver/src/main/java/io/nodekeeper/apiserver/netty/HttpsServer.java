@@ -21,6 +21,8 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
+import io.nodekeeper.apiserver.netty.nodes.NodeReads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -69,6 +71,7 @@ public final class HttpsServer {
         acceptors = new MultiThreadIoEventLoopGroup(1, io);
         // One thread per processor; more threads only compete (measured).
         workers = new MultiThreadIoEventLoopGroup(Runtime.getRuntime().availableProcessors(), io);
+        server.readNodes(new NodeReads(workers, serverContext::nodes));
         channel = new ServerBootstrap()
                 .group(acceptors, workers)
                 .channel(epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class)

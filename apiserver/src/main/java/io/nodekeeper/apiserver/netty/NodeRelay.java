@@ -16,6 +16,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.NodeCall;
 import io.nodekeeper.client.relay.Relay;
@@ -85,10 +86,16 @@ final class NodeRelay implements RelayListener {
 
     private void connect(HttpRequest client, NodeIdentity.Tls tls) {
         NodeCall call = relayed.call();
-        FullHttpRequest request =
-                new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, client.method(), call.target(), Unpooled.EMPTY_BUFFER);
+        byte[] body = call.passed().map(NodeCall.Passed::body).orElse(new byte[0]);
+        FullHttpRequest request = new DefaultFullHttpRequest(
+                HttpVersion.HTTP_1_1, client.method(), call.target(), Unpooled.wrappedBuffer(body));
+        call.passed().ifPresent(passed -> passed.headers().forEach((name, value) -> request.headers()
+                .set(name, value)));
         String host = call.host().contains(":") ? "[" + call.host() + "]" : call.host();
-        request.headers().set(HttpHeaderNames.HOST, host + ":" + call.port()).set(HttpHeaderNames.CONTENT_LENGTH, 0);
+        request.headers()
+                .set(HttpHeaderNames.HOST, host + ":" + call.port())
+                .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
+                .set(NodeCall.RELAYED, "1");
         if (call.upgrade()) {
             UpgradeHeaders.copy(client.headers(), request.headers());
         } else {
@@ -98,7 +105,8 @@ final class NodeRelay implements RelayListener {
                 new InetSocketAddress(InetAddress.ofLiteral(call.host()), call.port()),
                 Optional.of(tls.context(call.verified())),
                 Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class);
-        Relay begun = Relay.start(context, node, request, call.upgrade(), this);
+        Relay begun = Relay.start(
+                context, node, request, call.upgrade(), call.passed().isPresent(), this);
         relay = Optional.of(begun);
         serverContext.relaying(begun);
     }
@@ -137,11 +145,16 @@ final class NodeRelay implements RelayListener {
 
     @Override
     public void begin(HttpResponse head) {
-        HttpResponse out = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
+        HttpResponseStatus status = relayed.call().passed().isPresent() ? head.status() : HttpResponseStatus.OK;
+        HttpResponse out = new DefaultHttpResponse(HttpVersion.HTTP_1_1, status);
         answers.headers(out.headers(), relayed);
-        out.headers()
-                .set(HttpHeaderNames.CONTENT_TYPE, head.headers().get(HttpHeaderNames.CONTENT_TYPE, "text/plain"))
-                .set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        boolean isEmpty = status.code() == HttpResponseStatus.NO_CONTENT.code()
+                || status.code() == HttpResponseStatus.NOT_MODIFIED.code();
+        if (!isEmpty) {
+            out.headers()
+                    .set(HttpHeaderNames.CONTENT_TYPE, head.headers().get(HttpHeaderNames.CONTENT_TYPE, "text/plain"))
+                    .set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        }
         context.channel().config().setAutoRead(true);
         context.writeAndFlush(out);
     }

@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import io.netty.util.concurrent.EventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.client.relay.Relay;
 import java.util.Map;

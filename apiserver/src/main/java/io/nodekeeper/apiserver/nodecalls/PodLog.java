@@ -54,7 +54,13 @@ public final class PodLog implements Action {
             return new ApiResponse.Relayed(
                     200,
                     Map.of(),
-                    new NodeCall(found.host(), found.port(), asked.target(), false, verified, user.name()),
+                    new NodeCall(
+                            found.address().host(),
+                            found.address().port(),
+                            asked.target(),
+                            false,
+                            verified,
+                            user.name()),
                     () -> {});
         });
     }

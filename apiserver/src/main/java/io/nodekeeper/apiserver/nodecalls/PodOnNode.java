@@ -9,16 +9,10 @@ import io.nodekeeper.store.Store;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** A pod, its containers, and where its node's API is. Immutable. */
 record PodOnNode(JsonObject pod, Optional<JsonObject> node) {
-    /** The kubelet's port, for a node that does not say. */
-    private static final long PORT = 10_250;
-    /** An address as nodes write it; a name would need DNS, whose answers may change. */
-    private static final Pattern ADDRESS = Pattern.compile("[0-9.]{7,15}|[0-9A-Fa-f:.]{2,45}");
-
     private static final List<String> CONTAINERS = List.of("containers", "initContainers", "ephemeralContainers");
 
     /**
@@ -77,29 +71,10 @@ record PodOnNode(JsonObject pod, Optional<JsonObject> node) {
         return "[" + String.join(" ", names) + "]";
     }
 
-    /** The node's address: its InternalIP, else its ExternalIP. */
-    String host() {
-        List<JsonObject> addresses =
-                node.orElseThrow().object("status").array("addresses").objects().toList();
-        return Stream.of("InternalIP", "ExternalIP")
-                .flatMap(type -> addresses.stream()
-                        .filter(address -> address.text("type").equals(type))
-                        .map(address -> address.text("address")))
-                .filter(address -> ADDRESS.matcher(address).matches())
-                .findFirst()
-                .orElseThrow(() -> ApiException.badRequest("pod " + name() + " cannot be reached: the status of node "
-                        + node.get().object("metadata").text("name")
-                        + " has no address of type InternalIP or ExternalIP"));
-    }
-
-    /** The port of the node's API. */
-    int port() {
-        long port = node.orElseThrow()
-                .object("status")
-                .object("daemonEndpoints")
-                .object("kubeletEndpoint")
-                .number("Port")
-                .orElse(PORT);
-        return port > 0 && port <= 65_535 ? (int) port : (int) PORT;
+    /** Where the node's API is. */
+    NodeAddress address() {
+        return NodeAddress.of(node.orElseThrow())
+                .orElseThrow(() -> NodeAddress.unknown(
+                        "pod " + name(), node.get().object("metadata").text("name")));
     }
 }

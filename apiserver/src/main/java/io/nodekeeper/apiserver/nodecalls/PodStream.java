@@ -42,7 +42,13 @@ public final class PodStream implements Action {
             return new ApiResponse.Relayed(
                     101,
                     Map.of(),
-                    new NodeCall(found.host(), found.port(), asked.target(), true, true, user.name()),
+                    new NodeCall(
+                            found.address().host(),
+                            found.address().port(),
+                            asked.target(),
+                            true,
+                            true,
+                            user.name()),
                     () -> {});
         });
     }

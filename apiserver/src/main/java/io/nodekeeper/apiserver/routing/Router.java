@@ -62,7 +62,8 @@ public final class Router {
             }
         }
         checkTarget(resource, target, info.verb());
-        Media media = Media.of(request, info.verb());
+        // A node answers its proxy's requests, in any form.
+        Media media = target.subresource().equals("proxy") ? Media.JSON : Media.of(request, info.verb());
         CompletableFuture<ApiResponse> answer = done(user, resource, target, request, info.verb(), media);
         return media.yaml() ? answer.thenApply(media::encoded) : answer;
     }

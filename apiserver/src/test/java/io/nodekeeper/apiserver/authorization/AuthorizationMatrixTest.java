@@ -90,7 +90,11 @@ class AuthorizationMatrixTest {
         }
 
         String root() {
-            return group().isEmpty() ? "/api/v1" : "/apis/" + group() + "/v1";
+            return group().isEmpty() ? "/api/v1" : "/apis/" + group() + "/" + version();
+        }
+
+        String version() {
+            return group().equals("metrics.k8s.io") ? "v1beta1" : "v1";
         }
 
         String collection() {
@@ -221,7 +225,7 @@ class AuthorizationMatrixTest {
             return verb.equals("get");
         }
         Resource resource = Resources.find(
-                        new RequestTarget(row.group(), "v1", row.plural(), row.namespace(), row.name(), ""))
+                        new RequestTarget(row.group(), row.version(), row.plural(), row.namespace(), row.name(), ""))
                 .orElseThrow();
         List<String> verbs = row.subresource().isEmpty()
                 ? resource.verbs()

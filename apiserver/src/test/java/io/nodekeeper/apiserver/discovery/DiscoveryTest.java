@@ -76,7 +76,10 @@ class DiscoveryTest {
                                 + "\"scope\":\"Cluster\",\"singularResource\":\"node\",\"verbs\":[\"create\",\"delete\","
                                 + "\"deletecollection\",\"get\",\"list\",\"patch\",\"update\",\"watch\"],\"shortNames\":[\"no\"],"
                                 + "\"subresources\":[{\"subresource\":\"status\",\"responseKind\":{\"group\":\"\","
-                                + "\"version\":\"v1\",\"kind\":\"Node\"},\"verbs\":[\"get\",\"patch\",\"update\"]}]}");
+                                + "\"version\":\"v1\",\"kind\":\"Node\"},\"verbs\":[\"get\",\"patch\",\"update\"]},"
+                                + "{\"subresource\":\"proxy\",\"responseKind\":{\"group\":\"\",\"version\":\"v1\","
+                                + "\"kind\":\"NodeProxyOptions\"},\"verbs\":[\"create\",\"delete\",\"get\","
+                                + "\"patch\",\"update\"]}]}");
         assertThat(lease.text("scope")).isEqualTo("Namespaced");
         assertThat(lease.object("responseKind").text("group")).isEqualTo("coordination.k8s.io");
         List<String> resources = server.get("/api/v1")

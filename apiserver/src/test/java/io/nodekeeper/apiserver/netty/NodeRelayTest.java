@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsParameters;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.client.TestCertificates;
 import io.nodekeeper.client.config.Identity;
 import java.io.IOException;
@@ -120,6 +121,67 @@ class NodeRelayTest {
         assertThat(Json.parseObject(response.body().getBytes(StandardCharsets.UTF_8)))
                 .satisfies(body -> assertThat(body.text("reason")).isEqualTo(reason))
                 .satisfies(body -> assertThat(body.text("message")).isEqualTo(message));
+    }
+
+    @ParameterizedTest
+    @EnumSource(HttpClient.Version.class)
+    void throughTheProxyRequestAndAnswerAreThoseOfClientAndNode(HttpClient.Version version) throws Exception {
+        TransportServer server = server(version);
+        node(server, exchange -> {
+            String said = exchange.getRequestMethod() + " " + exchange.getRequestURI() + " "
+                    + exchange.getRequestHeaders().getFirst("Content-Type") + " "
+                    + exchange.getRequestHeaders().containsKey("Cookie") + " "
+                    + text(exchange.getRequestBody().readAllBytes());
+            byte[] body = said.getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", "text/x-own");
+            exchange.getResponseHeaders().set("Set-Cookie", "a=b");
+            exchange.sendResponseHeaders(418, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+
+        HttpResponse<String> response = server.client()
+                .send(
+                        server.request("/api/v1/nodes/n1/proxy/containerLogs/default/web/c?x=%2F")
+                                .header("Content-Type", "text/y")
+                                .header("Cookie", "secret")
+                                .PUT(HttpRequest.BodyPublishers.ofString("body"))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+
+        assertThat(response.body()).isEqualTo("PUT /containerLogs/default/web/c?x=%2F text/y false body");
+        assertThat(response.statusCode()).isEqualTo(418);
+        assertThat(response.headers().firstValue("Content-Type")).contains("text/x-own");
+        assertThat(response.headers().firstValue("Set-Cookie")).isEmpty();
+        assertThat(server.get("/healthz").body()).isEqualTo("ok");
+    }
+
+    @Test
+    void anAnswerWithoutABodyAndARedirectArePassedOnUnfollowed() throws Exception {
+        TransportServer server = server(HttpClient.Version.HTTP_1_1);
+        node(server, exchange -> {
+            boolean moved = "moved".equals(exchange.getRequestURI().getQuery());
+            exchange.getResponseHeaders().set("Location", "https://169.254.169.254/");
+            exchange.sendResponseHeaders(moved ? 302 : 204, -1);
+            exchange.close();
+        });
+        String uri = "/api/v1/nodes/n1/proxy/containerLogs/default/web/c";
+
+        assertThat(server.get(uri).statusCode()).isEqualTo(204);
+        HttpResponse<String> moved = server.get(uri + "?moved");
+        assertThat(moved.statusCode()).isEqualTo(302);
+        assertThat(moved.headers().firstValue("Location")).isEmpty();
+    }
+
+    @Test
+    void theServerIsNoNodeOfItsOwn() throws Exception {
+        TransportServer server = server(HttpClient.Version.HTTP_1_1);
+        place(server, server.https.port());
+
+        HttpResponse<String> response = server.get("/api/v1/nodes/n1/proxy/api/v1/secrets");
+
+        assertThat(response.statusCode()).isEqualTo(403);
+        assertThat(response.body()).contains("takes this server for a node");
     }
 
     @Test

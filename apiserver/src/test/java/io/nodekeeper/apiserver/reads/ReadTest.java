@@ -83,7 +83,7 @@ class ReadTest {
         assertThat(resource.json())
                 .hasToString(
                         "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
-                                + "\"message\":\"the server could not find the requested resource\",\"reason\":\"NotFound\",\"code\":404}");
+                                + "\"message\":\"the server could not find the requested resource\",\"reason\":\"NotFound\",\"details\":{},\"code\":404}");
     }
 
     @Test

@@ -57,7 +57,9 @@ class TypesTest {
     private final TestServer server = new TestServer();
 
     static Stream<Named<Resource>> kinds() {
-        return Resources.ALL.stream().map(resource -> Named.of(resource.type().qualifiedName(), resource));
+        return Resources.ALL.stream()
+                .filter(resource -> resource.verbs().contains("create"))
+                .map(resource -> Named.of(resource.type().qualifiedName(), resource));
     }
 
     /** The URI for a dry run of a creation. */

@@ -178,7 +178,7 @@ public final class TestServer {
         }
         String path = question < 0 ? uri : uri.substring(0, question);
         Optional<User> certificate = user.equals(User.ANONYMOUS) ? Optional.empty() : Optional.of(user);
-        return new ApiRequest(method, path, query, headers, body, certificate);
+        return new ApiRequest(method, path, query, headers, body, certificate, uri, "");
     }
 
     public CompletableFuture<ApiResponse> send(

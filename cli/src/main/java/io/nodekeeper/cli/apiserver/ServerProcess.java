@@ -6,7 +6,7 @@ import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
-import io.nodekeeper.apiserver.netty.NodeIdentity;
+import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.cli.certs.CertificateReload;

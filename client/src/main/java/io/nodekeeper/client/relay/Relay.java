@@ -79,6 +79,7 @@ public final class Relay extends ChannelInboundHandlerAdapter {
 
     private final ChannelHandlerContext client;
     private final boolean upgrade;
+    private final boolean verbatim;
     private final RelayListener listener;
     /** What came after the change of protocol in the same read; at most one read of 64 KiB. */
     private final ArrayDeque<Object> early = new ArrayDeque<>();
@@ -89,9 +90,10 @@ public final class Relay extends ChannelInboundHandlerAdapter {
     private @Nullable ScheduledFuture<?> deadline;
     private @Nullable Channel server;
 
-    private Relay(ChannelHandlerContext client, boolean upgrade, RelayListener listener) {
+    private Relay(ChannelHandlerContext client, boolean upgrade, boolean verbatim, RelayListener listener) {
         this.client = client;
         this.upgrade = upgrade;
+        this.verbatim = verbatim;
         this.listener = listener;
     }
 
@@ -108,7 +110,22 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             FullHttpRequest request,
             boolean upgrade,
             RelayListener listener) {
-        Relay relay = new Relay(client, upgrade, listener);
+        return start(client, target, request, upgrade, false, listener);
+    }
+
+    /**
+     * The same.
+     *
+     * @param verbatim whether errors of the server are responses like others: {@link RelayListener#begin} gets them
+     */
+    public static Relay start(
+            ChannelHandlerContext client,
+            RelayTarget target,
+            FullHttpRequest request,
+            boolean upgrade,
+            boolean verbatim,
+            RelayListener listener) {
+        Relay relay = new Relay(client, upgrade, verbatim, listener);
         relay.connect(target, request);
         return relay;
     }
@@ -241,11 +258,13 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             change(head);
         } else if (changed) {
             fail("the protocol was changed, which was not asked for");
-        } else if (HttpStatusClass.valueOf(status) == HttpStatusClass.SUCCESS) {
+        } else if (HttpStatusClass.valueOf(status) == HttpStatusClass.INFORMATIONAL) {
+            // The answer follows.
+        } else if (verbatim || HttpStatusClass.valueOf(status) == HttpStatusClass.SUCCESS) {
             stopClock();
             state = State.PASSING;
             listener.begin(head);
-        } else if (HttpStatusClass.valueOf(status) != HttpStatusClass.INFORMATIONAL) {
+        } else {
             // The deadline goes on: the body of an error is short.
             state = State.REFUSED;
         }

@@ -30,7 +30,7 @@ class PodCgroupsTest {
     @TempDir
     Path root;
 
-    private Path mounted;
+    private Path mounted = Path.of("");
 
     /** Version 1 with hierarchies as Debian mounts them, one of which has a second name. */
     private void version1() throws IOException {

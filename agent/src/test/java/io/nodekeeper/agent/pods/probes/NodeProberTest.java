@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import io.nodekeeper.agent.pods.model.Action;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.client.TestCertificates;
+import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCallException;
@@ -100,6 +104,35 @@ class NodeProberTest {
         assertThat(run(get("/here"))).isEqualTo(ProbeResult.success("there"));
         assertThat(run(get("/away")).outcome()).isEqualTo(ProbeResult.Outcome.WARNING);
         assertThat(run(get("/round")).output()).endsWith("stopped after 10 redirects");
+    }
+
+    @Test
+    void shouldGetAPageOverHttpsWhateverTheCertificateIs() throws Exception {
+        Identity own = TestCertificates.make("CN=somebody-else", "dns:other.example");
+        HttpsServer secure = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        secure.setHttpsConfigurator(new HttpsConfigurator(TestCertificates.context(own)));
+        secure.createContext("/", exchange -> {
+            try (exchange) {
+                byte[] body = exchange.getProtocol().getBytes(StandardCharsets.UTF_8);
+                exchange.sendResponseHeaders(
+                        exchange.getRequestURI().getPath().equals("/busy") ? 503 : 200, body.length);
+                exchange.getResponseBody().write(body);
+            }
+        });
+        secure.start();
+        String port = String.valueOf(secure.getAddress().getPort());
+        try {
+            assertThat(run(new Action.Http("", port, "/", true, List.of())))
+                    .isEqualTo(ProbeResult.success("HTTP/1.1"));
+            assertThat(run(new Action.Http("", port, "/busy", true, List.of())))
+                    .isEqualTo(new ProbeResult(
+                            ProbeResult.Outcome.FAILURE, "HTTP probe failed with statuscode: 503", true));
+            assertThat(run(new Action.Http("", "web", "/", true, List.of())).outcome())
+                    .as("a server without TLS")
+                    .isEqualTo(ProbeResult.Outcome.FAILURE);
+        } finally {
+            secure.stop(0);
+        }
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.nodekeeper.apiserver.netty;
+package io.nodekeeper.apiserver.netty.nodes;
 
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -34,7 +34,7 @@ public record NodeIdentity(PrivateKey key, List<X509Certificate> chain, List<X50
      *
      * @throws IllegalArgumentException if key and certificate cannot be used
      */
-    Tls tls() {
+    public Tls tls() {
         try {
             // Nodes' names are often not in their certificates, and most certificates are self-signed.
             SslContext open = builder()
@@ -66,10 +66,10 @@ public record NodeIdentity(PrivateKey key, List<X509Certificate> chain, List<X50
      * @param open accepts any certificate
      * @param verifying accepts those of known authorities, if there are any
      */
-    record Tls(SslContext open, Optional<SslContext> verifying) {
+    public record Tls(SslContext open, Optional<SslContext> verifying) {
 
         /** What a call uses. */
-        SslContext context(boolean verified) {
+        public SslContext context(boolean verified) {
             return verified ? verifying.orElse(open) : open;
         }
     }

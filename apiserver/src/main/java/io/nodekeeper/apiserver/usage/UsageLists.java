@@ -1,0 +1,206 @@
+package io.nodekeeper.apiserver.usage;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.negotiation.Media;
+import io.nodekeeper.apiserver.nodecalls.NodeAddress;
+import io.nodekeeper.apiserver.reads.ListOptions;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+
+/**
+ * Answers gets and lists of {@code metrics.k8s.io}: nodes, and pods that run, whose usage is known. Thread-safe.
+ */
+public final class UsageLists {
+    private final Store store;
+    private final NodeUsage usage;
+    private final Clock clock;
+    private final Executor workers;
+
+    /** Finds nodes and pods in {@code store}; works on {@code workers}. */
+    public UsageLists(Store store, NodeUsage usage, Clock clock, Executor workers) {
+        this.store = store;
+        this.usage = usage;
+        this.clock = clock;
+        this.workers = workers;
+    }
+
+    /** The usage of nodes. */
+    public CompletableFuture<ApiResponse> nodes(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
+        Answer answer = new Answer(resource, target, request);
+        return answer.of(
+                answer.selected(Resources.NODES), node -> node.object("metadata").text("name"), this::node);
+    }
+
+    /** The usage of pods. */
+    public CompletableFuture<ApiResponse> pods(User user, Resource resource, RequestTarget target, ApiRequest request) {
+        Answer answer = new Answer(resource, target, request);
+        CompletableFuture<List<JsonObject>> running = answer.selected(Resources.PODS)
+                .thenApply(pods -> pods.stream()
+                        .filter(pod -> pod.object("status").text("phase").equals("Running"))
+                        .toList());
+        return answer.of(running, pod -> pod.object("spec").text("nodeName"), this::pod);
+    }
+
+    private CompletableFuture<Optional<Measured>> ask(String node) {
+        return store.get(Resources.NODES.key("", node))
+                .map(Resources.NODES.codec()::decode)
+                .flatMap(NodeAddress::of)
+                .map(place -> usage.of(node, place))
+                .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty()));
+    }
+
+    private Optional<JsonObject> node(JsonObject node, Measured measured) {
+        return measured.node()
+                .map(used -> head(node, used.time(), used.window())
+                        .put("usage", used.json())
+                        .build());
+    }
+
+    private Optional<JsonObject> pod(JsonObject pod, Measured measured) {
+        return measured.pod(pod.object("metadata").text("uid")).map(containers -> {
+            Instant time = containers.values().stream()
+                    .map(Usage::time)
+                    .min(Comparator.naturalOrder())
+                    .orElseThrow();
+            Duration window = containers.values().stream()
+                    .map(Usage::window)
+                    .max(Comparator.naturalOrder())
+                    .orElseThrow();
+            List<JsonValue> each = new ArrayList<>();
+            containers.forEach((name, used) -> each.add(JsonObject.builder()
+                    .put("name", name)
+                    .put("usage", used.json())
+                    .build()));
+            return head(pod, time, window).put("containers", new JsonArray(each)).build();
+        });
+    }
+
+    private JsonObject.Builder head(JsonObject object, Instant time, Duration window) {
+        JsonObject metadata = object.object("metadata");
+        JsonObject.Builder own = JsonObject.builder()
+                .put("name", metadata.text("name"))
+                .putUnlessEmpty("namespace", metadata.text("namespace"))
+                .put("creationTimestamp", KubeTime.format(clock.wallTime()));
+        metadata.get("labels").ifPresent(labels -> own.put("labels", labels));
+        return JsonObject.builder()
+                .put("metadata", own.build())
+                .put("timestamp", KubeTime.format(time))
+                .put("window", GoDuration.format(Duration.ofMillis(window.toMillis())));
+    }
+
+    /** The usage of an object, if its node said it. */
+    private interface Item {
+        Optional<JsonObject> of(JsonObject object, Measured node);
+    }
+
+    /** One answer. */
+    private final class Answer {
+        private final Resource resource;
+        private final RequestTarget target;
+        private final ListOptions options;
+        private final Media media;
+        private final boolean isList;
+
+        private Answer(Resource resource, RequestTarget target, ApiRequest request) {
+            this.resource = resource;
+            this.target = target;
+            isList = target.name().isEmpty();
+            options = ListOptions.of(resource, request);
+            media = Media.of(request, isList ? "list" : "get");
+        }
+
+        /** The stored objects that the request names. */
+        private CompletableFuture<List<JsonObject>> selected(Resource kind) {
+            if (!isList) {
+                return store.read(kind.key(target.namespace(), target.name()))
+                        .thenApply(found -> List.of(found.map(kind.codec()::decode)
+                                .orElseThrow(() -> ApiException.notFound(resource.type(), target.name()))));
+            }
+            return store.current()
+                    .thenApplyAsync(
+                            revision -> store.list(kind.prefix(target.namespace()), "", 0, 0).entries().stream()
+                                    .map(kind.codec()::decode)
+                                    .filter(object -> options.matches(resource, object))
+                                    .toList(),
+                            workers);
+        }
+
+        /** Asks the nodes of all objects, whose names {@code nodeName} gives. */
+        private CompletableFuture<ApiResponse> of(
+                CompletableFuture<List<JsonObject>> selected, Function<JsonObject, String> nodeName, Item item) {
+            return selected.thenCompose(objects -> {
+                Map<String, CompletableFuture<Optional<Measured>>> asked = new HashMap<>();
+                objects.forEach(object -> asked.computeIfAbsent(nodeName.apply(object), UsageLists.this::ask));
+                return CompletableFuture.allOf(asked.values().toArray(CompletableFuture[]::new))
+                        .thenApplyAsync(
+                                done -> {
+                                    Map<String, Optional<Measured>> answers = new HashMap<>();
+                                    asked.forEach((node, answer) -> answers.put(node, answer.join()));
+                                    return answer(objects.stream()
+                                            .flatMap(object -> answers
+                                                    .getOrDefault(nodeName.apply(object), Optional.empty())
+                                                    .flatMap(node -> item.of(object, node))
+                                                    .stream())
+                                            .toList());
+                                },
+                                workers);
+            });
+        }
+
+        private ApiResponse answer(List<JsonObject> items) {
+            if (media.table()) {
+                return ApiResponse.json(
+                        200, resource.table().render(items, media, true, JsonObject.EMPTY, clock.wallTime()));
+            }
+            if (!isList) {
+                JsonObject item = items.stream()
+                        .findFirst()
+                        .orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
+                return ApiResponse.json(200, media.metadata() ? media.metadataOf(item) : whole(item));
+            }
+            return ApiResponse.json(
+                    200,
+                    media.metadata()
+                            ? media.metadataOf(items, JsonObject.EMPTY)
+                            : typed("List")
+                                    .put("metadata", JsonObject.EMPTY)
+                                    .put("items", JsonArray.of(items.toArray(JsonObject[]::new)))
+                                    .build());
+        }
+
+        private JsonObject whole(JsonObject item) {
+            JsonObject.Builder typed = typed("");
+            item.fields().forEach(typed::put);
+            return typed.build();
+        }
+
+        private JsonObject.Builder typed(String suffix) {
+            return JsonObject.builder()
+                    .put("kind", resource.type().kind() + suffix)
+                    .put("apiVersion", resource.type().apiVersion());
+        }
+    }
+}

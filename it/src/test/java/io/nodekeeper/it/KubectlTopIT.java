@@ -1,0 +1,272 @@
+package io.nodekeeper.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.assertj.core.data.Percentage;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * {@code kubectl top} and requests through a node's proxy, with the real kubectl, a node on a real containerd, and beside it
+ * one that accepts connections and says nothing.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("long")
+class KubectlTopIT {
+    private static final Duration SOON = Duration.ofSeconds(40);
+    private static final String NODE = "runner";
+    private static final String PROXY = "/api/v1/nodes/" + NODE + "/proxy";
+
+    @TempDir
+    static Path directory;
+
+    private Running server;
+    private Kubectl kubectl;
+    private ConditionLog conditions;
+    private PodLog pods;
+    private RealNode node;
+    private @Nullable ServerSocket silent;
+
+    @BeforeAll
+    void start() throws Exception {
+        Path data = directory.resolve("data");
+        server = Running.startSmall(
+                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
+        server.awaitReady();
+        Path kubeconfig = data.resolve("admin.kubeconfig");
+        kubectl = new Kubectl(directory, kubeconfig);
+        conditions = new ConditionLog(kubeconfig);
+        pods = new PodLog(kubeconfig);
+        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
+        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
+                apiVersion: kubelet.config.k8s.io/v1beta1
+                kind: KubeletConfiguration
+                podLogsDir: %s
+                maxPods: 42
+                authentication:
+                  x509: {clientCAFile: %s}
+                featureGates:
+                  PodLifecycle: true
+                """.formatted(directory.resolve("logs"), data.resolve("pki/ca.crt")));
+        node.startAgent("--config", config.toString());
+        node.awaitReady(conditions);
+        kubectl.okWith("""
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: web, labels: {app: shop}}
+                spec:
+                  nodeName: %1$s
+                  automountServiceAccountToken: false
+                  terminationGracePeriodSeconds: 1
+                  containers:
+                  - name: busy
+                    image: %2$s
+                    command: ["/bin/sh", "-c", "while true; do :; done"]
+                    resources: {limits: {cpu: 200m}}
+                  - name: big
+                    image: %2$s
+                    command: ["/bin/sh", "-c", "x=$(dd if=/dev/zero bs=1000000 count=40 | tr '\\\\0' x); while true; do sleep 1000; done"]
+                    readinessProbe: {exec: {command: ["/bin/sh", "-c", "exit 0"]}, periodSeconds: 1}
+                """.formatted(NODE, BusyboxImages.BUSYBOX), "apply", "-f");
+        try {
+            Eventually.within(SOON, () -> pods.isReady("web"));
+        } catch (AssertionError e) {
+            throw new AssertionError(kubectl.ok("describe", "pod", "web"), e);
+        }
+        silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        kubectl.okWith("""
+                apiVersion: v1
+                kind: Node
+                metadata: {name: hung}
+                """, "apply", "-f");
+        kubectl.ok(
+                "patch",
+                "node",
+                "hung",
+                "--subresource=status",
+                "-p",
+                "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"127.0.0.1\"}],"
+                        + "\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":" + silent.getLocalPort() + "}}}}");
+    }
+
+    @AfterAll
+    void stop() throws Exception {
+        if (silent != null) {
+            silent.close();
+        }
+        node.close();
+        pods.close();
+        conditions.close();
+        server.close();
+    }
+
+    @Test
+    void aNodesPagesComeThroughItsProxy() throws Exception {
+        assertThat(json("/stats/summary").object("node").text("nodeName")).isEqualTo(NODE);
+        assertThat(json("/configz").object("kubeletconfig").number("maxPods")).contains(42L);
+        assertThat(json("/runningpods/")
+                        .array("items")
+                        .objects()
+                        .map(pod -> pod.object("metadata").text("name")))
+                .containsExactly("web");
+        assertThat(raw("/healthz/syncloop")).startsWith("ok");
+        assertThat(raw("/metrics/resource")).contains("node_cpu_usage_seconds_total");
+        assertThat(raw("/metrics")).contains("kubelet_running_pods");
+        assertThat(raw("/containerLogs/default/web/busy?tailLines=1")).isEmpty();
+        assertThat(raw("/metrics/probes"))
+                .containsPattern("prober_probe_total\\{[^}]*probe_type=\"Readiness\"[^}]*result=\"successful\"[^}]*\\}")
+                .doesNotContain("kubelet_running_pods");
+    }
+
+    @Test
+    void aNodesErrorsAreTheClients() throws Exception {
+        assertThat(kubectl.run("get", "--raw", PROXY + "/nothing").err()).contains("could not find the requested resource");
+        assertThat(kubectl.run("delete", "--raw", PROXY + "/pods").err()).contains("not allow this method");
+        assertThat(kubectl.run("get", "--raw", PROXY + "/pods", "--as=bob").err())
+                .contains("cannot get resource \"nodes/proxy\"");
+        assertThat(kubectl.run("get", "--raw", "/api/v1/nodes/runner:22/proxy/").err())
+                .contains("the proxy reaches only the API of node runner");
+    }
+
+    @Test
+    void aNodeThatIsTheServerItselfIsNoWayAroundRights() throws Exception {
+        int own = Integer.parseInt(kubectl.ok("config", "view", "-o", "jsonpath={.clusters[0].cluster.server}")
+                .replaceAll(".*:", "")
+                .strip());
+        kubectl.okWith("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"mirror\"}}", "apply", "-f");
+        try {
+            kubectl.ok(
+                    "patch",
+                    "node",
+                    "mirror",
+                    "--subresource=status",
+                    "-p",
+                    "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"127.0.0.1\"}],"
+                            + "\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":" + own + "}}}}");
+
+            assertThat(kubectl.run("get", "--raw", "/api/v1/nodes/mirror/proxy/api/v1/secrets")
+                            .err())
+                    .contains("takes this server for a node");
+        } finally {
+            kubectl.ok("delete", "node", "mirror");
+        }
+    }
+
+    @Test
+    void topShowsWhatTheKernelCountsBesideANodeThatHangs() throws Exception {
+        JsonObject first = cgroups();
+        long began = System.nanoTime();
+        // The first answer takes a node's second measurement; then the numbers are at most 15 s old.
+        String nodes = kubectl.ok("top", "nodes");
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(20));
+        Eventually.within(SOON, () -> !row("web", "busy").isEmpty());
+        JsonObject then = cgroups();
+        double seconds = (System.nanoTime() - began) / 1e9;
+
+        assertThat(nodes).containsPattern("(?m)^" + NODE + " +\\d+m +\\d+% +\\d+Mi +\\d+%");
+        double milliCores = (then.number("cpu").orElseThrow() - first.number("cpu").orElseThrow()) / seconds / 1e6;
+        System.out.println("top: " + row("web", "busy") + " " + row("web", "big") + "; kernel: " + milliCores + " m, "
+                + (then.number("memory").orElseThrow() >> 20) + " Mi");
+        assertThat((double) Long.parseLong(row("web", "busy").getFirst()))
+                .isCloseTo(milliCores, Percentage.withPercentage(30));
+        assertThat((double) Long.parseLong(row("web", "big").getLast()))
+                .isCloseTo(then.number("memory").orElseThrow() / 1048576.0, Percentage.withPercentage(30));
+        assertThat(kubectl.ok("top", "pods", "-A")).containsPattern("(?m)^default +web +\\d+m +\\d+Mi");
+        assertThat(kubectl.ok("top", "pods", "-l", "app=shop")).contains("web");
+        assertThat(kubectl.ok("get", "pods.metrics.k8s.io")).contains("WINDOW").contains("web");
+        assertThat(kubectl.ok("api-resources", "--api-group=metrics.k8s.io")).contains("NodeMetrics", "PodMetrics");
+        assertThat(kubectl.run("top", "nodes", "--as=bob").err()).contains("forbidden");
+        long later = System.nanoTime();
+        kubectl.ok("top", "nodes");
+        assertThat(Duration.ofNanos(System.nanoTime() - later)).isLessThan(Duration.ofSeconds(8));
+    }
+
+    @Test
+    void debugIsRefusedByName() throws Exception {
+        assertThat(kubectl.run("debug", "web", "--image=" + BusyboxImages.BUSYBOX, "--target=busy", "--", "true")
+                        .err())
+                .contains("ephemeral containers are disabled for this cluster");
+    }
+
+    /** Milli-cores and MiB of a container as kubectl shows them; empty if it is not shown. */
+    private List<String> row(String pod, String container) throws Exception {
+        Kubectl.Result result = kubectl.run("top", "pods", "--containers");
+        Matcher row = Pattern.compile("(?m)^" + pod + " +" + container + " +(\\d+)m +(\\d+)Mi").matcher(result.out());
+        return row.find() ? List.of(row.group(1), row.group(2)) : List.of();
+    }
+
+    /** Nanoseconds of processor time of the container busy, and the working set of big, as the kernel counts them. */
+    private JsonObject cgroups() throws Exception {
+        return JsonObject.builder()
+                .put("cpu", cpu(group("busy", "cpuacct")))
+                .put("memory", memory(group("big", "memory")))
+                .build();
+    }
+
+    private static long cpu(Path group) throws Exception {
+        Path old = group.resolve("cpuacct.usage");
+        return Files.exists(old)
+                ? Long.parseLong(Files.readString(old).strip())
+                : 1_000 * field(group.resolve("cpu.stat"), "usage_usec");
+    }
+
+    private static long memory(Path group) throws Exception {
+        Path old = group.resolve("memory.usage_in_bytes");
+        return Files.exists(old)
+                ? Long.parseLong(Files.readString(old).strip())
+                        - field(group.resolve("memory.stat"), "total_inactive_file")
+                : Long.parseLong(Files.readString(group.resolve("memory.current")).strip())
+                        - field(group.resolve("memory.stat"), "inactive_file");
+    }
+
+    private static long field(Path file, String name) throws Exception {
+        return Files.readAllLines(file).stream()
+                .filter(line -> line.startsWith(name + " "))
+                .mapToLong(line -> Long.parseLong(line.substring(name.length() + 1)))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private Path group(String container, String controller) throws Exception {
+        String id = kubectl.ok(
+                        "get",
+                        "pod",
+                        "web",
+                        "-o",
+                        "jsonpath={.status.containerStatuses[?(@.name==\"" + container + "\")].containerID}")
+                .replaceAll(".*//", "");
+        Process find = new ProcessBuilder("find", "/sys/fs/cgroup", "-type", "d", "-name", "*" + id + "*").start();
+        List<Path> found = new String(find.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                .lines()
+                .map(Path::of)
+                .toList();
+        return found.stream()
+                .filter(path -> path.toString().matches("/sys/fs/cgroup/([^/]*,)?" + controller + "(,[^/]*)?/.*"))
+                .findFirst()
+                .orElseGet(found::getFirst);
+    }
+
+    private JsonObject json(String path) throws Exception {
+        return Json.parseObject(raw(path).getBytes(StandardCharsets.UTF_8));
+    }
+
+    private String raw(String path) throws Exception {
+        return kubectl.ok("get", "--raw", PROXY + path);
+    }
+}
