@@ -67,6 +67,7 @@ class CommandLineValuesTest {
             Map.entry("--audit-log-path", BAD_PATHS.subList(2, BAD_PATHS.size())), // empty is no audit log
             Map.entry("--authorization-always-allow-paths", List.of("", "healthz", "/a b", "/a*b", "/ä", LONG)),
             Map.entry("--bind-address", BAD_ADDRESSES),
+            Map.entry("--cgroup-root", List.of("", "pods", "/a/../b", "/a//b", "/a/", LONG)),
             Map.entry("--container-runtime-endpoint", BAD_SOCKETS),
             Map.entry("--context", List.of()), // any text: without such a context the command fails
             Map.entry("--controller-namespace", List.of("a".repeat(64), "A", "", LONG)),
