@@ -305,12 +305,14 @@ public final class Agent {
 
     /** Measures the node now; what it is then short of. */
     CompletableFuture<List<Shortage>> measureShortages() {
-        return snapshots.refresh().thenApplyAsync(
-                ready -> {
-                    judgePressures();
-                    return pressureRule.shortages();
-                },
-                loop);
+        return snapshots
+                .refresh()
+                .thenApplyAsync(
+                        ready -> {
+                            judgePressures();
+                            return pressureRule.shortages();
+                        },
+                        loop);
     }
 
     /** Reads the facts about the host now. */

@@ -264,11 +264,12 @@ public final class NodeAgent {
     }
 
     private CompletableFuture<Level> imageSpace() {
-        return agent.measureHost().thenApply(facts -> facts.imageFilesystem()
-                .current()
-                .map(Filesystem::bytes)
-                .orElseThrow(() -> new IllegalStateException("the image file system cannot be measured: "
-                        + facts.imageFilesystem().error())));
+        return agent.measureHost()
+                .thenApply(facts -> facts.imageFilesystem()
+                        .current()
+                        .map(Filesystem::bytes)
+                        .orElseThrow(() -> new IllegalStateException("the image file system cannot be measured: "
+                                + facts.imageFilesystem().error())));
     }
 
     private GarbageListener garbage() {
@@ -325,8 +326,7 @@ public final class NodeAgent {
                     return watched.pleg().cache().get(uid).status();
                 }
             };
-            Pages all = new KubeletPages(
-                    pages, configPage, metrics::scrapeProbes, watched.statistics()::pods);
+            Pages all = new KubeletPages(pages, configPage, metrics::scrapeProbes, watched.statistics()::pods);
             return new NodeApi(source, watched.calls(), logsDirectory, all, logs::call, loop);
         });
     }

@@ -73,8 +73,7 @@ final class BusyboxImages {
         String config = config(work, "layer.tar", "[]");
         Files.writeString(work.resolve("manifest.json"), "[" + entry(config, tag, "layer.tar") + "]");
         Path archive = work.resolve("image.tar");
-        Command.ok(
-                "tar", "-cf", archive.toString(), "-C", work.toString(), "manifest.json", config, "layer.tar");
+        Command.ok("tar", "-cf", archive.toString(), "-C", work.toString(), "manifest.json", config, "layer.tar");
         return archive;
     }
 

@@ -117,8 +117,7 @@ class GarbageCollectionIT {
         Path work = directory.resolve("image" + images);
         images++;
         Path archive = BusyboxImages.filled(work, tag, IMAGE_MI);
-        Command.Result result =
-                node.containerd().ctr(Duration.ofSeconds(60), "images", "import", archive.toString());
+        Command.Result result = node.containerd().ctr(Duration.ofSeconds(60), "images", "import", archive.toString());
         assertThat(result.code()).as(result.output()).isZero();
     }
 
@@ -153,11 +152,16 @@ class GarbageCollectionIT {
         startAgent("1%");
 
         Eventually.within(SOON, () -> usedPercent() <= 80);
-        Eventually.within(SOON, () -> node.page()
-                .get("/metrics")
-                .filter(text -> text.contains("kubelet_image_garbage_collected_total{reason=\"space\"}"))
-                .isPresent());
-        assertThat(tags()).contains(USED, BusyboxImages.PAUSE).hasSizeGreaterThan(3).hasSizeLessThan(before);
+        Eventually.within(
+                SOON,
+                () -> node.page()
+                        .get("/metrics")
+                        .filter(text -> text.contains("kubelet_image_garbage_collected_total{reason=\"space\"}"))
+                        .isPresent());
+        assertThat(tags())
+                .contains(USED, BusyboxImages.PAUSE)
+                .hasSizeGreaterThan(3)
+                .hasSizeLessThan(before);
         assertThat(usedPercent()).isGreaterThan(50);
         assertThat(pods.isReady("web")).isTrue();
         apply("next", "1m");
@@ -171,11 +175,12 @@ class GarbageCollectionIT {
 
         startAgent("40%");
 
-        Eventually.within(SOON, () -> kubectl.ok("get", "events")
-                .contains("Attempting to reclaim ephemeral-storage"));
+        Eventually.within(SOON, () -> kubectl.ok("get", "events").contains("Attempting to reclaim ephemeral-storage"));
         Eventually.within(SOON, () -> usedPercent() < 50);
-        Eventually.within(SOON, () -> conditions.since(begin, NODE, Condition.DISK_PRESSURE).stream()
-                .anyMatch(entry -> entry.says(Condition.TRUE)));
+        Eventually.within(
+                SOON,
+                () -> conditions.since(begin, NODE, Condition.DISK_PRESSURE).stream()
+                        .anyMatch(entry -> entry.says(Condition.TRUE)));
         Eventually.within(SOON, () -> conditions.is(NODE, Condition.DISK_PRESSURE, Condition.FALSE));
         assertThat(tags()).containsExactlyInAnyOrder(USED, BusyboxImages.PAUSE);
         assertThat(pods.isReady("web")).isTrue();

@@ -63,7 +63,8 @@ class KubectlTopIT {
                   x509: {clientCAFile: %s}
                 featureGates:
                   PodLifecycle: true
-                """.formatted(directory.resolve("logs"), data.resolve("pki/ca.crt")));
+                """.formatted(
+                        directory.resolve("logs"), data.resolve("pki/ca.crt")));
         node.startAgent("--config", config.toString());
         node.awaitReady(conditions);
         kubectl.okWith("""
@@ -136,7 +137,8 @@ class KubectlTopIT {
 
     @Test
     void aNodesErrorsAreTheClients() throws Exception {
-        assertThat(kubectl.run("get", "--raw", PROXY + "/nothing").err()).contains("could not find the requested resource");
+        assertThat(kubectl.run("get", "--raw", PROXY + "/nothing").err())
+                .contains("could not find the requested resource");
         assertThat(kubectl.run("delete", "--raw", PROXY + "/pods").err()).contains("not allow this method");
         assertThat(kubectl.run("get", "--raw", PROXY + "/pods", "--as=bob").err())
                 .contains("cannot get resource \"nodes/proxy\"");
@@ -180,7 +182,8 @@ class KubectlTopIT {
         double seconds = (System.nanoTime() - began) / 1e9;
 
         assertThat(nodes).containsPattern("(?m)^" + NODE + " +\\d+m +\\d+% +\\d+Mi +\\d+%");
-        double milliCores = (then.number("cpu").orElseThrow() - first.number("cpu").orElseThrow()) / seconds / 1e6;
+        double milliCores =
+                (then.number("cpu").orElseThrow() - first.number("cpu").orElseThrow()) / seconds / 1e6;
         System.out.println("top: " + row("web", "busy") + " " + row("web", "big") + "; kernel: " + milliCores + " m, "
                 + (then.number("memory").orElseThrow() >> 20) + " Mi");
         assertThat((double) Long.parseLong(row("web", "busy").getFirst()))
@@ -207,7 +210,8 @@ class KubectlTopIT {
     /** Milli-cores and MiB of a container as kubectl shows them; empty if it is not shown. */
     private List<String> row(String pod, String container) throws Exception {
         Kubectl.Result result = kubectl.run("top", "pods", "--containers");
-        Matcher row = Pattern.compile("(?m)^" + pod + " +" + container + " +(\\d+)m +(\\d+)Mi").matcher(result.out());
+        Matcher row = Pattern.compile("(?m)^" + pod + " +" + container + " +(\\d+)m +(\\d+)Mi")
+                .matcher(result.out());
         return row.find() ? List.of(row.group(1), row.group(2)) : List.of();
     }
 
@@ -231,7 +235,8 @@ class KubectlTopIT {
         return Files.exists(old)
                 ? Long.parseLong(Files.readString(old).strip())
                         - field(group.resolve("memory.stat"), "total_inactive_file")
-                : Long.parseLong(Files.readString(group.resolve("memory.current")).strip())
+                : Long.parseLong(Files.readString(group.resolve("memory.current"))
+                                .strip())
                         - field(group.resolve("memory.stat"), "inactive_file");
     }
 

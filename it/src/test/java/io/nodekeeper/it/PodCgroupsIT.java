@@ -108,7 +108,8 @@ class PodCgroupsIT {
     private Path all(String controller) throws IOException {
         return Leftovers.hierarchies().stream()
                 .filter(hierarchy -> UNIFIED
-                        || List.of(hierarchy.getFileName().toString().split(",")).contains(controller))
+                        || List.of(hierarchy.getFileName().toString().split(","))
+                                .contains(controller))
                 .findFirst()
                 .orElseThrow()
                 .resolve(node.containerd().name())
@@ -125,7 +126,8 @@ class PodCgroupsIT {
 
     /** The weight as in version 1, and the one of version 2. */
     private static void assertWeight(Path cgroup, long shares, long weight) throws IOException {
-        assertThat(number(cgroup.resolve(UNIFIED ? "cpu.weight" : "cpu.shares"))).isEqualTo(UNIFIED ? weight : shares);
+        assertThat(number(cgroup.resolve(UNIFIED ? "cpu.weight" : "cpu.shares")))
+                .isEqualTo(UNIFIED ? weight : shares);
     }
 
     private static long machine() throws IOException {
@@ -146,9 +148,8 @@ class PodCgroupsIT {
         for (long pid : processes(cgroup)) {
             try {
                 String words = Files.readString(Path.of("/proc", Long.toString(pid), "cmdline"));
-                scores.put(
-                        words.contains("1000000000") ? "pause" : words.contains("0.2") ? "main" : "other",
-                        (int) number(Path.of("/proc", Long.toString(pid), "oom_score_adj")));
+                scores.put(words.contains("1000000000") ? "pause" : words.contains("0.2") ? "main" : "other", (int)
+                        number(Path.of("/proc", Long.toString(pid), "oom_score_adj")));
             } catch (NoSuchFileException e) {
                 // It has ended meanwhile.
             }
@@ -202,7 +203,8 @@ class PodCgroupsIT {
                 .containsEntry("main", Math.max(-997, own))
                 .containsEntry("pause", Math.max(-998, own));
         int burstable = (int) Math.clamp(1_000 - 1_000 * 32 * MI / machine, 3, 999);
-        assertThat(scores(memory.resolve("burstable").resolve(pod("burstable")))).containsEntry("main", burstable);
+        assertThat(scores(memory.resolve("burstable").resolve(pod("burstable"))))
+                .containsEntry("main", burstable);
         assertThat(scores(memory.resolve("besteffort").resolve(pod("besteffort"))))
                 .containsEntry("main", 1_000);
         Eventually.within(SOON, () -> kubectl.ok("get", "events", "-A").contains("NodeAllocatableEnforced"));
@@ -211,9 +213,11 @@ class PodCgroupsIT {
     @Test
     @Order(2)
     void theStatisticsOfPodsAreThoseOfTheirCgroups() throws Exception {
-        Eventually.within(SOON, () -> summary()
-                .map(summary -> summary.array("pods").objects().count() >= 3)
-                .orElse(false));
+        Eventually.within(
+                SOON,
+                () -> summary()
+                        .map(summary -> summary.array("pods").objects().count() >= 3)
+                        .orElse(false));
         JsonObject summary = summary().orElseThrow();
         JsonObject guaranteed = summary.array("pods")
                 .objects()
@@ -250,7 +254,8 @@ class PodCgroupsIT {
     }
 
     private JsonObject terminated(String name) {
-        return pods.pod(name).orElseThrow()
+        return pods.pod(name)
+                .orElseThrow()
                 .object("status")
                 .array("containerStatuses")
                 .objects()
@@ -297,9 +302,7 @@ class PodCgroupsIT {
 
     /** Those of {@code pids} that have not ended: the shell starts a new sleep all the time. */
     private static List<Long> firsts(List<Long> pids) {
-        return pids.stream()
-                .filter(pid -> ProcessHandle.of(pid).isPresent())
-                .toList();
+        return pids.stream().filter(pid -> ProcessHandle.of(pid).isPresent()).toList();
     }
 
     @Test

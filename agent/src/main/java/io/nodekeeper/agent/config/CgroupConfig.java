@@ -44,8 +44,7 @@ public record CgroupConfig(
 
     /** The same with or without cgroups of pods. */
     CgroupConfig perQos(boolean other) {
-        return new CgroupConfig(
-                other, driver, root, enforces && other, cpuQuota, podPids, singleKills, oomScoreAdjust);
+        return new CgroupConfig(other, driver, root, enforces && other, cpuQuota, podPids, singleKills, oomScoreAdjust);
     }
 
     /** What of this the agent cannot do if it runs pods, one message each. */

@@ -65,17 +65,19 @@ final class CgroupFields {
         }
         for (Object item : list) {
             if (item instanceof String other && OTHERS.contains(other)) {
-                faults.add("enforceNodeAllocatable: " + other + " is not supported by this agent; expected pods or none");
+                faults.add(
+                        "enforceNodeAllocatable: " + other + " is not supported by this agent; expected pods or none");
             } else if (!PODS.equals(item) && !NONE.equals(item)) {
-                faults.add("option \"" + item + "\" specified for enforceNodeAllocatable; valid options are \"pods\" and"
-                        + " \"none\"");
+                faults.add("option \"" + item
+                        + "\" specified for enforceNodeAllocatable; valid options are \"pods\" and" + " \"none\"");
             }
         }
         if (list.contains(NONE) && list.size() > 1) {
             faults.add("enforceNodeAllocatable may not contain additional enforcements when \"none\" is specified");
         }
         if (list.contains(PODS) && !perQos) {
-            faults.add("enforceNodeAllocatable is not supported unless cgroupsPerQOS is set to true; expected none or []");
+            faults.add(
+                    "enforceNodeAllocatable is not supported unless cgroupsPerQOS is set to true; expected none or []");
         }
         return list.contains(PODS) && perQos;
     }

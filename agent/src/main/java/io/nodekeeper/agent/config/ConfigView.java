@@ -86,7 +86,9 @@ public final class ConfigView {
                 .put("evictionSoft", JsonObject.ofStrings(soft))
                 .put("evictionSoftGracePeriod", JsonObject.ofStrings(grace))
                 .put("evictionPressureTransitionPeriod", GoDuration.format(config.evictionPressureTransitionPeriod()))
-                .put("evictionMaxPodGracePeriod", config.pods().evictionMaxGrace().toSeconds());
+                .put(
+                        "evictionMaxPodGracePeriod",
+                        config.pods().evictionMaxGrace().toSeconds());
     }
 
     private static String text(Threshold.Limit limit) {
@@ -117,23 +119,24 @@ public final class ConfigView {
                 .put("resolvConf", pods.resolvConf().toString())
                 .putUnlessEmpty("staticPodPath", text(fixed.path()))
                 .put("fileCheckFrequency", GoDuration.format(fixed.fileCheckFrequency()))
-                .putUnlessEmpty("staticPodURL", fixed.url().map(ConfigView::withoutUser).orElse(""))
+                .putUnlessEmpty(
+                        "staticPodURL", fixed.url().map(ConfigView::withoutUser).orElse(""))
                 .put("httpCheckFrequency", GoDuration.format(fixed.httpCheckFrequency()))
                 .put(
                         "shutdownGracePeriodByPodPriority",
                         JsonArray.of(config.shutdown().groups().stream()
                                 .map(group -> JsonObject.builder()
                                         .put("priority", group.priority())
-                                        .put("shutdownGracePeriodSeconds", group.period().toSeconds())
+                                        .put(
+                                                "shutdownGracePeriodSeconds",
+                                                group.period().toSeconds())
                                         .build())
                                 .toArray(JsonObject[]::new)));
     }
 
     /** User and password may be in a URL. */
     private static String withoutUser(URI url) {
-        return url.getRawUserInfo() == null
-                ? url.toString()
-                : url.toString().replace(url.getRawUserInfo() + "@", "");
+        return url.getRawUserInfo() == null ? url.toString() : url.toString().replace(url.getRawUserInfo() + "@", "");
     }
 
     private void server(JsonObject.Builder json) {

@@ -150,8 +150,8 @@ record LinuxFiles(Path root) {
                 return podMemory(v1, used, field(statistics(v1.resolveSibling("memory.stat")), "total_inactive_file"));
             }
         }
-        throw new IOException("there is no pod cgroup: neither " + above + String.join(" nor " + above, POD_CGROUPS) + " exists below "
-                + file("sys/fs/cgroup"));
+        throw new IOException("there is no pod cgroup: neither " + above + String.join(" nor " + above, POD_CGROUPS)
+                + " exists below " + file("sys/fs/cgroup"));
     }
 
     private static Level podMemory(Path limitFile, long used, long inactive) throws IOException {

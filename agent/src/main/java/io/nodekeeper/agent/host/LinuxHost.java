@@ -107,10 +107,7 @@ public final class LinuxHost implements Host {
      * @throws IOException if the process may not
      */
     public static void adjustOomScore(int adjust) throws IOException {
-        Files.writeString(
-                Path.of("/proc/self/oom_score_adj"),
-                Integer.toString(adjust),
-                StandardOpenOption.WRITE);
+        Files.writeString(Path.of("/proc/self/oom_score_adj"), Integer.toString(adjust), StandardOpenOption.WRITE);
     }
 
     /** The interface of the default route by the files below {@code root}; blocks. Empty if there is none. */

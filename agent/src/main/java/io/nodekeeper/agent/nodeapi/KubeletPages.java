@@ -27,8 +27,7 @@ public final class KubeletPages implements Pages {
      * @param probes the counts of probes in Prometheus' format
      * @param running the pods that the runtime runs; makes no call
      */
-    public KubeletPages(
-            Pages others, JsonObject config, Supplier<byte[]> probes, Supplier<List<RunningPod>> running) {
+    public KubeletPages(Pages others, JsonObject config, Supplier<byte[]> probes, Supplier<List<RunningPod>> running) {
         this.others = others;
         this.config = config;
         this.probes = probes;
@@ -54,7 +53,9 @@ public final class KubeletPages implements Pages {
                 .put("kind", "PodList")
                 .put("apiVersion", "v1")
                 .put("metadata", JsonObject.EMPTY)
-                .put("items", JsonArray.of(running.stream().map(KubeletPages::pod).toArray(JsonObject[]::new)))
+                .put(
+                        "items",
+                        JsonArray.of(running.stream().map(KubeletPages::pod).toArray(JsonObject[]::new)))
                 .build();
     }
 

@@ -80,7 +80,8 @@ record Admission(
 
     private Optional<Wanted.Eviction> pressure(Pod pod) {
         boolean memoryOnly = pressures.equals(Set.of(Pressure.MEMORY));
-        boolean tolerated = memoryOnly && (QosClass.of(pod.spec()) != QosClass.BEST_EFFORT || toleratesMemoryPressure(pod));
+        boolean tolerated =
+                memoryOnly && (QosClass.of(pod.spec()) != QosClass.BEST_EFFORT || toleratesMemoryPressure(pod));
         if (pressures.isEmpty() || pod.isCritical() || tolerated) {
             return Optional.empty();
         }

@@ -32,9 +32,7 @@ final class NodeFit {
             return refused("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
         }
         if (hostPorts(pod)
-                .anyMatch(port -> active.stream()
-                        .flatMap(NodeFit::hostPorts)
-                        .anyMatch(port::collides))) {
+                .anyMatch(port -> active.stream().flatMap(NodeFit::hostPorts).anyMatch(port::collides))) {
             return refused("NodePorts", "node(s) didn't have free ports for the requested pod ports");
         }
         if (!isStatic && node.filter(known -> !tolerates(pod, known)).isPresent()) {

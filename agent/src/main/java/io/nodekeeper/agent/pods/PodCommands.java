@@ -116,10 +116,11 @@ final class PodCommands {
 
     /** Removes the cgroup of a pod that has ended and stays in the API. */
     void releaseCgroup(Pod pod) {
-        ports.cgroups().ifPresent(cgroups -> cgroups.remove(pod, 0).exceptionally(error -> {
-            log.warn("Pod {} has ended, but its cgroup is left: {}", pod.fullName(), Failures.text(error));
-            return null;
-        }));
+        ports.cgroups()
+                .ifPresent(cgroups -> cgroups.remove(pod, 0).exceptionally(error -> {
+                    log.warn("Pod {} has ended, but its cgroup is left: {}", pod.fullName(), Failures.text(error));
+                    return null;
+                }));
     }
 
     private CompletableFuture<?> makeCgroup(Pod pod) {

@@ -180,7 +180,8 @@ final class PodWorker {
     void releaseCgroup() {
         boolean over = wanted.run() && pod().isTerminal() && !busy;
         boolean rests = shown.filter(last -> last.status().containers().stream().noneMatch(PodWorker::runs)
-                        && last.status().sandboxes().stream().noneMatch(status -> status.sandbox().ready()))
+                        && last.status().sandboxes().stream()
+                                .noneMatch(status -> status.sandbox().ready()))
                 .isPresent();
         if (over && rests) {
             commands.releaseCgroup(pod());

@@ -32,7 +32,9 @@ final class Preemption {
     static Optional<List<Pod>> choose(Map<Resource, Long> missing, List<Pod> others) {
         List<List<Pod>> classes = Arrays.stream(QosClass.values())
                 .sorted(Comparator.reverseOrder())
-                .map(qos -> others.stream().filter(pod -> QosClass.of(pod.spec()) == qos).toList())
+                .map(qos -> others.stream()
+                        .filter(pod -> QosClass.of(pod.spec()) == qos)
+                        .toList())
                 .toList();
         List<Pod> bestEffort = classes.get(0);
         List<Pod> burstable = classes.get(1);
@@ -95,8 +97,8 @@ final class Preemption {
     private static double distance(Pod pod, Map<Resource, Long> missing) {
         return missing.entrySet().stream()
                 .mapToDouble(entry -> {
-                    double share =
-                            (entry.getValue() - entry.getKey().of(pod)) / entry.getValue().doubleValue();
+                    double share = (entry.getValue() - entry.getKey().of(pod))
+                            / entry.getValue().doubleValue();
                     return share > 0 ? share * share : 0;
                 })
                 .sum();

@@ -13,7 +13,8 @@ enum Resource {
     /** Bytes. */
     MEMORY("memory", pod -> pod.request("memory").toLong(), Quantity::toLong),
     /** Bytes. */
-    EPHEMERAL_STORAGE("ephemeral-storage", pod -> pod.request("ephemeral-storage").toLong(), Quantity::toLong);
+    EPHEMERAL_STORAGE(
+            "ephemeral-storage", pod -> pod.request("ephemeral-storage").toLong(), Quantity::toLong);
 
     private final String text;
     private final ToLongFunction<Pod> request;

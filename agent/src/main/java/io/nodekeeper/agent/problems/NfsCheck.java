@@ -76,9 +76,8 @@ public final class NfsCheck implements ProblemCheck {
     @Override
     public Finding run() throws IOException {
         // Of some hundred mounts few are those of servers, and only these are parsed.
-        List<String> lines = mounts.read().lines()
-                .filter(line -> line.contains(" - nfs"))
-                .toList();
+        List<String> lines =
+                mounts.read().lines().filter(line -> line.contains(" - nfs")).toList();
         List<Mount> servers =
                 MountTable.parse(lines).mounts().stream().filter(Mount::nfs).toList();
         open.values().removeIf(asked -> asked.answer().isDone());

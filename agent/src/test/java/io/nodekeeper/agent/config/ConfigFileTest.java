@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.Tag;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ConfigFileTest {
@@ -362,10 +362,7 @@ class ConfigFileTest {
                     .lines()
                     .toList();
         }
-        assertThat(fields)
-                .hasSize(65)
-                .doesNotHaveDuplicates()
-                .contains("imageServiceEndpoint", "volumePluginDir");
+        assertThat(fields).hasSize(65).doesNotHaveDuplicates().contains("imageServiceEndpoint", "volumePluginDir");
         String yaml = fields.stream().map(field -> field + ": 1\n").collect(Collectors.joining());
         AgentConfigBuilder builder = new AgentConfigBuilder("n1");
 

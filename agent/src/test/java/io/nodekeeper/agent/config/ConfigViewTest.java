@@ -51,8 +51,9 @@ class ConfigViewTest {
         assertThat(config.object("evictionSoftGracePeriod").text("memory.available"))
                 .isEqualTo("1m30s");
         assertThat(config.text("staticPodURL")).isEqualTo("https://pods.example/all");
-        assertThat(config.array("shutdownGracePeriodByPodPriority").objects().map(group ->
-                        group.number("shutdownGracePeriodSeconds").orElse(0L)))
+        assertThat(config.array("shutdownGracePeriodByPodPriority")
+                        .objects()
+                        .map(group -> group.number("shutdownGracePeriodSeconds").orElse(0L)))
                 .containsExactly(20L, 10L);
         assertThat(Json.write(config)).doesNotContain("secret");
     }

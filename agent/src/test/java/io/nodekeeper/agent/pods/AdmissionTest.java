@@ -39,7 +39,10 @@ class AdmissionTest {
 
     private static String onNode(Pod pod, boolean isStatic, Pod... active) {
         return verdict(
-                new Admission(110, ALLOCATABLE, Optional.of(NODE), Set.of(Pressure.DISK), false), pod, isStatic, active);
+                new Admission(110, ALLOCATABLE, Optional.of(NODE), Set.of(Pressure.DISK), false),
+                pod,
+                isStatic,
+                active);
     }
 
     private static String verdict(Admission admission, Pod pod, boolean isStatic, Pod... active) {
@@ -122,8 +125,10 @@ class AdmissionTest {
         String refused =
                 "NodeAffinity: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector";
 
-        assertThat(onNode(pod("", ", \"nodeSelector\": {\"disk\": \"fast\"}"), true)).isEmpty();
-        assertThat(onNode(pod("", ", \"nodeSelector\": {\"disk\": \"slow\"}"), true)).isEqualTo(refused);
+        assertThat(onNode(pod("", ", \"nodeSelector\": {\"disk\": \"fast\"}"), true))
+                .isEmpty();
+        assertThat(onNode(pod("", ", \"nodeSelector\": {\"disk\": \"slow\"}"), true))
+                .isEqualTo(refused);
         assertThat(onNode(affine("{\"key\": \"disk\", \"operator\": \"In\", \"values\": [\"fast\"]}"), true))
                 .isEmpty();
         assertThat(onNode(affine("{\"key\": \"disk\", \"operator\": \"NotIn\", \"values\": [\"fast\"]}"), true))
@@ -167,8 +172,10 @@ class AdmissionTest {
 
         assertThat(reason(Set.of(), web, ported("{\"hostPort\": 80, \"containerPort\": 2}", false)))
                 .isEqualTo(refused);
-        assertThat(reason(Set.of(), web, ported("{\"containerPort\": 80}", true))).isEqualTo(refused);
-        assertThat(reason(Set.of(), web, ported("{\"containerPort\": 80}", false))).isEmpty();
+        assertThat(reason(Set.of(), web, ported("{\"containerPort\": 80}", true)))
+                .isEqualTo(refused);
+        assertThat(reason(Set.of(), web, ported("{\"containerPort\": 80}", false)))
+                .isEmpty();
         assertThat(reason(Set.of(), web, ported("{\"hostPort\": 80, \"protocol\": \"UDP\"}", false)))
                 .isEmpty();
         assertThat(reason(Set.of(), web, ported("{\"hostPort\": 80, \"hostIP\": \"10.0.0.1\"}", false)))
@@ -225,8 +232,7 @@ class AdmissionTest {
     @Test
     @Tag("A102")
     void shouldTakeNothingWhileTheMachineIsShutDown() {
-        assertThat(verdict(
-                        new Admission(110, ALLOCATABLE, Optional.empty(), Set.of(), true), pod(""), true))
+        assertThat(verdict(new Admission(110, ALLOCATABLE, Optional.empty(), Set.of(), true), pod(""), true))
                 .isEqualTo("NodeShutdown: Pod was rejected as the node is shutting down.");
     }
 }

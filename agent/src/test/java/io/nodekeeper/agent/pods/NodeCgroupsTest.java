@@ -68,8 +68,9 @@ class NodeCgroupsTest extends SimulatedNode {
 
         assertThat(ready("b")).isEqualTo("True");
         assertThat(ready("a")).isEqualTo("False");
-        assertThat(events).anySatisfy(event -> assertThat(event)
-                .startsWith("a Warning FailedCreatePodContainer unable to ensure pod container exists: "));
+        assertThat(events)
+                .anySatisfy(event -> assertThat(event)
+                        .startsWith("a Warning FailedCreatePodContainer unable to ensure pod container exists: "));
         assertThat(events).noneMatch(event -> event.contains("FailedCreatePodSandBox"));
 
         Files.delete(obstacle);
@@ -125,7 +126,8 @@ class NodeCgroupsTest extends SimulatedNode {
 
         assertThat(events).hasSize(3);
         assertThat(events.get(0)).isEqualTo("node Updated Node Allocatable limit across pods");
-        assertThat(events.get(1)).startsWith("node Failed to update Node Allocatable Limits: cannot write 4294967296 to ");
+        assertThat(events.get(1))
+                .startsWith("node Failed to update Node Allocatable Limits: cannot write 4294967296 to ");
         assertThat(events.get(2)).isEqualTo("node Updated Node Allocatable limit across pods");
     }
 
@@ -140,8 +142,9 @@ class NodeCgroupsTest extends SimulatedNode {
         delete("a");
         advance(5);
         assertThat(pods).hasSize(1);
-        assertThat(events).anyMatch(event ->
-                event.startsWith("a Warning FailedKillPod error killing pod: cgroup /kubepods/besteffort/poduid-a cannot"));
+        assertThat(events)
+                .anyMatch(event -> event.startsWith(
+                        "a Warning FailedKillPod error killing pod: cgroup /kubepods/besteffort/poduid-a cannot"));
         advance(60);
 
         assertThat(pods).isEmpty();

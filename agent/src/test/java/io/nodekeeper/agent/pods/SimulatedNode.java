@@ -112,7 +112,8 @@ abstract class SimulatedNode {
                 directory.resolve("resolv.conf"),
                 () -> NodeSettings.of("n1", node, directory.resolve("logs"), List.of(), "", PodParent.NONE),
                 ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
-                cgroups.map(files -> new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))));
+                cgroups.map(files ->
+                        new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))));
         AtOnce disk = new AtOnce();
         PodManager manager = new PodManager(
                 ports,

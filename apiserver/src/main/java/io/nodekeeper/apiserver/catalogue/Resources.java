@@ -25,11 +25,7 @@ public final class Resources {
             .subresources(
                     Subresource.status("Node"),
                     new Subresource(
-                            "proxy",
-                            "",
-                            "",
-                            "NodeProxyOptions",
-                            List.of("create", "delete", "get", "patch", "update")))
+                            "proxy", "", "", "NodeProxyOptions", List.of("create", "delete", "get", "patch", "update")))
             .strategy(new NodeStrategy())
             .fields(Map.of(
                     "spec.unschedulable",
@@ -98,7 +94,10 @@ public final class Resources {
 
     /** All resources: those of node health, those that its clients also use, and those of authorization. */
     public static final List<Resource> ALL = Stream.of(
-                    List.of(NODES, PODS, EVENTS, NAMESPACES, LEASES), ClusterResources.ALL, AccessResources.ALL, UsageResources.ALL)
+                    List.of(NODES, PODS, EVENTS, NAMESPACES, LEASES),
+                    ClusterResources.ALL,
+                    AccessResources.ALL,
+                    UsageResources.ALL)
             .flatMap(List::stream)
             .toList();
 

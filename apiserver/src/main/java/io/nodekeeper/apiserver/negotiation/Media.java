@@ -37,6 +37,7 @@ public record Media(Form form, String version, String include, boolean yaml) {
     private static final Set<String> VERSIONS = Set.of("v1", "v1beta1");
     /** Whole objects in JSON. */
     public static final Media JSON = new Media(Form.OBJECT, "", "", false);
+
     private static final Media YAML = new Media(Form.OBJECT, "", "", true);
 
     /** The headers of the clients that send most requests. */

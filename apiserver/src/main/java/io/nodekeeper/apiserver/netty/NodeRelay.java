@@ -89,8 +89,9 @@ final class NodeRelay implements RelayListener {
         byte[] body = call.passed().map(NodeCall.Passed::body).orElse(new byte[0]);
         FullHttpRequest request = new DefaultFullHttpRequest(
                 HttpVersion.HTTP_1_1, client.method(), call.target(), Unpooled.wrappedBuffer(body));
-        call.passed().ifPresent(passed -> passed.headers().forEach((name, value) -> request.headers()
-                .set(name, value)));
+        call.passed()
+                .ifPresent(passed -> passed.headers()
+                        .forEach((name, value) -> request.headers().set(name, value)));
         String host = call.host().contains(":") ? "[" + call.host() + "]" : call.host();
         request.headers()
                 .set(HttpHeaderNames.HOST, host + ":" + call.port())

@@ -47,14 +47,12 @@ public final class NodeProxy implements Action {
         String asked = ProxyPath.of(request.uri(), target.name());
         int colon = target.name().indexOf(':');
         String name = colon < 0 ? target.name() : target.name().substring(0, colon);
-        Optional<String> port = colon < 0
-                ? Optional.empty()
-                : Optional.of(target.name().substring(colon + 1));
+        Optional<String> port =
+                colon < 0 ? Optional.empty() : Optional.of(target.name().substring(colon + 1));
         return store.read(nodes.key("", name)).thenApply(found -> {
             JsonObject node = found.map(nodes.codec()::decode)
                     .orElseThrow(() -> ApiException.notFound(nodes.type(), target.name()));
-            NodeAddress place =
-                    NodeAddress.of(node).orElseThrow(() -> NodeAddress.unknown("node " + name, name));
+            NodeAddress place = NodeAddress.of(node).orElseThrow(() -> NodeAddress.unknown("node " + name, name));
             if (port.isPresent() && !port.get().equals(Integer.toString(place.port()))) {
                 throw ApiException.badRequest("the proxy reaches only the API of node " + name + " at port "
                         + place.port() + ", got \"" + port.get() + "\"");

@@ -15,13 +15,7 @@ import java.util.Optional;
  *     if the server translates both
  */
 public record NodeCall(
-        String host,
-        int port,
-        String target,
-        boolean upgrade,
-        boolean verified,
-        String user,
-        Optional<Passed> passed) {
+        String host, int port, String target, boolean upgrade, boolean verified, String user, Optional<Passed> passed) {
 
     /**
      * A header of every request to a node. This server refuses requests that have it: a node whose address is that of an API

@@ -51,7 +51,9 @@ public final class UsageLists {
             User user, Resource resource, RequestTarget target, ApiRequest request) {
         Answer answer = new Answer(resource, target, request);
         return answer.of(
-                answer.selected(Resources.NODES), node -> node.object("metadata").text("name"), this::node);
+                answer.selected(Resources.NODES),
+                node -> node.object("metadata").text("name"),
+                this::node);
     }
 
     /** The usage of pods. */
@@ -94,7 +96,9 @@ public final class UsageLists {
                     .put("name", name)
                     .put("usage", used.json())
                     .build()));
-            return head(pod, time, window).put("containers", new JsonArray(each)).build();
+            return head(pod, time, window)
+                    .put("containers", new JsonArray(each))
+                    .build();
         });
     }
 

@@ -140,8 +140,8 @@ class NodeProxyTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"169.254.169.254", "fe80::1", "::ffff:169.254.169.254", "0.0.0.0", "224.0.0.1", "999.1.1.1"
-    })
+    @ValueSource(
+            strings = {"169.254.169.254", "fe80::1", "::ffff:169.254.169.254", "0.0.0.0", "224.0.0.1", "999.1.1.1"})
     void anAddressThatIsNoNodesIsNotUsed(String address) {
         address(address);
 
@@ -168,11 +168,11 @@ class NodeProxyTest {
 
     @Test
     void aRequestThatAServerSentToANodeIsRefused() {
-        Answer answer =
-                server.ask(TestServer.ADMIN, "GET", "/api/v1/secrets", Map.of("x-nodekeeper-relayed", "1"), "");
+        Answer answer = server.ask(TestServer.ADMIN, "GET", "/api/v1/secrets", Map.of("x-nodekeeper-relayed", "1"), "");
 
         assertThat(answer.status()).isEqualTo(403);
-        assertThat(answer.message()).startsWith("this request comes from an API server that takes this server for a node");
+        assertThat(answer.message())
+                .startsWith("this request comes from an API server that takes this server for a node");
     }
 
     private ApiResponse from(String source, ApiRequest request) {

@@ -39,7 +39,9 @@ class UsageListsTest {
 
     @Test
     void theUsageOfANodeIsWhatItSays() {
-        answers.put("10.0.0.1", summary(node("2026-01-01T00:00:00Z", 5_000_000_000L, "\"usageNanoCores\":250000000,", 2_097_152)));
+        answers.put(
+                "10.0.0.1",
+                summary(node("2026-01-01T00:00:00Z", 5_000_000_000L, "\"usageNanoCores\":250000000,", 2_097_152)));
 
         Answer answer = get(NODES);
 
@@ -65,17 +67,24 @@ class UsageListsTest {
         server.time.advance(Duration.ofSeconds(2));
 
         assertThat(answer).isDone();
-        var item = TestServer.answer(answer).json().array("items").objects().findFirst().orElseThrow();
+        var item = TestServer.answer(answer)
+                .json()
+                .array("items")
+                .objects()
+                .findFirst()
+                .orElseThrow();
         assertThat(item.object("usage").text("cpu")).isEqualTo("500000000n");
         assertThat(item.text("window")).isEqualTo("5s");
     }
 
     @Test
     void laterRatesAreBetweenTwoAnswers() {
-        answers.put("10.0.0.1", summary(node("2026-01-01T00:00:00Z", 5_000_000_000L, "\"usageNanoCores\":1,", 1_048_576)));
+        answers.put(
+                "10.0.0.1", summary(node("2026-01-01T00:00:00Z", 5_000_000_000L, "\"usageNanoCores\":1,", 1_048_576)));
         get(NODES);
         server.time.advance(Duration.ofSeconds(16));
-        answers.put("10.0.0.1", summary(node("2026-01-01T00:00:16Z", 9_000_000_000L, "\"usageNanoCores\":1,", 1_048_576)));
+        answers.put(
+                "10.0.0.1", summary(node("2026-01-01T00:00:16Z", 9_000_000_000L, "\"usageNanoCores\":1,", 1_048_576)));
 
         var item = get(NODES + "/n1").json();
 
@@ -123,12 +132,15 @@ class UsageListsTest {
 
     @Test
     void anAnswerThatIsNotASummaryIsUnknown() {
-        for (String body : List.of("", "[]", "null", "{", "{\"node\":{}}", "{\"node\":{\"memory\":{\"workingSetBytes\":-1}}}")) {
+        for (String body :
+                List.of("", "[]", "null", "{", "{\"node\":{}}", "{\"node\":{\"memory\":{\"workingSetBytes\":-1}}}")) {
             answers.put("10.0.0.1", CompletableFuture.completedFuture(body.getBytes(StandardCharsets.UTF_8)));
             CompletableFuture<ApiResponse> answer = server.send(TestServer.ADMIN, "GET", NODES, Map.of(), "");
             server.time.advance(Duration.ofSeconds(20));
 
-            assertThat(TestServer.answer(answer).json().array("items").isEmpty()).as(body).isTrue();
+            assertThat(TestServer.answer(answer).json().array("items").isEmpty())
+                    .as(body)
+                    .isTrue();
         }
         answers.put("10.0.0.1", CompletableFuture.failedFuture(new IOException("refused")));
         assertThat(get(NODES).status()).isEqualTo(200);
@@ -139,11 +151,14 @@ class UsageListsTest {
         String uid = running("web", "n1", "app: shop");
         running("other", "n1", "app: x");
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("waiting", ""));
-        answers.put("10.0.0.1", summary("{\"node\":" + stats("2026-01-01T00:00:00Z", 1, "\"usageNanoCores\":1,", 1) + ",\"pods\":["
-                + "{\"podRef\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"" + uid + "\"},\"containers\":["
-                + container("a", 100_000_000, 1 << 20) + "," + container("b", 50_000_000, 3 << 20) + "]},"
-                + "{\"podRef\":{\"name\":\"other\",\"namespace\":\"default\",\"uid\":\"that of an older pod\"},\"containers\":["
-                + container("a", 7, 7) + "]}]}"));
+        answers.put(
+                "10.0.0.1",
+                summary("{\"node\":" + stats("2026-01-01T00:00:00Z", 1, "\"usageNanoCores\":1,", 1) + ",\"pods\":["
+                        + "{\"podRef\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"" + uid
+                        + "\"},\"containers\":["
+                        + container("a", 100_000_000, 1 << 20) + "," + container("b", 50_000_000, 3 << 20) + "]},"
+                        + "{\"podRef\":{\"name\":\"other\",\"namespace\":\"default\",\"uid\":\"that of an older pod\"},\"containers\":["
+                        + container("a", 7, 7) + "]}]}"));
 
         Answer all = get("/apis/metrics.k8s.io/v1beta1/namespaces/default/pods");
 
@@ -156,14 +171,17 @@ class UsageListsTest {
         assertThat(get(PODS + "?labelSelector=app%3Dshop").names()).containsExactly("web");
         assertThat(get(PODS + "?labelSelector=app%3Dx").names()).isEmpty();
         assertThat(get(PODS + "?fieldSelector=metadata.name%3Dother").names()).isEmpty();
-        assertThat(get("/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/other").status()).isEqualTo(404);
+        assertThat(get("/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/other")
+                        .status())
+                .isEqualTo(404);
         Answer table = server.ask(
-                TestServer.ADMIN,
-                "GET",
-                PODS,
-                Map.of("accept", "application/json;as=Table;v=v1;g=meta.k8s.io"),
-                "");
-        assertThat(table.json().array("rows").objects().findFirst().orElseThrow().array("cells"))
+                TestServer.ADMIN, "GET", PODS, Map.of("accept", "application/json;as=Table;v=v1;g=meta.k8s.io"), "");
+        assertThat(table.json()
+                        .array("rows")
+                        .objects()
+                        .findFirst()
+                        .orElseThrow()
+                        .array("cells"))
                 .hasToString("[\"web\",\"150000000n\",\"4096Ki\",\"10s\"]");
     }
 
@@ -210,7 +228,9 @@ class UsageListsTest {
     }
 
     private static String container(String name, long rate, long memory) {
-        return "{\"name\":\"" + name + "\"," + stats("2026-01-01T00:00:00Z", 1, "\"usageNanoCores\":" + rate + ",", memory).substring(1);
+        return "{\"name\":\"" + name + "\","
+                + stats("2026-01-01T00:00:00Z", 1, "\"usageNanoCores\":" + rate + ",", memory)
+                        .substring(1);
     }
 
     private static String node(String time, long cpu, String rate, long memory) {

@@ -72,10 +72,11 @@ class CompanionFlagsTest {
 
         assertThat(launched).isEmpty();
         assertThat(err.toString())
-                .startsWith("error: --mode companion excludes --cgroup-root, --cgroups-per-qos, --config, --node-ip, --node-labels,"
-                        + " --node-lease-duration-seconds, --node-status-update-frequency, --register-node,"
-                        + " --register-with-taints; expected none of them, because the kubelet owns the Node, its lease and"
-                        + " its settings\n");
+                .startsWith(
+                        "error: --mode companion excludes --cgroup-root, --cgroups-per-qos, --config, --node-ip, --node-labels,"
+                                + " --node-lease-duration-seconds, --node-status-update-frequency, --register-node,"
+                                + " --register-with-taints; expected none of them, because the kubelet owns the Node, its lease and"
+                                + " its settings\n");
     }
 
     @Test

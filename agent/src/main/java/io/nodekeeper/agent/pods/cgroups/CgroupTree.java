@@ -153,7 +153,9 @@ record CgroupTree(Path directory, int version) {
                 left.addAll(processes(directory));
             }
         }
-        if (version == 2 && !left.isEmpty() && Files.exists(place(directory, cgroup).resolve("cgroup.kill"))) {
+        if (version == 2
+                && !left.isEmpty()
+                && Files.exists(place(directory, cgroup).resolve("cgroup.kill"))) {
             write(place(directory, cgroup).resolve("cgroup.kill"), "1");
         } else {
             left.remove(ProcessHandle.current().pid());
@@ -199,7 +201,10 @@ record CgroupTree(Path directory, int version) {
         Path file = directory.resolve(PROCESSES);
         if (Files.exists(file)) {
             // 0 is a process that this one does not see.
-            KernelFile.lines(file).stream().map(Long::parseLong).filter(pid -> pid > 0).forEach(pids::add);
+            KernelFile.lines(file).stream()
+                    .map(Long::parseLong)
+                    .filter(pid -> pid > 0)
+                    .forEach(pids::add);
         }
         return pids;
     }

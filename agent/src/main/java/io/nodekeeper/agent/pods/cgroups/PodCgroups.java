@@ -21,7 +21,8 @@ import java.util.TreeSet;
  * It touches nothing beside that of all pods. All methods block; thread-safe.
  */
 public final class PodCgroups {
-    private static final List<QosClass> CLASSES = List.of(QosClass.GUARANTEED, QosClass.BURSTABLE, QosClass.BEST_EFFORT);
+    private static final List<QosClass> CLASSES =
+            List.of(QosClass.GUARANTEED, QosClass.BURSTABLE, QosClass.BEST_EFFORT);
 
     private final CgroupTree tree;
     private final CgroupConfig config;
@@ -47,7 +48,8 @@ public final class PodCgroups {
                 OptionalLong.empty(),
                 OptionalLong.of(
                         Math.max(0, capacity.memory() - sum(kept, "memory").toLong())),
-                OptionalLong.of(Math.max(1, capacity.processes() - sum(kept, "pid").toLong())),
+                OptionalLong.of(
+                        Math.max(1, capacity.processes() - sum(kept, "pid").toLong())),
                 false);
     }
 

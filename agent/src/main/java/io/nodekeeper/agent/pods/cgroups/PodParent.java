@@ -55,8 +55,9 @@ public record PodParent(Optional<String> all, boolean cpuQuota, boolean killsTog
 
     private static String checked(String uid) {
         if (!isPart(uid)) {
-            throw new IllegalArgumentException("the UID of a pod with a cgroup must consist of 1 to 200 letters, digits,"
-                    + " '-', '_' and '.', got \"" + uid + "\"");
+            throw new IllegalArgumentException(
+                    "the UID of a pod with a cgroup must consist of 1 to 200 letters, digits,"
+                            + " '-', '_' and '.', got \"" + uid + "\"");
         }
         return uid;
     }

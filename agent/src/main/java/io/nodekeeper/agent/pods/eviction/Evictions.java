@@ -97,8 +97,7 @@ public final class Evictions implements PressureListener {
     }
 
     /** Pods end only for what is still short; what is not known ends none. */
-    private void reclaimed(
-            Shortage first, boolean limits, @Nullable List<Shortage> after, @Nullable Throwable error) {
+    private void reclaimed(Shortage first, boolean limits, @Nullable List<Shortage> after, @Nullable Throwable error) {
         if (after == null) {
             log.warn("The node is measured again before pods end: {}", error == null ? "" : Failures.text(error));
             busy = false;

@@ -162,7 +162,9 @@ public final class ImageCollector {
             if (!due) {
                 return CompletableFuture.completedFuture(null);
             }
-            log.info("Images are removed: {} % of their file system are used, {} bytes more shall be free", usage, amount);
+            log.info(
+                    "Images are removed: {} % of their file system are used, {} bytes more shall be free",
+                    usage, amount);
             return free(amount).thenCompose(outcome -> {
                 if (outcome.removed() > 0 && pass < MOST_PASSES) {
                     return space(pass + 1);
@@ -180,9 +182,8 @@ public final class ImageCollector {
     }
 
     private CompletableFuture<ImageRemover.Outcome> free(long amount) {
-        return unused()
-                .thenCompose(found -> remove(
-                        new ArrayDeque<>(removable(found)), amount, ImageRemover.Outcome.NOTHING, "space"));
+        return unused().thenCompose(found ->
+                remove(new ArrayDeque<>(removable(found)), amount, ImageRemover.Outcome.NOTHING, "space"));
     }
 
     private List<Image> removable(UnusedImages found) {

@@ -20,8 +20,8 @@ final class ImageNames {
         return image.id().equals(name)
                 || image.id().equals("sha256:" + name)
                 || forms(name).stream()
-                        .anyMatch(form -> image.tags().contains(form)
-                                || image.digests().contains(form));
+                        .anyMatch(form ->
+                                image.tags().contains(form) || image.digests().contains(form));
     }
 
     /** All that a name can stand for; more is kept than needed if a runtime resolves it otherwise. */

@@ -42,14 +42,12 @@ record UnusedImages(List<Image> all, List<Image> unused) {
      */
     static CompletableFuture<UnusedImages> read(ContainerRuntime runtime) {
         return runtime.call(new RuntimeCall.GetSandboxImage(), DEADLINE)
-                .thenCompose(name -> name.map(
-                                known -> runtime.call(new RuntimeCall.GetImage(known), DEADLINE))
+                .thenCompose(name -> name.map(known -> runtime.call(new RuntimeCall.GetImage(known), DEADLINE))
                         .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty()))
                         .thenCompose(sandbox -> runtime.call(new RuntimeCall.ListImages(), DEADLINE)
-                                .thenCompose(
-                                        images -> runtime.call(
-                                                        new RuntimeCall.ListContainers(Optional.empty()), DEADLINE)
-                                                .thenApply(containers -> checked(name, images, containers, sandbox)))));
+                                .thenCompose(images -> runtime.call(
+                                                new RuntimeCall.ListContainers(Optional.empty()), DEADLINE)
+                                        .thenApply(containers -> checked(name, images, containers, sandbox)))));
     }
 
     private static UnusedImages checked(

@@ -91,8 +91,10 @@ class PodCgroupsTest {
         assertThat(text("memory/kubepods/podg/memory.limit_in_bytes")).isEqualTo("2147483648");
         assertThat(text("pids/kubepods/podg/pids.max")).isEqualTo("100");
         assertThat(text("cpu,cpuacct/kubepods/burstable/podb/cpu.shares")).isEqualTo("256");
-        assertThat(mounted.resolve("cpu,cpuacct/kubepods/burstable/podb/cpu.cfs_quota_us")).doesNotExist();
-        assertThat(mounted.resolve("memory/kubepods/burstable/podb/memory.limit_in_bytes")).doesNotExist();
+        assertThat(mounted.resolve("cpu,cpuacct/kubepods/burstable/podb/cpu.cfs_quota_us"))
+                .doesNotExist();
+        assertThat(mounted.resolve("memory/kubepods/burstable/podb/memory.limit_in_bytes"))
+                .doesNotExist();
         assertThat(text("cpu,cpuacct/kubepods/besteffort/podn/cpu.shares")).isEqualTo("2");
         assertThat(mounted.resolve("freezer/kubepods")).doesNotExist();
         assertThat(cgroups.uids()).containsExactly("b", "g", "n");
@@ -134,7 +136,8 @@ class PodCgroupsTest {
         assertThat(text("memory/kubepods/memory.limit_in_bytes")).isEqualTo("17179869184");
         assertThat(text("cpu,cpuacct/kubepods/cpu.shares")).isEqualTo("4096");
         // cpuCFSQuota: false, podPidsLimit: -1
-        assertThat(mounted.resolve("cpu,cpuacct/kubepods/podg/cpu.cfs_quota_us")).doesNotExist();
+        assertThat(mounted.resolve("cpu,cpuacct/kubepods/podg/cpu.cfs_quota_us"))
+                .doesNotExist();
         assertThat(mounted.resolve("pids/kubepods/podg/pids.max")).doesNotExist();
     }
 
@@ -156,7 +159,8 @@ class PodCgroupsTest {
         version1();
         PodCgroups cgroups = cgroups(LIMITED);
         // As a runtime leaves it, in a hierarchy that the agent does not use, too.
-        for (String place : List.of("memory/kubepods/burstable/podb/one", "freezer/kubepods/burstable/podb/one/deeper")) {
+        for (String place :
+                List.of("memory/kubepods/burstable/podb/one", "freezer/kubepods/burstable/podb/one/deeper")) {
             Files.createDirectories(mounted.resolve(place));
         }
         Files.createDirectories(mounted.resolve("memory/kubepods/burstable/podb2"));

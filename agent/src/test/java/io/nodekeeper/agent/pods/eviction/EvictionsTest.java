@@ -42,8 +42,7 @@ class EvictionsTest {
     private CompletableFuture<Map<String, PodUse>> answer = CompletableFuture.completedFuture(use);
     private int measurements;
     private int reclaims;
-    private Function<List<Shortage>, CompletableFuture<List<Shortage>>> reclaim =
-            CompletableFuture::completedFuture;
+    private Function<List<Shortage>, CompletableFuture<List<Shortage>>> reclaim = CompletableFuture::completedFuture;
 
     private final EvictablePods pods = new EvictablePods() {
         @Override
@@ -266,8 +265,8 @@ class EvictionsTest {
     @Tag("A95")
     void shouldEvictForWhatIsMeasuredAfterThat() {
         pod("web", 0, "", 10);
-        reclaim = shortages -> CompletableFuture.completedFuture(
-                List.of(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 5 * MI)));
+        reclaim = shortages ->
+                CompletableFuture.completedFuture(List.of(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 5 * MI)));
 
         round(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", MI));
 

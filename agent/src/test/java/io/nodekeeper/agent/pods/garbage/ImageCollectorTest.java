@@ -65,8 +65,9 @@ class ImageCollectorTest {
 
         assertThat(node.images()).containsExactly("pause", "running", "ended", "wanted", "pinned");
         assertThat(node.events)
-                .containsExactly("FreeDiskSpaceFailed: Failed to garbage collect required amount of images. Attempted to"
-                        + " free 1 bytes, but only found 0 bytes eligible to free.");
+                .containsExactly(
+                        "FreeDiskSpaceFailed: Failed to garbage collect required amount of images. Attempted to"
+                                + " free 1 bytes, but only found 0 bytes eligible to free.");
     }
 
     @Test
@@ -110,7 +111,12 @@ class ImageCollectorTest {
 
         assertThat(node.asked()).isEmpty();
         // The first time may be a start; then it is an event.
-        assertThat(node.events).hasSize(1).first().asString().startsWith("ImageGCFailed: ").contains("out of order");
+        assertThat(node.events)
+                .hasSize(1)
+                .first()
+                .asString()
+                .startsWith("ImageGCFailed: ")
+                .contains("out of order");
     }
 
     @Test

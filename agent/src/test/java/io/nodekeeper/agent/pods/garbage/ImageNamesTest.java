@@ -17,9 +17,7 @@ class ImageNamesTest {
             1);
 
     @ParameterizedTest
-    @CsvSource(
-            textBlock =
-                    """
+    @CsvSource(textBlock = """
             web, true
             web:latest, true
             library/web, true

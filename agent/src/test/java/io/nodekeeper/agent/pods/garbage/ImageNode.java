@@ -32,8 +32,7 @@ final class ImageNode implements GarbageListener {
     final ImageCollector collector;
 
     ImageNode(ImageGcConfig config) {
-        collector = new ImageCollector(
-                config, runtime, Duration.ofMinutes(2), this::measure, () -> needed, this, loop);
+        collector = new ImageCollector(config, runtime, Duration.ofMinutes(2), this::measure, () -> needed, this, loop);
         image("pause", 1);
     }
 
@@ -53,8 +52,7 @@ final class ImageNode implements GarbageListener {
 
     void pinned(String name, long size) {
         List<Image> images = new ArrayList<>(runtime.images());
-        images.add(
-                new Image("sha256:" + name, List.of(), List.of(name + ":1"), size, OptionalLong.empty(), "", true));
+        images.add(new Image("sha256:" + name, List.of(), List.of(name + ":1"), size, OptionalLong.empty(), "", true));
         runtime.images(images);
     }
 

@@ -86,8 +86,7 @@ class ImagePropertiesTest {
     private static void fault(ImageNode node, String call, SplittableRandom random) {
         switch (random.nextInt(3)) {
             case 0 -> node.runtime.hang(call);
-            case 1 ->
-                node.runtime.fail(call, new RuntimeCallException(call, RuntimeCallException.Code.OTHER, "no"));
+            case 1 -> node.runtime.fail(call, new RuntimeCallException(call, RuntimeCallException.Code.OTHER, "no"));
             default -> node.runtime.heal(call);
         }
     }

@@ -122,8 +122,7 @@ class NodeProberTest {
         secure.start();
         String port = String.valueOf(secure.getAddress().getPort());
         try {
-            assertThat(run(new Action.Http("", port, "/", true, List.of())))
-                    .isEqualTo(ProbeResult.success("HTTP/1.1"));
+            assertThat(run(new Action.Http("", port, "/", true, List.of()))).isEqualTo(ProbeResult.success("HTTP/1.1"));
             assertThat(run(new Action.Http("", port, "/busy", true, List.of())))
                     .isEqualTo(new ProbeResult(
                             ProbeResult.Outcome.FAILURE, "HTTP probe failed with statuscode: 503", true));

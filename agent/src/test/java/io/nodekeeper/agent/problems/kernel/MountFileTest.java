@@ -34,7 +34,8 @@ class MountFileTest {
 
     @Test
     void aFileThatCannotBeReadIsNamed() throws IOException {
-        try (MountFile file = new MountFile(Path.of("/proc/self/nothing"), time.loop("agent").clock())) {
+        try (MountFile file =
+                new MountFile(Path.of("/proc/self/nothing"), time.loop("agent").clock())) {
             assertThatThrownBy(file::read).isInstanceOf(IOException.class).hasMessageContaining("/proc/self/nothing");
         }
     }
