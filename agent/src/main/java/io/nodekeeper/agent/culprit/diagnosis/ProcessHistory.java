@@ -166,11 +166,13 @@ public final class ProcessHistory {
     /**
      * Whether a process waits for a disk that responds: a thread is in state D, and none has been there for long. A scan sees
      * one moment, and a working process shows moments of work; so it has waited all its life until some scans in a row
-     * miss it.
+     * miss it. The freezer of cgroup version 1 shows state D, too, and is no disk.
      */
     private static Optional<OnDisk> onDisk(
             Optional<OnDisk> before, ProcessInfo info, List<ObservedProcess.Stuck> stuck) {
+        boolean frozen = info.waits().stream().anyMatch(wait -> wait instanceof Wait.Frozen);
         boolean waits = !info.stalls().isEmpty()
+                && !frozen
                 && stuck.stream().allMatch(thread -> thread.lasted().compareTo(STALLED) < 0);
         if (waits) {
             return Optional.of(new OnDisk(info.age(), 0));

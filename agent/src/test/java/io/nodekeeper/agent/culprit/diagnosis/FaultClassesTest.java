@@ -500,6 +500,15 @@ class FaultClassesTest {
     }
 
     @Test
+    void theFreezerOfVersion1ShowsStateDWhichIsNoWaitForADisk() {
+        look(ProcessFixtures.healthyBut(ProcessFixtures.stalled(plugin(), ProcessFixtures.stall("hrtimer_nanosleep"))
+                .waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/freezer/x", 1, false)))));
+
+        assertThat(only().reason()).isEqualTo("CgroupFrozen");
+        assertThat(only().confidence()).isEqualTo(Confidence.CERTAIN);
+    }
+
+    @Test
     void frozenRuntimeIsNeverToldAsHungThoughItWasSeenFrozenOnlyOnce() {
         look(ProcessFixtures.healthyBut(
                 ProcessFixtures.runtime('S').waitingFor(List.of(new Wait.Frozen("/sys/fs/cgroup/x", 2, false)))));
