@@ -602,7 +602,7 @@ class KubectlIT {
         assertThat(kubectl.ok("cluster-info")).contains("is running at");
         assertThat(kubectl.ok("get", "--raw", "/readyz")).isEqualTo("ok");
         assertThat(kubectl.run("get", "foos").err()).contains("the server doesn't have a resource type \"foos\"");
-        assertThat(kubectl.run("top", "node").err()).contains("Metrics API not available");
+        assertThat(kubectl.run("top", "node").err()).contains("metrics not available yet");
         assertThat(kubectl.ok("get", "all", "-n", "kube-public").strip()).isEmpty();
     }
 
