@@ -1,6 +1,8 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.evidence.Confidence;
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.KubeTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -77,11 +79,17 @@ final class RefusalDiagnosis {
                 .limit(NAMED)
                 .map(answer -> answer.call().method() + " failed: " + shortened(answer.error()))
                 .toList();
+        // What cannot be read shows that another program may listen there, so it is named.
+        Optional<ProcessInfo> listener = cause.filter(known -> known == RefusalCause.GARBAGE)
+                .flatMap(known -> new ProcessIndex(facts).first(ProcessRole.RUNTIME))
+                .map(ObservedProcess::info);
+        String who = listener.map(info -> "; " + ProcessIndex.name(info) + " listens at its socket")
+                .orElse("");
         Culprit culprit = Culprit.of(
                         cause.map(RefusalCause::layer).orElse(Layer.RUNTIME),
                         reason,
                         "the container runtime has answered " + call + " with an error since " + KubeTime.format(since)
-                                + meaning + ": " + shortened(first.error()),
+                                + meaning + ": " + shortened(first.error()) + who,
                         since,
                         new Remedy.Advice(cause.map(RefusalCause::advice)
                                 .orElse("look in the runtime's log for this error; if it stays, restart the runtime")))
@@ -89,7 +97,7 @@ final class RefusalDiagnosis {
                 .delays(first.call().method())
                 .shownBy(evidence)
                 .sure(cause.map(RefusalCause::confidence).orElse(Confidence.LIKELY));
-        return Finding.of(culprit, subject);
+        return Finding.of(listener.map(ProcessInfo::ref).map(culprit::by).orElse(culprit), subject);
     }
 
     private static boolean isOrdinary(String error) {

@@ -634,6 +634,8 @@ class FaultClassesTest {
             refused(new RuntimeCall.GetVersion(), "Version: UNREADABLE: " + text);
 
             assertThat(only().reason()).as(text).isEqualTo("GarbageAnswer");
+            assertThat(only().summary()).as(text).endsWith("; containerd (pid 100) listens at its socket");
+            assertThat(only().process().map(ProcessRef::pid)).as(text).contains(100);
         }
     }
 
