@@ -50,6 +50,7 @@ public final class Evictions implements PressureListener {
     private final Runnable measureAgain;
     private final Loop loop;
     private boolean busy;
+    private boolean reclaiming;
 
     /**
      * Evictions of {@code pods}.
@@ -85,22 +86,28 @@ public final class Evictions implements PressureListener {
         if (busy || shortages.isEmpty() && !limits) {
             return;
         }
-        busy = true;
         if (shortages.isEmpty() || !shortages.getFirst().isOfDisk()) {
             read(shortages, limits);
-            return;
+        } else if (!reclaiming) {
+            reclaim(shortages, limits);
         }
+    }
+
+    /** Frees disk without evictions; meanwhile pods end only for something else. */
+    private void reclaim(List<Shortage> shortages, boolean limits) {
         Shortage first = shortages.getFirst();
         nodeEvent.accept("Attempting to reclaim " + first.resource());
-        Deadlines.within(loop, RECLAIM, "freeing disk without evictions", reclaim.reclaim(shortages))
+        CompletableFuture<List<Shortage>> freed = reclaim.reclaim(shortages);
+        reclaiming = true;
+        Deadlines.within(loop, RECLAIM, "freeing disk without evictions", freed)
                 .whenComplete((after, error) -> loop.execute(() -> reclaimed(first, limits, after, error)));
     }
 
     /** Pods end only for what is still short; what is not known ends none. */
     private void reclaimed(Shortage first, boolean limits, @Nullable List<Shortage> after, @Nullable Throwable error) {
+        reclaiming = false;
         if (after == null) {
-            log.warn("The node is measured again before pods end: {}", error == null ? "" : Failures.text(error));
-            busy = false;
+            log.warn("No pod is evicted for {}: {}", first.resource(), error == null ? "" : Failures.text(error));
             return;
         }
         List<Shortage> left = after.stream()
@@ -109,16 +116,16 @@ public final class Evictions implements PressureListener {
         if (left.isEmpty()) {
             log.info("{} is no longer short; no pod has to end for it", first.resource());
         }
-        if (left.isEmpty() && !limits) {
-            busy = false;
-        } else {
+        if (!busy && (limits || !left.isEmpty())) {
             read(left, limits);
         }
     }
 
     private void read(List<Shortage> shortages, boolean limits) {
         boolean disk = limits || shortages.stream().anyMatch(Shortage::isOfDisk);
-        use.apply(disk)
+        CompletableFuture<Map<String, PodUse>> reading = use.apply(disk);
+        busy = true;
+        reading
                 .whenComplete((known, error) -> loop.execute(() -> {
                     try {
                         decide(shortages, known, error);

@@ -280,16 +280,36 @@ class EvictionsTest {
         pod("web", 0, "", 10);
         reclaim = shortages -> new CompletableFuture<>();
 
-        round(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1));
+        Shortage disk = shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1);
+        round(disk);
         time.advance(Duration.ofSeconds(39));
-        round(memory());
+        round(disk);
         assertThat(evicted).isEmpty();
+        assertThat(reclaims).isEqualTo(1);
 
         // It does not hang longer than 40 s, and then the next round has its turn.
         time.advance(Duration.ofSeconds(2));
         assertThat(evicted).isEmpty();
-        round(memory());
+        reclaim = CompletableFuture::completedFuture;
+        round(disk);
         assertThat(evicted).hasSize(1);
+    }
+
+    @Test
+    void shouldEvictForMemoryWhileDiskIsBeingFreed() {
+        pod("web", 0, "", 10);
+        pod("next", 0, "", 5);
+        CompletableFuture<List<Shortage>> freed = new CompletableFuture<>();
+        reclaim = shortages -> freed;
+        Shortage disk = shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1);
+
+        round(disk);
+        round(memory(), disk);
+        freed.complete(List.of(disk));
+        time.advance(Duration.ofMillis(1));
+
+        // One at a time: for disk the next round decides.
+        assertThat(evicted).hasSize(1).first().asString().contains("low on resource: memory");
     }
 
     @Test
