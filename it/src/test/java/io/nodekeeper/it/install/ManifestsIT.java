@@ -92,9 +92,7 @@ class ManifestsIT {
         try (Running controller = Running.startSmall(directory, overlay, arguments)) {
             // Then it becomes ready, and the API server refuses it nothing.
             ReadyPage.await(controller::log);
-            assertThat(controller.log())
-                    .doesNotContainIgnoringCase("forbidden")
-                    .doesNotContainPattern("\\b403\\b");
+            assertThat(controller.log()).doesNotContainIgnoringCase("forbidden").doesNotContainPattern("\\b403\\b");
         }
         if (overlay.equals("observe")) {
             // And one that observes has written nothing.

@@ -125,16 +125,15 @@ public final class Evictions implements PressureListener {
         boolean disk = limits || shortages.stream().anyMatch(Shortage::isOfDisk);
         CompletableFuture<Map<String, PodUse>> reading = use.apply(disk);
         busy = true;
-        reading
-                .whenComplete((known, error) -> loop.execute(() -> {
-                    try {
-                        decide(shortages, known, error);
-                    } catch (RuntimeException e) {
-                        // The next round must come.
-                        busy = false;
-                        throw e;
-                    }
-                }));
+        reading.whenComplete((known, error) -> loop.execute(() -> {
+            try {
+                decide(shortages, known, error);
+            } catch (RuntimeException e) {
+                // The next round must come.
+                busy = false;
+                throw e;
+            }
+        }));
     }
 
     private void decide(List<Shortage> shortages, @Nullable Map<String, PodUse> known, @Nullable Throwable error) {
