@@ -50,7 +50,7 @@ public record PlegConfig(
     public static final PlegConfig PARALLEL = new PlegConfig(
             Mode.PARALLEL,
             Duration.ofSeconds(1),
-            Duration.ofSeconds(3),
+            Duration.ofMillis(1_500),
             Duration.ofMinutes(3),
             Duration.ofSeconds(10),
             Duration.ofSeconds(10),
