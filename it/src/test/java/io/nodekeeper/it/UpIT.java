@@ -100,6 +100,7 @@ class UpIT {
                         "FileDescriptorPressure",
                         "NFSUnavailable",
                         "InotifyLimitReached",
+                        "ConntrackPressure",
                         "KernelDeadlock",
                         "ClockSkew");
     }

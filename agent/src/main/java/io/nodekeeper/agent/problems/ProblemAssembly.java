@@ -31,7 +31,7 @@ public final class ProblemAssembly {
     public static final Path MOUNTINFO = PROC.resolve("self/mountinfo");
 
     /** The checks besides those of logs. */
-    private static final int CHECKS = 5;
+    private static final int CHECKS = 6;
 
     private final List<KernelLog> logs = new ArrayList<>();
     private final Workers workers;
@@ -81,6 +81,7 @@ public final class ProblemAssembly {
         checks.add(new ReadonlyCheck(mountFile, rootDir));
         checks.add(new OpenFilesCheck(PROC));
         checks.add(new InotifyCheck(InotifyTrial::run));
+        checks.add(new ConntrackCheck(PROC));
         checks.add(new ClockCheck(server));
         checks.add(new NfsCheck(
                 mountFile, NfsCheck.PATIENCE, path -> CompletableFuture.runAsync(() -> ask(statvfs, path), nfs)));

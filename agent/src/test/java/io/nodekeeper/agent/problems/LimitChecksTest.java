@@ -53,6 +53,32 @@ class LimitChecksTest {
                         "the machine has 900 of 1000 files open (fs.file-max)"));
     }
 
+    private ConditionReport connections(String used, String most) throws IOException {
+        Files.createDirectories(proc.resolve("sys/net/netfilter"));
+        Files.writeString(proc.resolve("sys/net/netfilter/nf_conntrack_count"), used + "\n");
+        Files.writeString(proc.resolve("sys/net/netfilter/nf_conntrack_max"), most + "\n");
+        return new ConntrackCheck(proc).run().conditions().getFirst();
+    }
+
+    @Test
+    void aTableOfConnectionsThatIsNinetyPercentFullIsAProblem() throws IOException {
+        assertThat(connections("235929", "262144").status()).isEqualTo("False");
+        assertThat(connections("235930", "262144"))
+                .isEqualTo(new ConditionReport(
+                        "ConntrackPressure",
+                        "True",
+                        "ConntrackTableFull",
+                        "the kernel tracks 235930 of at most 262144 connections and drops new ones beyond; raise"
+                                + " net.netfilter.nf_conntrack_max"));
+    }
+
+    @Test
+    void aKernelThatTracksNoConnectionsHasNoProblemAndAFileThatIsNoNumberFails() throws IOException {
+        assertThat(new ConntrackCheck(proc).run().conditions().getFirst().reason()).isEqualTo("ConntrackUnused");
+
+        assertThatThrownBy(() -> connections("many", "262144")).isInstanceOf(IOException.class).hasMessageContaining("many");
+    }
+
     @Test
     void thisProcessHasEnoughDescriptorsAndItsJarsCanBeOpened() throws IOException {
         assertThat(OpenFilesCheck.limitFault()).isEmpty();

@@ -68,6 +68,7 @@ final class Catalog {
         for (boolean stopped : new boolean[] {false, true}) {
             obstacles.add(Obstacle.lock(false, stopped));
             obstacles.add(Obstacle.lock(true, stopped));
+            obstacles.add(Obstacle.mutex(stopped));
             obstacles.add(Obstacle.pipe(stopped));
         }
         if (target == Target.CNI_ADD || target == Target.CNI_DEL) {

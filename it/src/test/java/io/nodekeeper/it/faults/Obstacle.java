@@ -122,6 +122,22 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
                 });
     }
 
+    /** It waits for a mutex in memory that it shares with a process outside, itself running or stopped. */
+    static Obstacle mutex(boolean stopped) {
+        return new Obstacle(
+                Way.LOCK,
+                "waits for a mutex in shared memory of a " + (stopped ? "stopped " : "") + "process outside",
+                scene -> {
+                    Path file = scene.file("mutex");
+                    Path ready = scene.file("locked");
+                    long holder = scene.helper(Programs.mutex(file, ready), ready);
+                    if (stopped) {
+                        Command.signal(holder, "STOP");
+                    }
+                    return outside("the mutex's holder", holder, "lock", Programs.takeMutex(file, holder));
+                });
+    }
+
     /** The address manager waits for the lock of its own directory. */
     static Obstacle addressLock() {
         return new Obstacle(Way.LOCK, ADDRESS_LOCK, scene -> {

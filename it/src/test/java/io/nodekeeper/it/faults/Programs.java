@@ -33,6 +33,25 @@ final class Programs {
                 : "flock " + file + " true";
     }
 
+    /** Maps the file in the first argument as shared memory at {@code $at}; the numbers are those of x86-64 and aarch64. */
+    private static final String MAP = "use POSIX; my $arm = (POSIX::uname())[4] eq \"aarch64\"; open F, \"+>>\", $ARGV[0];"
+            + " my $at = syscall($arm ? 222 : 9, 0, 4096, 3, 1, fileno F, 0); ";
+
+    /** Holds a mutex in the shared memory {@code file} for ever, as glibc's has it: 2, a count, the holder's thread. */
+    static List<String> mutex(Path file, Path ready) {
+        return perl(
+                READY + "open W, '>', $ARGV[0] or die $!; syswrite W, pack 'l l l', 2, 1, $$; " + MAP
+                        + "ready(); sleep 1000 while 1;",
+                file,
+                ready);
+    }
+
+    /** Waits for the mutex that {@link #mutex} holds, until its holder ends; shell. */
+    static String takeMutex(Path file, long holder) {
+        return "perl -e '" + MAP + "while (kill 0, $ARGV[1]) { my $t = pack \"q q\", 5, 0;"
+                + " syscall($arm ? 98 : 202, $at, 0, 2, $t, 0, 0); }' " + file + " " + holder;
+    }
+
     /** Traces all threads of a process and lets none of them run, as a forgotten debugger does. */
     static List<String> tracer(long pid, Path ready) {
         return perl(READY + """

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.culprit.scan;
 import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.kernel.KernelFile;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -202,6 +203,23 @@ record ProcFiles(Path root) {
     Optional<String> read(Path file) {
         try {
             return Optional.of(KernelFile.beginning(file, LONGEST));
+        } catch (IOException e) {
+            // Ended, or this user may not read it.
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * {@code length} bytes of a process's memory; empty if it has ended, if nothing is there, or if this user may not read it.
+     * Blocks while another thread of the process changes its memory's layout.
+     */
+    Optional<byte[]> memory(int pid, long address, int length) {
+        try (RandomAccessFile memory =
+                new RandomAccessFile(process(pid).resolve("mem").toFile(), "r")) {
+            byte[] bytes = new byte[length];
+            memory.seek(address);
+            memory.readFully(bytes);
+            return Optional.of(bytes);
         } catch (IOException e) {
             // Ended, or this user may not read it.
             return Optional.empty();

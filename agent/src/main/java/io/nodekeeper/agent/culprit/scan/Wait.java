@@ -33,10 +33,10 @@ public sealed interface Wait {
     }
 
     /**
-     * Another process holds a lock on a file.
+     * Another process holds a lock on a file, or a mutex in memory that both share.
      *
-     * @param file the path, or device and inode if no path is visible
-     * @param kind FLOCK, POSIX or OFDLCK
+     * @param file the path, or device and inode if no path is visible; for a mutex with its place in bytes
+     * @param kind FLOCK, POSIX, OFDLCK or mutex
      */
     record ForLock(String file, String kind, List<Integer> holders) implements Wait {}
 

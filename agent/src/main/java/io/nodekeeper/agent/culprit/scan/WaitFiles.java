@@ -13,8 +13,9 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads for what processes wait, for one scan: tracers, freezers, file locks, pipes, sockets, children and file systems
- * with a server process. Reads no file but those of {@code /proc}, of the cgroups and of fusectl. Not thread-safe.
+ * Reads for what processes wait, for one scan: tracers, freezers, file locks, mutexes in shared memory, pipes, sockets, children
+ * and file systems with a server process. Reads no file but those of {@code /proc}, of the cgroups and of fusectl. Not
+ * thread-safe.
  */
 final class WaitFiles {
     /** The most threads that are examined per process: a runtime has 10 to 40. */
@@ -39,6 +40,7 @@ final class WaitFiles {
     private final Map<Integer, ProcFiles.Stat> stats;
     private final FreezerFiles freezers;
     private final FileLocks locks;
+    private final SharedMutexes mutexes;
     private final OpenEnds ends;
     private final SocketTable table;
     private final FuseServers servers;
@@ -63,6 +65,7 @@ final class WaitFiles {
         this.budget = budget;
         this.freezers = new FreezerFiles(files);
         this.locks = new FileLocks(files, stats.keySet(), budget);
+        this.mutexes = new SharedMutexes(files, stats.keySet(), budget);
         this.ends = new OpenEnds(files, stats.keySet(), budget);
         this.table = sockets;
         this.servers = new FuseServers(files, ends, arguments);
@@ -111,6 +114,8 @@ final class WaitFiles {
                         .filter(file -> OpenEnds.isSocket(file.path()))
                         .flatMap(file -> socket(pid, file.path(), true))
                         .ifPresent(waits::add);
+            } else if (SharedMutexes.isFutex(where) && stat.state() == 'S' && (command || role == ProcessRole.OUTSIDER)) {
+                mutexes.of(pid, thread).ifPresent(waits::add);
             } else if (where.equals("do_wait") && command) {
                 child(pid, thread).map(Wait.ForChild::new).ifPresent(waits::add);
             }

@@ -7,6 +7,8 @@ import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.SystemClock;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -20,6 +22,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What processes wait for, from artificial files of {@code /proc} and of cgroups. */
 class WaitFilesTest {
+    /** A line of {@code maps}: addresses and the place in the file. */
+    private static final String SHARED = "%s rw-s %s 00:1a 5      /dev/shm/m\n";
+
     private static final Set<Integer> ALL = Set.of(1, 10, 20, 30, 40);
 
     private final List<UnixDiag.Socket> sockets = new ArrayList<>();
@@ -117,6 +122,48 @@ class WaitFilesTest {
         open(30, 5, "/run/a.lock", "ino:\t777\nlock:\t1: OFDLCK ADVISORY  WRITE -1 fe:00:777 0 EOF\n");
 
         assertThat(waits(10, 'S')).containsExactly(new Wait.ForLock("/run/a.lock", "OFDLCK", List.of(30)));
+    }
+
+    @Test
+    void mutexInSharedMemoryLeadsToTheProcessWhoseThreadHoldsIt() throws Exception {
+        blocked(10, "futex_do_wait", "202 0x2010 0x0 0x80000015 0x0");
+        file("proc/10/maps", SHARED.formatted("2000-3000", "00001000"));
+        // Robust, or of musl: the futex has the holder's thread 21 and the bit that says that others wait.
+        memory(10, 0x2010, 0x80000015, 0, 0);
+        file("proc/21/status", "Name:\tx\nTgid:\t20\n");
+        file("proc/20/maps", SHARED.formatted("7000-8000", "00001000"));
+
+        assertThat(commandWaits(10)).containsExactly(new Wait.ForLock("/dev/shm/m at 4112", "mutex", List.of(20)));
+
+        // Ordinary, of glibc: 2, a count, the holder's thread.
+        memory(10, 0x2010, 2, 1, 21);
+
+        assertThat(commandWaits(10)).containsExactly(new Wait.ForLock("/dev/shm/m at 4112", "mutex", List.of(20)));
+    }
+
+    @Test
+    void futexThatIsNoSharedMutexNamesNoHolder() throws Exception {
+        blocked(10, "futex_do_wait", "202 0x2010 0x80 0x2 0x0");
+        file("proc/10/maps", SHARED.formatted("2000-3000", "00000000"));
+        memory(10, 0x2010, 2, 1, 20);
+        file("proc/20/status", "Name:\tx\nTgid:\t20\n");
+        file("proc/20/maps", SHARED.formatted("7000-8000", "00000000"));
+        // The operation is one for a single process.
+        assertThat(commandWaits(10)).isEmpty();
+
+        // A semaphore: it has a count, and no holder.
+        blocked(10, "futex_do_wait", "202 0x2010 0x0 0x0 0x0");
+        memory(10, 0x2010, 0, 1, 20);
+        assertThat(commandWaits(10)).isEmpty();
+
+        // The number is that of a process which does not have this memory.
+        memory(10, 0x2010, 2, 1, 20);
+        file("proc/20/maps", "7000-8000 rw-p 00000000 00:1a 5 /dev/shm/m\n7000-8000 rw-s 00000000 00:1a 6 /dev/shm/n\n");
+        assertThat(commandWaits(10)).isEmpty();
+
+        // The holder has ended.
+        memory(10, 0x2010, 2, 1, 77);
+        assertThat(commandWaits(10)).isEmpty();
     }
 
     @Test
@@ -415,6 +462,19 @@ class WaitFilesTest {
         }
         return new WaitFiles(files, stats, files::arguments, () -> sockets, new ScanBudget(new SystemClock()))
                 .of(new ProcFiles.Stat(pid, "x", state, 1, 1), role, command);
+    }
+
+    private List<Wait> commandWaits(int pid) {
+        return waits(pid, 'S', ProcessRole.CNI_PLUGIN, true);
+    }
+
+    /** Three words in a process's memory. */
+    private void memory(int pid, int address, int... words) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(address + 4 * words.length).order(ByteOrder.nativeOrder());
+        for (int i = 0; i < words.length; i++) {
+            bytes.putInt(address + 4 * i, words[i]);
+        }
+        Files.write(root.resolve("proc/" + pid + "/mem"), bytes.array());
     }
 
     private void blocked(int pid, String where, String call) throws IOException {
