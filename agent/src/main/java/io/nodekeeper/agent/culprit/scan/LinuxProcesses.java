@@ -48,6 +48,7 @@ public final class LinuxProcesses implements ProcessTable {
     private final RuntimeSpace space;
     private final AtomicInteger scans = new AtomicInteger();
     private volatile SocketOwners owners;
+    private volatile OpenFileIndex openFiles;
     private volatile Map<String, List<Limit>> limits = Map.of();
 
     /**
@@ -63,6 +64,7 @@ public final class LinuxProcesses implements ProcessTable {
         this.workers = workers;
         this.clock = clock;
         this.owners = new SocketOwners(files);
+        this.openFiles = new OpenFileIndex(files);
         this.space = new RuntimeSpace(files, workers, Statvfs::of);
     }
 
@@ -75,6 +77,7 @@ public final class LinuxProcesses implements ProcessTable {
                 files,
                 owners,
                 UnixDiag::sockets,
+                openFiles,
                 programs,
                 unreadable,
                 socket,
@@ -101,8 +104,9 @@ public final class LinuxProcesses implements ProcessTable {
                 if (!hung.isEmpty()) {
                     unreadable.add(hung);
                 }
-                // The hung scan may still use the old one.
+                // The hung scan may still use the old ones.
                 owners = new SocketOwners(files);
+                openFiles = new OpenFileIndex(files);
             }
         });
         return scanned;

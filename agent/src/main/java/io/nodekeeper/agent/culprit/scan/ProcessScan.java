@@ -40,6 +40,7 @@ final class ProcessScan {
     private final StallFiles stalls;
     private final SocketOwners owners;
     private final WaitFiles.SocketTable sockets;
+    private final OpenFileIndex openFiles;
     private final ConcurrentHashMap<Integer, Program> programs;
     private final Set<String> unreadable;
     private final String socket;
@@ -58,6 +59,7 @@ final class ProcessScan {
             ProcFiles files,
             SocketOwners owners,
             WaitFiles.SocketTable sockets,
+            OpenFileIndex openFiles,
             ConcurrentHashMap<Integer, Program> programs,
             Set<String> unreadable,
             String socket,
@@ -70,6 +72,7 @@ final class ProcessScan {
         this.stalls = new StallFiles(files);
         this.owners = owners;
         this.sockets = sockets;
+        this.openFiles = openFiles;
         this.programs = programs;
         this.unreadable = unreadable;
         this.socket = socket;
@@ -89,6 +92,7 @@ final class ProcessScan {
     /** The runtime's processes. */
     List<ProcessInfo> run() throws IOException {
         long uptime = files.uptimeTicks();
+        openFiles.forgetOld(clock.nanoTime());
         List<ProcFiles.Stat> all = new ArrayList<>();
         List<Integer> pids = files.pids();
         for (int pid : pids) {
@@ -142,6 +146,7 @@ final class ProcessScan {
                         .map(Program::arguments)
                         .orElse(List.of()),
                 sockets,
+                openFiles,
                 new ScanBudget(clock));
     }
 

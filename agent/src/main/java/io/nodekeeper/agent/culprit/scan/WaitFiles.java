@@ -53,12 +53,14 @@ final class WaitFiles {
      *
      * @param stats all processes of the machine
      * @param arguments of the process with a pid, as they are known
+     * @param index what processes have open, which outlives the scan
      */
     WaitFiles(
             ProcFiles files,
             Map<Integer, ProcFiles.Stat> stats,
             IntFunction<List<String>> arguments,
             SocketTable sockets,
+            OpenFileIndex index,
             ScanBudget budget) {
         this.files = files;
         this.stats = stats;
@@ -66,7 +68,7 @@ final class WaitFiles {
         this.freezers = new FreezerFiles(files);
         this.locks = new FileLocks(files, stats.keySet(), budget);
         this.mutexes = new SharedMutexes(files, stats.keySet(), budget);
-        this.ends = new OpenEnds(files, stats.keySet(), budget);
+        this.ends = new OpenEnds(files, stats, index, budget);
         this.table = sockets;
         this.servers = new FuseServers(files, ends, arguments);
     }
@@ -111,7 +113,7 @@ final class WaitFiles {
                 servers.of(pid, file(pid, thread)).ifPresent(waits::add);
             } else if (isSocket(where) && (command || role == ProcessRole.OUTSIDER)) {
                 file(pid, thread)
-                        .filter(file -> OpenEnds.isSocket(file.path()))
+                        .filter(file -> OpenFileIndex.isSocket(file.path()))
                         .flatMap(file -> socket(pid, file.path(), true))
                         .ifPresent(waits::add);
             } else if (SharedMutexes.isFutex(where) && stat.state() == 'S' && (command || role == ProcessRole.OUTSIDER)) {

@@ -64,7 +64,7 @@ class WaitFilesTest {
         }
         ProcFiles files = new ProcFiles(root);
 
-        WaitFiles cut = new WaitFiles(files, Map.of(), files::arguments, () -> sockets, spent);
+        WaitFiles cut = new WaitFiles(files, Map.of(), files::arguments, () -> sockets, new OpenFileIndex(files), spent);
 
         assertThat(cut.of(new ProcFiles.Stat(10, "x", 'S', 1, 1), ProcessRole.OUTSIDER, false))
                 .containsExactly(new Wait.Frozen("/sys/fs/cgroup/nk", 2, false));
@@ -204,7 +204,7 @@ class WaitFilesTest {
     void manyWaitersForFileServersCostOnePassOverTheOpenFiles() throws Exception {
         String mounts = "43 27 0:39 / /mnt/remote rw - fuse.sshfs host: rw\n27 1 8:1 / / rw - ext4 /dev/sda1 rw\n";
         file("proc/self/mountinfo", mounts);
-        // 30 waiters and 1,000 open files: 30 passes would read 30,000 files, and the budget is 8,000.
+        // 30 waiters and 1,000 open files: 30 passes would read 30,000 files, and the budget is 16,000.
         Map<Integer, ProcFiles.Stat> stats = new HashMap<>();
         stats.put(10, new ProcFiles.Stat(10, "x", 'S', 1, 1));
         stats.put(900, new ProcFiles.Stat(900, "server", 'S', 1, 1));
@@ -219,7 +219,7 @@ class WaitFilesTest {
         open(900, 7, "/dev/fuse", "flags:\t02100002\nfuse_connection:\t39\n");
 
         ProcFiles files = new ProcFiles(root);
-        WaitFiles scan = new WaitFiles(files, stats, files::arguments, () -> sockets, new ScanBudget(standingClock()));
+        WaitFiles scan = new WaitFiles(files, stats, files::arguments, () -> sockets, new OpenFileIndex(files), new ScanBudget(standingClock()));
 
         Wait expected = new Wait.ForServer(new Stall.Mount("/mnt/remote", "host:", "fuse.sshfs"), List.of(900));
         for (int waiter = 100; waiter < 130; waiter++) {
@@ -460,7 +460,7 @@ class WaitFilesTest {
         for (int any : ALL) {
             stats.put(any, new ProcFiles.Stat(any, "x", 'S', parents.getOrDefault(any, 1), 1));
         }
-        return new WaitFiles(files, stats, files::arguments, () -> sockets, new ScanBudget(new SystemClock()))
+        return new WaitFiles(files, stats, files::arguments, () -> sockets, new OpenFileIndex(files), new ScanBudget(new SystemClock()))
                 .of(new ProcFiles.Stat(pid, "x", state, 1, 1), role, command);
     }
 
