@@ -1,6 +1,5 @@
 package io.nodekeeper.agent.culprit.scan;
 
-import io.nodekeeper.agent.culprit.scan.CommandLines.Program;
 import io.nodekeeper.agent.host.Statvfs;
 import io.nodekeeper.agent.host.UnixDiag;
 import io.nodekeeper.api.Failures;
@@ -16,7 +15,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
@@ -42,13 +40,10 @@ public final class LinuxProcesses implements ProcessTable {
     private final String socket;
     private final Workers workers;
     private final Clock clock;
-    private final ConcurrentHashMap<Integer, Program> programs = new ConcurrentHashMap<>();
-    private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
     private final AtomicInteger underWay = new AtomicInteger();
     private final RuntimeSpace space;
     private final AtomicInteger scans = new AtomicInteger();
-    private volatile SocketOwners owners;
-    private volatile OpenFileIndex openFiles;
+    private volatile ScanMemory memory;
     private volatile Map<String, List<Limit>> limits = Map.of();
 
     /**
@@ -63,8 +58,7 @@ public final class LinuxProcesses implements ProcessTable {
         this.socket = socket.toString();
         this.workers = workers;
         this.clock = clock;
-        this.owners = new SocketOwners(files);
-        this.openFiles = new OpenFileIndex(files);
+        this.memory = ScanMemory.empty(files);
         this.space = new RuntimeSpace(files, workers, Statvfs::of);
     }
 
@@ -75,11 +69,8 @@ public final class LinuxProcesses implements ProcessTable {
         boolean complete = deep || number % COMPLETE_EVERY == 0;
         ProcessScan scan = new ProcessScan(
                 files,
-                owners,
+                memory,
                 UnixDiag::sockets,
-                openFiles,
-                programs,
-                unreadable,
                 socket,
                 Set.copyOf(ids),
                 deep,
@@ -102,11 +93,9 @@ public final class LinuxProcesses implements ProcessTable {
             String hung = scan.reading();
             if (error != null && Failures.cause(error) instanceof DeadlineExceededException) {
                 if (!hung.isEmpty()) {
-                    unreadable.add(hung);
+                    memory.unreadable().add(hung);
                 }
-                // The hung scan may still use the old ones.
-                owners = new SocketOwners(files);
-                openFiles = new OpenFileIndex(files);
+                memory = memory.afterHang(files);
             }
         });
         return scanned;

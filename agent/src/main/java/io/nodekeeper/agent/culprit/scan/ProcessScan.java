@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * One scan of all processes. Membership follows from the parents: the runtime listens on its socket, a shim names
@@ -38,11 +37,8 @@ final class ProcessScan {
 
     private final ProcFiles files;
     private final StallFiles stalls;
-    private final SocketOwners owners;
+    private final ScanMemory memory;
     private final WaitFiles.SocketTable sockets;
-    private final OpenFileIndex openFiles;
-    private final ConcurrentHashMap<Integer, Program> programs;
-    private final Set<String> unreadable;
     private final String socket;
     private final Set<String> ids;
     private final boolean deep;
@@ -57,11 +53,8 @@ final class ProcessScan {
 
     ProcessScan(
             ProcFiles files,
-            SocketOwners owners,
+            ScanMemory memory,
             WaitFiles.SocketTable sockets,
-            OpenFileIndex openFiles,
-            ConcurrentHashMap<Integer, Program> programs,
-            Set<String> unreadable,
             String socket,
             Set<String> ids,
             boolean deep,
@@ -70,11 +63,8 @@ final class ProcessScan {
             Clock clock) {
         this.files = files;
         this.stalls = new StallFiles(files);
-        this.owners = owners;
+        this.memory = memory;
         this.sockets = sockets;
-        this.openFiles = openFiles;
-        this.programs = programs;
-        this.unreadable = unreadable;
         this.socket = socket;
         this.ids = ids;
         this.deep = deep;
@@ -92,7 +82,7 @@ final class ProcessScan {
     /** The runtime's processes. */
     List<ProcessInfo> run() throws IOException {
         long uptime = files.uptimeTicks();
-        openFiles.forgetOld(clock.nanoTime());
+        memory.openFiles().forgetOld(clock.nanoTime());
         List<ProcFiles.Stat> all = new ArrayList<>();
         List<Integer> pids = files.pids();
         for (int pid : pids) {
@@ -101,7 +91,7 @@ final class ProcessScan {
             }
         }
         all.forEach(stat -> stats.put(stat.pid(), stat));
-        programs.keySet().retainAll(new HashSet<>(pids));
+        memory.keep(new HashSet<>(pids));
         Set<String> sockets = new HashSet<>(Set.of(socket));
         for (ProcFiles.Stat stat : all) {
             Program program = program(stat);
@@ -112,7 +102,7 @@ final class ProcessScan {
                     .ifPresent(sockets::add);
         }
         for (String path : sockets) {
-            owners.of(path, all).ifPresent(pid -> roles.put(pid, ProcessRole.RUNTIME));
+            memory.owners().of(path, all).ifPresent(pid -> roles.put(pid, ProcessRole.RUNTIME));
         }
         for (ProcFiles.Stat stat : all) {
             Program program = program(stat);
@@ -133,7 +123,7 @@ final class ProcessScan {
 
     /** Whether the last look found a thread of the kernel. */
     private boolean isKernelThread(int pid) {
-        Program known = programs.get(pid);
+        Program known = memory.programs().get(pid);
         return known != null && known.kernelThread();
     }
 
@@ -142,11 +132,11 @@ final class ProcessScan {
         return new WaitFiles(
                 files,
                 stats,
-                pid -> Optional.ofNullable(programs.get(pid))
+                pid -> Optional.ofNullable(memory.programs().get(pid))
                         .map(Program::arguments)
                         .orElse(List.of()),
                 sockets,
-                openFiles,
+                memory.openFiles(),
                 new ScanBudget(clock));
     }
 
@@ -167,7 +157,10 @@ final class ProcessScan {
             }
             boolean command = info.role() != ProcessRole.CONTAINER && isOfCommand(stat);
             List<Wait> waiting = List.of();
-            boolean searched = deep || stat.state() == 'D' || stat.state() == 't' || command && isUnusual(stat, uptime);
+            boolean searched = deep
+                    || stat.state() == 'D'
+                    || stat.state() == 't'
+                    || command && isUnusual(stat, uptime) && !memory.isStranger(stat);
             if (searched) {
                 waiting = waits.of(stat, info.role(), command).stream()
                         .flatMap(wait -> relevant(wait, known).stream())
@@ -286,13 +279,20 @@ final class ProcessScan {
         return Duration.ofMillis(Math.max(0, uptime - stat.startTicks()) * 10);
     }
 
-    /** Whether a CNI plugin whose parent has ended still writes to this runtime, which shows to whom it belongs. */
+    /**
+     * Whether a CNI plugin whose parent has ended still writes to this runtime, which shows to whom it belongs. Those of other
+     * runtimes on the machine look the same.
+     */
     private boolean writesToRuntime(ProcFiles.Stat stat, ProcessRole role, long uptime) {
-        return role == ProcessRole.CNI_PLUGIN
-                && isUnusual(stat, uptime)
-                && roles.entrySet().stream()
-                        .anyMatch(known ->
-                                known.getValue() == ProcessRole.RUNTIME && waits.reads(known.getKey(), stat.pid()));
+        if (role != ProcessRole.CNI_PLUGIN || !isUnusual(stat, uptime) || !deep && memory.isStranger(stat)) {
+            return false;
+        }
+        boolean writes = roles.entrySet().stream()
+                .anyMatch(known -> known.getValue() == ProcessRole.RUNTIME && waits.reads(known.getKey(), stat.pid()));
+        if (!waits.isCut()) {
+            memory.belongs(stat, writes);
+        }
+        return writes;
     }
 
     private Optional<ProcessInfo> info(ProcFiles.Stat stat, long uptime) {
@@ -455,13 +455,13 @@ final class ProcessScan {
     }
 
     private Program program(ProcFiles.Stat stat) {
-        Program known = programs.get(stat.pid());
+        Program known = memory.programs().get(stat.pid());
         if (known != null && known.isOf(stat)) {
             return known;
         }
         String identity = new ProcessRef(stat.pid(), stat.startTicks(), "").identity();
         // Kernel threads have no arguments; a process that made an earlier scan hang is skipped.
-        boolean closed = Program.isKernelThread(stat) || unreadable.contains(identity);
+        boolean closed = Program.isKernelThread(stat) || memory.unreadable().contains(identity);
         List<String> arguments = List.of();
         Map<String, String> cni = Map.of();
         if (!closed) {
@@ -475,7 +475,7 @@ final class ProcessScan {
         Program program = Program.of(stat, arguments, cni);
         // An ended process has no arguments any more; a starting one has none yet.
         if (!arguments.isEmpty() || program.kernelThread()) {
-            programs.put(stat.pid(), program);
+            memory.programs().put(stat.pid(), program);
         }
         return known != null && known.startTicks() == stat.startTicks() && arguments.isEmpty() ? known : program;
     }

@@ -1,0 +1,67 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import io.nodekeeper.agent.culprit.scan.CommandLines.Program;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What the scans of one machine remember. The maps are bounded by the machine's processes and are thread-safe; the rest serves
+ * one scan at a time.
+ *
+ * @param owners who listens on which socket
+ * @param openFiles what processes have open
+ * @param programs by pid
+ * @param unreadable processes that made a scan hang, as {@link ProcessRef#identity}; as many as scans that hung
+ * @param strangers how many scans in a row found that a command does not belong to the runtime, by pid
+ */
+record ScanMemory(
+        SocketOwners owners,
+        OpenFileIndex openFiles,
+        ConcurrentHashMap<Integer, Program> programs,
+        Set<String> unreadable,
+        ConcurrentHashMap<Integer, Stranger> strangers) {
+    /** The scans after which a command of another runtime is left alone while nothing is late: each search reads all open files. */
+    private static final int SURE = 3;
+
+    /** A process that is not of the runtime, by so many scans. */
+    record Stranger(long startTicks, int scans) {}
+
+    static ScanMemory empty(ProcFiles files) {
+        return new ScanMemory(
+                new SocketOwners(files),
+                new OpenFileIndex(files),
+                new ConcurrentHashMap<>(),
+                ConcurrentHashMap.newKeySet(),
+                new ConcurrentHashMap<>());
+    }
+
+    /** The memory after a scan that hung, which may still use the parts that serve one scan at a time. */
+    ScanMemory afterHang(ProcFiles files) {
+        return new ScanMemory(new SocketOwners(files), new OpenFileIndex(files), programs, unreadable, strangers);
+    }
+
+    /** Forgets the processes that have ended. */
+    void keep(Set<Integer> pids) {
+        programs.keySet().retainAll(pids);
+        strangers.keySet().retainAll(pids);
+    }
+
+    /** A complete search showed whether a command belongs to the runtime. */
+    void belongs(ProcFiles.Stat stat, boolean own) {
+        if (own) {
+            strangers.remove(stat.pid());
+        } else {
+            strangers.put(stat.pid(), new Stranger(stat.startTicks(), Math.min(SURE, scans(stat) + 1)));
+        }
+    }
+
+    /** Whether it is certain that a command does not belong to the runtime. */
+    boolean isStranger(ProcFiles.Stat stat) {
+        return scans(stat) >= SURE;
+    }
+
+    private int scans(ProcFiles.Stat stat) {
+        Stranger known = strangers.get(stat.pid());
+        return known != null && known.startTicks() == stat.startTicks() ? known.scans() : 0;
+    }
+}
