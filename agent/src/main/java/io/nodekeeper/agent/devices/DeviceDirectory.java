@@ -54,6 +54,7 @@ public final class DeviceDirectory implements AutoCloseable {
         clean(directory);
         manager = new DeviceManager(
                 directory, earlier, socket -> new GrpcDevicePlugin(socket, loop, timer), registered, disk, loop);
+        loop.execute(manager::begin);
         @Nullable RegistrationServer made = null;
         String why = "";
         try {

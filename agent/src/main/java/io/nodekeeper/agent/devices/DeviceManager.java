@@ -245,6 +245,16 @@ public final class DeviceManager implements NodeDevices {
         }
     }
 
+    /**
+     * Writes the checkpoint of a new machine, so that the next agent knows that devices were kept here: without that it would reset
+     * the extended resources that administrators set.
+     */
+    void begin() {
+        if (!hasCheckpoint) {
+            write();
+        }
+    }
+
     /** Closes all connections. */
     void stop() {
         stopped = true;
@@ -267,7 +277,12 @@ public final class DeviceManager implements NodeDevices {
     }
 
     private void save() {
-        saved().exceptionally(error -> {
+        hasCheckpoint = true;
+        write();
+    }
+
+    private void write() {
+        file.save().exceptionally(error -> {
             log.warn("{} cannot be written: {}", directory.resolve(DeviceDirectory.CHECKPOINT), Failures.text(error));
             return null;
         });
