@@ -138,7 +138,8 @@ class DevicePluginsIT {
                         .get("/healthz?verbose")
                         .filter(page -> page.contains("[+]device-plugin ok"))
                         .isPresent());
-        Eventually.within(SOON, () -> Files.exists(sockets.resolve("gpu.sock")));
+        Eventually.within(
+                SOON, () -> Files.readString(directory.resolve("plugin.log")).contains("registered again"));
         awaitDevices("2", "2");
         kubectl.okWith(pod("second"), "apply", "-f");
 
@@ -168,7 +169,7 @@ class DevicePluginsIT {
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-cp",
-                        System.getProperty("java.class.path"),
+                        classPath(),
                         StubDevicePlugin.class.getName(),
                         sockets.toString(),
                         "gpu.sock",
@@ -186,20 +187,35 @@ class DevicePluginsIT {
         plugin.getOutputStream().flush();
     }
 
+    /** The stub, and the distribution, which contains what the stub needs. */
+    private static String classPath() {
+        Path stub = Path.of(StubDevicePlugin.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .getPath());
+        return stub + ":" + Path.of(System.getProperty("nodekeeper.dist"), "lib", "*");
+    }
+
     private void awaitDevices(String capacity, String allocatable) throws Exception {
-        String path = "jsonpath={.status.capacity.example\\.com/gpu} {.status.allocatable.example\\.com/gpu}";
         try {
-            Eventually.within(
-                    SOON,
-                    () -> kubectl.ok("get", "node", NODE, "-o", path).equals(capacity + " " + allocatable));
+            await("capacity", capacity);
+            await("allocatable", allocatable);
         } catch (AssertionError e) {
             throw new AssertionError(
-                    "expected " + capacity + " " + allocatable + ", got "
-                            + kubectl.ok("get", "node", NODE, "-o", path) + "; plugin: "
+                    "expected " + capacity + " and " + allocatable + "; plugin: "
                             + Files.readString(directory.resolve("plugin.log")) + "; agent: "
                             + node.agent().log(),
                     e);
         }
+    }
+
+    private void await(String field, String value) throws Exception {
+        kubectl.ok(
+                "wait",
+                "node/" + NODE,
+                "--for=jsonpath={.status." + field + ".example\\.com/gpu}=" + value,
+                "--timeout=" + SOON.toSeconds() + "s");
     }
 
     private JsonObject status(String pod) {
