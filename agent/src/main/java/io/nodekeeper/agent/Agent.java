@@ -12,6 +12,7 @@ import io.nodekeeper.agent.eviction.Threshold;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.agent.facts.HostFacts;
+import io.nodekeeper.agent.facts.NodeDevices;
 import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.LeaseRenewer;
@@ -87,6 +88,7 @@ public final class Agent {
     private final StartListener listener;
     private final PressureListener pressureListener;
     private final BooleanSupplier shuttingDown;
+    private final NodeDevices devices;
     private final LoopMonitor.Beat statusBeat;
     private final LoopMonitor.Beat pressureBeat;
     private final CompletableFuture<Void> registered = new CompletableFuture<>();
@@ -133,6 +135,32 @@ public final class Agent {
             StartListener listener,
             PressureListener pressureListener,
             BooleanSupplier shuttingDown) {
+        this(
+                config,
+                ports,
+                host,
+                runtime,
+                problems,
+                watch,
+                listener,
+                pressureListener,
+                shuttingDown,
+                NodeDevices.NONE);
+    }
+
+    /** The same with devices of plugins. */
+    public Agent(
+            AgentConfig config,
+            AgentPorts ports,
+            Host host,
+            RuntimeView runtime,
+            ProblemView problems,
+            LoopMonitor watch,
+            StartListener listener,
+            PressureListener pressureListener,
+            BooleanSupplier shuttingDown,
+            NodeDevices devices) {
+        this.devices = devices;
         this.shuttingDown = shuttingDown;
         this.config = config;
         this.pressureListener = pressureListener;
@@ -151,7 +179,8 @@ public final class Agent {
         this.snapshots = new HostSnapshots(
                 config.nodeName(), host, loop, new HostSnapshots.Needs(podMemory, runtime::imageMount));
         this.pressureRule = new PressureMonitor(thresholds, config.evictionPressureTransitionPeriod());
-        this.registration = new Registration(config, ports.registration(), this::initial, this::created);
+        this.registration = new Registration(
+                config, ports.registration(), this::initial, this::created, devices::hasCheckpoint);
         this.reporter = new StatusReporter(
                 config,
                 ports.heartbeats(),
@@ -418,7 +447,8 @@ public final class Agent {
                 conditions(),
                 runtime.starting() && !ends,
                 loop.clock().wallTime(),
-                knownUnschedulable);
+                knownUnschedulable,
+                devices.capacity());
     }
 
     private void tell(NodeEvent event) {

@@ -5,9 +5,11 @@ import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigException;
 import io.nodekeeper.agent.config.ConfigView;
 import io.nodekeeper.agent.config.ShutdownConfig;
+import io.nodekeeper.agent.devices.DeviceDirectory;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.facts.NodeDevices;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
@@ -98,6 +100,7 @@ public final class NodeAgent {
     private final Optional<RuntimeAssembly> runtime;
     private final Optional<ProblemAssembly> problems;
     private final Optional<PodAssembly> pods;
+    private final Optional<DeviceDirectory> devices;
     private final Agent agent;
     private final NodeStatistics statistics;
     private final Path logsDirectory;
@@ -123,6 +126,7 @@ public final class NodeAgent {
         }
         Optional<PodCgroups> cgroups =
                 runsPods && faults.isEmpty() ? PodAssembly.cgroups(config, faults) : Optional.empty();
+        devices = runsPods && faults.isEmpty() ? devices(config, faults) : Optional.empty();
         faults.addAll(Thresholds.unmeasurable(
                 config.thresholds(), socket.isPresent(), () -> LinuxHost.podMemoryFault(cgroupRoot)));
         OpenFilesCheck.limitFault().ifPresent(faults::add);
@@ -180,6 +184,7 @@ public final class NodeAgent {
                         metrics.probes(),
                         random,
                         cgroups,
+                        devices.map(DeviceDirectory::manager),
                         (fine, message) -> new NodeEvent(
                                         fine ? EventRecorder.NORMAL : EventRecorder.WARNING,
                                         fine ? "NodeAllocatableEnforced" : "FailedNodeAllocatableEnforcement",
@@ -206,7 +211,8 @@ public final class NodeAgent {
                 loops,
                 startup,
                 (shortages, pressures) -> evictions().ifPresent(parts -> parts.measured(shortages, pressures)),
-                () -> shutdown().isShuttingDown());
+                () -> shutdown().isShuttingDown(),
+                devices.<NodeDevices>map(DeviceDirectory::manager).orElse(NodeDevices.NONE));
         statistics = new NodeStatistics(
                 NodeStatistics.Sources.ofMachine(
                         config.nodeName(),
@@ -240,6 +246,17 @@ public final class NodeAgent {
                 message -> new NodeEvent(EventRecorder.NORMAL, "Shutdown", message).record(events, config.nodeName()),
                 agent::reportNow,
                 loop);
+    }
+
+    private Optional<DeviceDirectory> devices(AgentConfig config, List<String> faults) {
+        Path directory = config.rootDir().resolve("device-plugins");
+        try {
+            return Optional.of(new DeviceDirectory(
+                    directory, resource -> metrics().devicePluginRegistered(resource), workers::call, loop));
+        } catch (IOException e) {
+            faults.add("the directory of device plugins, " + directory + ", cannot be used: " + e.getMessage());
+            return Optional.empty();
+        }
     }
 
     private ShutdownManager shutdown() {
@@ -300,7 +317,9 @@ public final class NodeAgent {
     public AgentPages pages() {
         ThreadLoop timer = new ThreadLoop("agent-pages");
         pagesTimer = Optional.of(timer);
-        AgentPages pages = new AgentPages(loops.checks(), readinessChecks(), metrics::scrape, loop, timer);
+        Map<String, Supplier<Optional<String>>> checks = new LinkedHashMap<>(loops.checks());
+        devices.ifPresent(directory -> checks.put("device-plugin", directory::failure));
+        AgentPages pages = new AgentPages(checks, readinessChecks(), metrics::scrape, loop, timer);
         pages.withAnswer("/metrics/resource", query -> statistics.resourceMetrics())
                 .withAnswer("/stats/summary", statistics::summary);
         runtime.ifPresent(assembly -> pages.with("/debug/runtime", assembly::page));
@@ -339,6 +358,7 @@ public final class NodeAgent {
         statistics.stop();
         problems.ifPresent(ProblemAssembly::stop);
         pods.ifPresent(PodAssembly::stop);
+        devices.ifPresent(DeviceDirectory::close);
         runtime.ifPresent(RuntimeAssembly::stop);
         nodes.stop();
         transport.close();

@@ -3,6 +3,7 @@ package io.nodekeeper.agent;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.eviction.Pressure;
+import io.nodekeeper.agent.facts.DeviceCapacity;
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.HostAddresses;
@@ -70,6 +71,22 @@ public final class Fixtures {
                 false,
                 NOW,
                 knownUnschedulable);
+    }
+
+    /** The inputs of a node with devices of plugins. */
+    public static StatusInputs inputs(DeviceCapacity devices) {
+        return new StatusInputs(
+                config(),
+                "v1",
+                facts(),
+                Set.of(),
+                RuntimeFacts.NONE,
+                ReadyErrors.NONE,
+                List.of(),
+                false,
+                NOW,
+                false,
+                devices);
     }
 
     public static StatusInputs inputs(Set<Pressure> pressures, ReadyErrors errors, Instant now) {

@@ -38,6 +38,7 @@ import io.nodekeeper.cri.v1.StartContainerRequest;
 import io.nodekeeper.cri.v1.StatusRequest;
 import io.nodekeeper.cri.v1.StopContainerRequest;
 import io.nodekeeper.cri.v1.StopPodSandboxRequest;
+import io.nodekeeper.cri.v1.UpdateContainerResourcesRequest;
 import io.nodekeeper.cri.v1.UpdateRuntimeConfigRequest;
 import io.nodekeeper.cri.v1.VersionRequest;
 import java.time.Duration;
@@ -188,6 +189,14 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                 new GrpcCall<>(
                         RuntimeServiceGrpc.getRemoveContainerMethod(),
                         RemoveContainerRequest.newBuilder().setContainerId(id).build(),
+                        answer -> RuntimeCall.Done.DONE);
+            case RuntimeCall.PinContainer(String id, String cpus) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getUpdateContainerResourcesMethod(),
+                        UpdateContainerResourcesRequest.newBuilder()
+                                .setContainerId(id)
+                                .setLinux(RuntimeRequests.processors(cpus))
+                                .build(),
                         answer -> RuntimeCall.Done.DONE);
             case RuntimeCall.Exec(String id, List<String> command, RuntimeCall.Streams streams) ->
                 new GrpcCall<>(

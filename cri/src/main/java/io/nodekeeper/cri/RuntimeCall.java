@@ -311,6 +311,23 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
+    /**
+     * Moves a container to other processors; its other limits stay.
+     *
+     * @param cpus such as {@code 0-3,7}
+     */
+    record PinContainer(String id, String cpus) implements RuntimeCall<Done> {
+        @Override
+        public String method() {
+            return "UpdateContainerResources";
+        }
+
+        @Override
+        public Optional<String> containerId() {
+            return Optional.of(id);
+        }
+    }
+
     /** Removes a container, by force if it runs. */
     record RemoveContainer(String id) implements RuntimeCall<Done> {
         @Override

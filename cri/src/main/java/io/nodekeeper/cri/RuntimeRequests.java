@@ -3,9 +3,12 @@ package io.nodekeeper.cri;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.v1.CDIDevice;
 import io.nodekeeper.cri.v1.Capability;
 import io.nodekeeper.cri.v1.ContainerMetadata;
 import io.nodekeeper.cri.v1.DNSConfig;
+import io.nodekeeper.cri.v1.Device;
+import io.nodekeeper.cri.v1.HugepageLimit;
 import io.nodekeeper.cri.v1.ImageSpec;
 import io.nodekeeper.cri.v1.Int64Value;
 import io.nodekeeper.cri.v1.KeyValue;
@@ -24,6 +27,7 @@ import io.nodekeeper.cri.v1.PortMapping;
 import io.nodekeeper.cri.v1.Protocol;
 import io.nodekeeper.cri.v1.SecurityProfile;
 import java.util.List;
+import java.util.TreeMap;
 
 /** Converts configurations of sandboxes and containers to the runtime's protobuf. */
 final class RuntimeRequests {
@@ -113,7 +117,20 @@ final class RuntimeRequests {
                     .setPropagation(
                             MountPropagation.forNumber(mount.propagation().ordinal())));
         }
+        for (ContainerConfig.Device device : config.devices()) {
+            container.addDevices(Device.newBuilder()
+                    .setContainerPath(device.containerPath())
+                    .setHostPath(device.hostPath())
+                    .setPermissions(device.permissions()));
+        }
+        config.cdiDevices()
+                .forEach(name -> container.addCdiDevices(CDIDevice.newBuilder().setName(name)));
         return container.build();
+    }
+
+    /** Only the processors: what is absent stays as it is. */
+    static LinuxContainerResources processors(String cpus) {
+        return LinuxContainerResources.newBuilder().setCpusetCpus(cpus).build();
     }
 
     private static LinuxContainerResources resources(ContainerConfig.Resources limits) {
@@ -122,7 +139,11 @@ final class RuntimeRequests {
                 .setCpuQuota(limits.cpuQuota())
                 .setCpuPeriod(limits.cpuPeriod())
                 .setMemoryLimitInBytes(limits.memoryLimit())
-                .setOomScoreAdj(limits.oomScoreAdjust());
+                .setOomScoreAdj(limits.oomScoreAdjust())
+                .setCpusetCpus(limits.cpus());
+        new TreeMap<>(limits.hugePages())
+                .forEach((size, bytes) -> resources.addHugepageLimits(
+                        HugepageLimit.newBuilder().setPageSize(size).setLimit(bytes)));
         if (limits.killedTogether()) {
             resources.putUnified("memory.oom.group", "1");
         }

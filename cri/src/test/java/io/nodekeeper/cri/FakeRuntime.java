@@ -294,6 +294,10 @@ public final class FakeRuntime implements ContainerRuntime {
             }
             case RuntimeCall.StartContainer(String id) -> become(call, id, ContainerState.RUNNING);
             case RuntimeCall.StopContainer(String id, Duration grace) -> become(call, id, ContainerState.EXITED);
+            case RuntimeCall.PinContainer(String id, String cpus) -> {
+                found(call, containers, id);
+                yield RuntimeCall.Done.DONE;
+            }
             case RuntimeCall.RemoveContainer(String id) -> {
                 containers.remove(id);
                 yield RuntimeCall.Done.DONE;

@@ -29,6 +29,7 @@ import io.nodekeeper.cri.v1.ImageFsInfoResponse;
 import io.nodekeeper.cri.v1.ImageServiceGrpc;
 import io.nodekeeper.cri.v1.ImageSpec;
 import io.nodekeeper.cri.v1.ImageStatusResponse;
+import io.nodekeeper.cri.v1.LinuxContainerResources;
 import io.nodekeeper.cri.v1.ListContainersRequest;
 import io.nodekeeper.cri.v1.ListContainersResponse;
 import io.nodekeeper.cri.v1.ListImagesResponse;
@@ -52,6 +53,8 @@ import io.nodekeeper.cri.v1.StopPodSandboxResponse;
 import io.nodekeeper.cri.v1.UInt64Value;
 import io.nodekeeper.cri.v1.UpdateRuntimeConfigRequest;
 import io.nodekeeper.cri.v1.UpdateRuntimeConfigResponse;
+import io.nodekeeper.cri.v1.UpdateContainerResourcesRequest;
+import io.nodekeeper.cri.v1.UpdateContainerResourcesResponse;
 import io.nodekeeper.cri.v1.VersionRequest;
 import io.nodekeeper.cri.v1.VersionResponse;
 import io.nodekeeper.time.DeadlineExceededException;
@@ -469,7 +472,8 @@ class GrpcRuntimeTest {
                 Map.of("a", "2"),
                 "app/3.log",
                 ContainerConfig.Terminal.NONE,
-                new ContainerConfig.Resources(512, 50_000, 100_000, 1_024, -997, true),
+                new ContainerConfig.Resources(
+                        512, 50_000, 100_000, 1_024, -997, true, "2-3", Map.of("2MB", 4_194_304L)),
                 new ContainerConfig.Security(
                         false,
                         SandboxOptions.Namespaces.OWN,
@@ -481,7 +485,9 @@ class GrpcRuntimeTest {
                         List.of("NET_ADMIN"),
                         List.of("ALL"),
                         false,
-                        true));
+                        true),
+                List.of(new ContainerConfig.Device("/dev/gpu", "/dev/gpu7", "rw")),
+                List.of("vendor.com/gpu=7"));
         SandboxConfig sandbox = new SandboxConfig("u9", "web", "shop", 0, "/logs");
 
         assertThat(ask(new RuntimeCall.CreateContainer("s9", config, sandbox))).isEqualTo("c9");
@@ -504,12 +510,36 @@ class GrpcRuntimeTest {
         assertThat(sent.getLinux().getResources().getOomScoreAdj()).isEqualTo(-997);
         assertThat(sent.getLinux().getResources().getUnifiedMap()).containsEntry("memory.oom.group", "1");
         assertThat(sent.getLinux().getResources().getCpuQuota()).isEqualTo(50_000);
+        assertThat(sent.getLinux().getResources().getCpusetCpus()).isEqualTo("2-3");
+        assertThat(sent.getLinux().getResources().getHugepageLimits(0).getPageSize())
+                .isEqualTo("2MB");
+        assertThat(sent.getLinux().getResources().getHugepageLimits(0).getLimit())
+                .isEqualTo(4_194_304);
+        assertThat(sent.getDevices(0).getContainerPath()).isEqualTo("/dev/gpu");
+        assertThat(sent.getDevices(0).getHostPath()).isEqualTo("/dev/gpu7");
+        assertThat(sent.getDevices(0).getPermissions()).isEqualTo("rw");
+        assertThat(sent.getCdiDevices(0).getName()).isEqualTo("vendor.com/gpu=7");
         var rights = sent.getLinux().getSecurityContext();
         assertThat(rights.getRunAsUser().getValue()).isEqualTo(7);
         assertThat(rights.getRunAsGroup().getValue()).isEqualTo(8);
         assertThat(rights.getCapabilities().getDropCapabilitiesList()).containsExactly("ALL");
         assertThat(rights.getNoNewPrivs()).isTrue();
         assertThat(rights.getMaskedPathsList()).contains("/proc/kcore");
+    }
+
+    @Test
+    void aContainerIsMovedToOtherProcessorsAndKeepsItsOtherLimits() throws Exception {
+        cri.answer(
+                RuntimeServiceGrpc.getUpdateContainerResourcesMethod(),
+                request -> UpdateContainerResourcesResponse.getDefaultInstance());
+
+        ask(new RuntimeCall.PinContainer("c9", "0,4"));
+
+        assertThat(cri.requests().getFirst())
+                .isEqualTo(UpdateContainerResourcesRequest.newBuilder()
+                        .setContainerId("c9")
+                        .setLinux(LinuxContainerResources.newBuilder().setCpusetCpus("0,4"))
+                        .build());
     }
 
     @Test

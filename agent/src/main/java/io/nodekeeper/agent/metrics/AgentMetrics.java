@@ -105,6 +105,8 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
             "kubelet_image_garbage_collected_total",
             "Images that were removed because nothing used them, for space or for their age.",
             "reason");
+    private final Counter devicePlugins = make.counter(
+            "kubelet_device_plugin_registration_total", "Registrations of device plugins.", "resource_name");
     private final ProbeCounter probes = new ProbeCounter(make);
 
     private volatile OptionalDouble lastSeen = OptionalDouble.empty();
@@ -173,6 +175,11 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
     /** An image was removed for {@code space} or {@code age}. */
     public void imageRemoved(String reason) {
         imagesRemoved.labelValues(reason).inc();
+    }
+
+    /** A device plugin registered {@code resource}. */
+    public void devicePluginRegistered(String resource) {
+        devicePlugins.labelValues(resource).inc();
     }
 
     /** The registry of all metrics; the process registers its own metrics here, too. */

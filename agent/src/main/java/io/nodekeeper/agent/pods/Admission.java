@@ -111,9 +111,9 @@ record Admission(
     /** How much is missing of each resource of which there is too little, in the kubelet's order. */
     private Map<Resource, Long> missing(Pod pod, List<Pod> active) {
         Map<Resource, Long> missing = new LinkedHashMap<>();
-        for (Resource resource : Resource.values()) {
+        for (Resource resource : Resource.of(pod)) {
             OptionalLong capacity = capacity(resource);
-            long requested = resource.of(pod);
+            long requested = resource.amount(pod);
             if (capacity.isPresent() && requested > 0) {
                 long beyond = used(resource, active) + requested - capacity.getAsLong();
                 if (beyond > 0) {
@@ -136,13 +136,13 @@ record Admission(
     }
 
     private static long used(Resource resource, List<Pod> active) {
-        return active.stream().mapToLong(resource::of).sum();
+        return active.stream().mapToLong(resource::amount).sum();
     }
 
     private Wanted.Eviction lacking(Pod pod, Resource resource, List<Pod> active) {
         return new Wanted.Eviction(
                 "OutOf" + resource.text(),
-                "Node didn't have enough resource: " + resource.text() + ", requested: " + resource.of(pod)
+                "Node didn't have enough resource: " + resource.text() + ", requested: " + resource.amount(pod)
                         + ", used: " + used(resource, active) + ", capacity: "
                         + capacity(resource).orElse(0),
                 false);

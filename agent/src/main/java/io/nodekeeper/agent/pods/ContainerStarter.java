@@ -5,6 +5,7 @@ import io.nodekeeper.agent.pods.containers.ContainerConfigException;
 import io.nodekeeper.agent.pods.containers.Containers;
 import io.nodekeeper.agent.pods.containers.HostsFile;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.containers.OwnResources;
 import io.nodekeeper.agent.pods.containers.References;
 import io.nodekeeper.agent.pods.containers.Sandboxes;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
@@ -78,6 +79,7 @@ final class ContainerStarter {
                                                 ports.files().volumes(pod),
                                                 Map.of(),
                                                 ports.files().hosts(pod.uid()))))
+                                .thenCompose(inputs -> own(pod, container).thenApply(inputs::with))
                                 .thenApply(inputs -> Containers.config(pod, container, start.attempt(), inputs))))
                 .exceptionallyCompose(error -> CompletableFuture.failedFuture(
                         Failures.cause(error) instanceof ContainerConfigException wrong
@@ -204,6 +206,10 @@ final class ContainerStarter {
                         return null;
                     }));
         }
+    }
+
+    private CompletableFuture<OwnResources> own(Pod pod, ContainerSpec container) {
+        return failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, ports.resources().prepare(pod, container));
     }
 
     /** The inputs with the parts of volumes that the container mounts. */

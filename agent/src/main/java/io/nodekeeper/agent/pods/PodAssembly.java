@@ -4,6 +4,7 @@ import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.CgroupConfig;
 import io.nodekeeper.agent.config.ImageGcConfig;
 import io.nodekeeper.agent.config.PodConfig;
+import io.nodekeeper.agent.devices.DeviceManager;
 import io.nodekeeper.agent.eviction.EvictionSignal;
 import io.nodekeeper.agent.eviction.Shortage;
 import io.nodekeeper.agent.facts.Capacity;
@@ -103,6 +104,7 @@ public final class PodAssembly {
      * @param runtime whose answers come on {@code loop}
      * @param foreign the pods of the runtime that must not be touched
      * @param cgroups those of pods, which are made already; empty if pods have none
+     * @param devices those of plugins; empty if nobody manages them
      * @param nodeEvent records an event about the node: whether it is fine, and its message
      */
     public PodAssembly(
@@ -119,6 +121,7 @@ public final class PodAssembly {
             ProbeMetrics metrics,
             RandomGenerator random,
             Optional<PodCgroups> cgroups,
+            Optional<DeviceManager> devices,
             BiConsumer<Boolean, String> nodeEvent) {
         this.loop = loop;
         this.random = random;
@@ -144,7 +147,8 @@ public final class PodAssembly {
                 () -> NodeSettings.of(
                         name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain(), parent),
                 ProbePorts.of(prober, loop, random, metrics),
-                cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)));
+                cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
+                new NodeResources(devices));
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
             public boolean runtime() {

@@ -16,6 +16,8 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,6 +59,9 @@ final class PodManager implements EvictablePods, EndingPods {
     private final Preemptions preemptions;
 
     private final Map<String, StatusWriter> rejected = new LinkedHashMap<>();
+    /** Admitted pods that wait for their devices, by UID. They count as active, so there are at most {@link #maxPods}. */
+    private final Map<String, Pod> allocating = new LinkedHashMap<>();
+
     private Set<Pressure> pressures = Set.of();
     private boolean shuttingDown;
     private boolean directoriesSeen;
@@ -263,7 +268,7 @@ final class PodManager implements EvictablePods, EndingPods {
     private void admit(Pod pod) {
         // A static pod begins once the one before it has ended; and what runs already is not refused.
         boolean waits = sources.isStatic(pod.uid()) && isEnding(pod.fullName());
-        if (waits || !pleg.firstRelist().isDone()) {
+        if (waits || !pleg.firstRelist().isDone() || allocating.containsKey(pod.uid())) {
             return;
         }
         boolean starts = pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
@@ -274,17 +279,63 @@ final class PodManager implements EvictablePods, EndingPods {
         }
         Admission.Verdict verdict = starts && !known && !made ? verdict(pod) : new Admission.Verdict.Admitted();
         switch (verdict) {
-            case Admission.Verdict.Admitted admitted -> work(wanted(pod));
+            case Admission.Verdict.Admitted admitted -> {
+                if (starts && !known) {
+                    allocate(pod);
+                } else {
+                    work(wanted(pod));
+                }
+            }
             case Admission.Verdict.Refused(Wanted.Eviction why) -> reject(pod, why);
             case Admission.Verdict.Preempts(List<Pod> victims) -> preempt(pod, victims);
         }
     }
 
+    /** The pod starts once it has what it needs for itself. */
+    private void allocate(Pod pod) {
+        CompletableFuture<Void> allocation = ports.resources().allocate(pod);
+        if (allocation.isDone() && !allocation.isCompletedExceptionally()) {
+            work(wanted(pod));
+            return;
+        }
+        allocating.put(pod.uid(), pod);
+        allocation.whenComplete((done, error) -> allocated(pod, error));
+    }
+
+    private void allocated(Pod pod, @Nullable Throwable error) {
+        allocating.remove(pod.uid());
+        Optional<Pod> current = sources.pod(pod.uid());
+        if (stopped || current.isEmpty()) {
+            ports.resources().release(pod);
+        } else if (error == null) {
+            work(wanted(current.get()));
+        } else {
+            reject(current.get(), NodeResources.refusal(error));
+        }
+    }
+
+    /** Frees what pods had for themselves that have ended. */
+    private void freeResources() {
+        Set<String> uids = workers.entrySet().stream()
+                .filter(entry -> !entry.getValue().isOver())
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toCollection(HashSet::new));
+        uids.addAll(allocating.keySet());
+        sources.pods().stream()
+                .map(Pod::uid)
+                .filter(uid -> !workers.containsKey(uid) && !rejected.containsKey(uid))
+                .forEach(uids::add);
+        ports.resources().retain(uids);
+    }
+
     private Admission.Verdict verdict(Pod pod) {
         // What a pod that waits has made free is not given to others.
-        List<Pod> active =
-                Stream.concat(running().stream(), preemptions.pods().stream()).toList();
-        return new Admission(maxPods, ports.node().get().allocatable(), node.get(), pressures, shuttingDown)
+        List<Pod> active = Stream.of(running(), preemptions.pods(), allocating.values())
+                .flatMap(Collection::stream)
+                .toList();
+        JsonObject allocatable =
+                ports.resources().countable(ports.node().get().allocatable());
+        return new Admission(maxPods, allocatable, node.get(), pressures, shuttingDown)
                 .judge(pod, sources.isStatic(pod.uid()), active, active());
     }
 
@@ -340,6 +391,7 @@ final class PodManager implements EvictablePods, EndingPods {
             directoriesSeen = true;
             ports.onDisk("directories of pods", ports.files()::uids).whenComplete(this::orphanedDirectories);
         }
+        freeResources();
         List<Pod> running = running();
         ports.cgroups().ifPresent(cgroups -> cgroups.tick(running, this::foundCgroups));
     }

@@ -31,6 +31,7 @@ import java.util.function.Supplier;
  * @param node the newest facts about the node
  * @param probes runs probes and hooks
  * @param cgroups those of pods; empty if pods have none
+ * @param resources what pods have for themselves
  */
 record PodPorts(
         ContainerRuntime runtime,
@@ -45,7 +46,40 @@ record PodPorts(
         Path resolvConf,
         Supplier<NodeSettings> node,
         ProbePorts probes,
-        Optional<NodeCgroups> cgroups) {
+        Optional<NodeCgroups> cgroups,
+        NodeResources resources) {
+
+    /** The same on a node that gives pods nothing for themselves. */
+    PodPorts(
+            ContainerRuntime runtime,
+            Duration callDeadline,
+            KubeClient client,
+            EventRecorder events,
+            Loop loop,
+            ObjectCache objects,
+            PodFiles files,
+            BlockingCalls disk,
+            HostDisk hostDisk,
+            Path resolvConf,
+            Supplier<NodeSettings> node,
+            ProbePorts probes,
+            Optional<NodeCgroups> cgroups) {
+        this(
+                runtime,
+                callDeadline,
+                client,
+                events,
+                loop,
+                objects,
+                files,
+                disk,
+                hostDisk,
+                resolvConf,
+                node,
+                probes,
+                cgroups,
+                NodeResources.NONE);
+    }
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {

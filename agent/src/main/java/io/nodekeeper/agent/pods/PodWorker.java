@@ -129,6 +129,11 @@ final class PodWorker {
         return finished;
     }
 
+    /** Whether nothing of the pod runs or will run again. */
+    boolean isOver() {
+        return finished || wanted.run() && pod().isTerminal() && !busy && rests();
+    }
+
     /** Something else is wanted. A pod that once had to end does not run again. */
     void want(Wanted next) {
         wanted = wanted.then(next);
@@ -178,14 +183,16 @@ final class PodWorker {
 
     /** Removes the pod's cgroup if nothing of it runs or will run again. What fails is tried again in the next round. */
     void releaseCgroup() {
-        boolean over = wanted.run() && pod().isTerminal() && !busy;
-        boolean rests = shown.filter(last -> last.status().containers().stream().noneMatch(PodWorker::runs)
+        if (wanted.run() && isOver()) {
+            commands.releaseCgroup(pod());
+        }
+    }
+
+    private boolean rests() {
+        return shown.filter(last -> last.status().containers().stream().noneMatch(PodWorker::runs)
                         && last.status().sandboxes().stream()
                                 .noneMatch(status -> status.sandbox().ready()))
                 .isPresent();
-        if (over && rests) {
-            commands.releaseCgroup(pod());
-        }
     }
 
     /** Starts nothing more. */

@@ -68,7 +68,7 @@ final class Preemption {
     private static Map<Resource, Long> without(Map<Resource, Long> missing, List<Pod> pods) {
         Map<Resource, Long> left = new LinkedHashMap<>();
         missing.forEach((resource, amount) -> {
-            long rest = amount - pods.stream().mapToLong(resource::of).sum();
+            long rest = amount - pods.stream().mapToLong(resource::amount).sum();
             if (rest > 0) {
                 left.put(resource, rest);
             }
@@ -84,8 +84,8 @@ final class Preemption {
             Map<Resource, Long> now = rest;
             Pod best = left.stream()
                     .min(Comparator.comparingDouble((Pod pod) -> distance(pod, now))
-                            .thenComparing(Resource.MEMORY::of)
-                            .thenComparing(Resource.CPU::of))
+                            .thenComparing(Resource.MEMORY::amount)
+                            .thenComparing(Resource.CPU::amount))
                     .orElseThrow();
             left.remove(best);
             chosen.add(best);
@@ -97,7 +97,7 @@ final class Preemption {
     private static double distance(Pod pod, Map<Resource, Long> missing) {
         return missing.entrySet().stream()
                 .mapToDouble(entry -> {
-                    double share = (entry.getValue() - entry.getKey().of(pod))
+                    double share = (entry.getValue() - entry.getKey().amount(pod))
                             / entry.getValue().doubleValue();
                     return share > 0 ? share * share : 0;
                 })

@@ -2,28 +2,46 @@ package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.Quantity;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
-/** What pods request of a node, in the kubelet's units. */
-enum Resource {
+/** What pods request of a node, in the kubelet's units. Immutable; two of the same name are not equal. */
+final class Resource {
     /** The number of pods. */
-    PODS("pods", pod -> 1, Quantity::toLong),
+    static final Resource PODS = new Resource("pods", pod -> 1, Quantity::toLong);
     /** Thousandths of a processor. */
-    CPU("cpu", pod -> pod.request("cpu").toMillis(), Quantity::toMillis),
+    static final Resource CPU = new Resource("cpu", pod -> pod.request("cpu").toMillis(), Quantity::toMillis);
     /** Bytes. */
-    MEMORY("memory", pod -> pod.request("memory").toLong(), Quantity::toLong),
+    static final Resource MEMORY = counted("memory");
     /** Bytes. */
-    EPHEMERAL_STORAGE(
-            "ephemeral-storage", pod -> pod.request("ephemeral-storage").toLong(), Quantity::toLong);
+    static final Resource EPHEMERAL_STORAGE = counted("ephemeral-storage");
+
+    private static final List<Resource> USUAL = List.of(PODS, CPU, MEMORY, EPHEMERAL_STORAGE);
 
     private final String text;
     private final ToLongFunction<Pod> request;
     private final ToLongFunction<Quantity> unit;
 
-    Resource(String text, ToLongFunction<Pod> request, ToLongFunction<Quantity> unit) {
+    private Resource(String text, ToLongFunction<Pod> request, ToLongFunction<Quantity> unit) {
         this.text = text;
         this.request = request;
         this.unit = unit;
+    }
+
+    private static Resource counted(String text) {
+        return new Resource(text, pod -> pod.request(text).toLong(), Quantity::toLong);
+    }
+
+    /** All resources that {@code pod} may request: the usual ones, then the others that its containers name, by name. */
+    static List<Resource> of(Pod pod) {
+        Set<String> others = new TreeSet<>();
+        pod.allContainers().forEach(container -> others.addAll(container.requested()));
+        USUAL.forEach(resource -> others.remove(resource.text));
+        return Stream.concat(USUAL.stream(), others.stream().map(Resource::counted))
+                .toList();
     }
 
     /** Kubernetes' name. */
@@ -32,7 +50,7 @@ enum Resource {
     }
 
     /** What {@code pod} requests. */
-    long of(Pod pod) {
+    long amount(Pod pod) {
         return request.applyAsLong(pod);
     }
 

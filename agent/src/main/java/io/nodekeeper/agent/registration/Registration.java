@@ -14,6 +14,7 @@ import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -40,6 +41,7 @@ public final class Registration {
     private final KubeClient client;
     private final Supplier<StatusResult> initialNode;
     private final Consumer<StatusResult> created;
+    private final BooleanSupplier deviceCheckpoint;
     private boolean stopped;
 
     /**
@@ -50,10 +52,26 @@ public final class Registration {
      */
     public Registration(
             AgentConfig config, KubeClient client, Supplier<StatusResult> initialNode, Consumer<StatusResult> created) {
+        this(config, client, initialNode, created, () -> true);
+    }
+
+    /**
+     * The same on a machine with devices.
+     *
+     * @param deviceCheckpoint whether the devices' state of an earlier run exists; without it, extended resources of an existing
+     *     Node count as lost
+     */
+    public Registration(
+            AgentConfig config,
+            KubeClient client,
+            Supplier<StatusResult> initialNode,
+            Consumer<StatusResult> created,
+            BooleanSupplier deviceCheckpoint) {
         this.config = config;
         this.client = client;
         this.initialNode = initialNode;
         this.created = created;
+        this.deviceCheckpoint = deviceCheckpoint;
     }
 
     /** Tries until the node is registered; never completes if stopped before. */
@@ -115,8 +133,7 @@ public final class Registration {
     private CompletableFuture<Outcome> reconcile(Node initial) {
         return client.get(ResourceType.NODES, "", config.nodeName()).thenCompose(stored -> {
             Node existing = new Node(stored);
-            // There is no device manager that could restore a zeroed resource, so existing values stay.
-            Optional<Node> wanted = NodeReconciler.apply(existing, initial, true);
+            Optional<Node> wanted = NodeReconciler.apply(existing, initial, deviceCheckpoint.getAsBoolean());
             if (wanted.isEmpty()) {
                 return CompletableFuture.completedFuture(Outcome.EXISTED);
             }

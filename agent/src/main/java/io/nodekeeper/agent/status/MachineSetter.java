@@ -3,6 +3,7 @@ package io.nodekeeper.agent.status;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.eviction.EvictionSignal;
 import io.nodekeeper.agent.eviction.Threshold;
+import io.nodekeeper.agent.facts.DeviceCapacity;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.MachineInfo;
 import io.nodekeeper.api.Node;
@@ -11,6 +12,7 @@ import io.nodekeeper.api.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 
 /** Sets capacity, allocatable and the ids of the machine. Stateless. */
 final class MachineSetter {
@@ -18,12 +20,26 @@ final class MachineSetter {
 
     /** {@code node} with the values from the facts; resources that others added to its capacity stay. */
     static Node set(Node node, StatusInputs inputs) {
-        JsonObject capacity = capacity(node.status().object("capacity"), inputs);
-        JsonObject allocatable = allocatable(node.status().object("allocatable"), capacity, inputs.config());
+        JsonObject capacity = devices(
+                capacity(node.status().object("capacity"), inputs), inputs, DeviceCapacity.Amount::capacity);
+        JsonObject allocatable = devices(
+                allocatable(node.status().object("allocatable"), capacity, inputs.config()),
+                inputs,
+                DeviceCapacity.Amount::allocatable);
         return new Node(node.json()
                 .update(
                         "status",
                         status -> ids(status, inputs).with("capacity", capacity).with("allocatable", allocatable)));
+    }
+
+    /** {@code resources} with the devices of plugins; a resource whose plugin is gone stays, with 0. */
+    private static JsonObject devices(
+            JsonObject resources, StatusInputs inputs, ToLongFunction<DeviceCapacity.Amount> amount) {
+        JsonObject all = resources;
+        for (var device : inputs.devices().amounts().entrySet()) {
+            all = ResourceList.with(all, device.getKey(), Quantity.of(amount.applyAsLong(device.getValue())));
+        }
+        return all;
     }
 
     private static JsonObject capacity(JsonObject stored, StatusInputs inputs) {

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.status;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.facts.DeviceCapacity;
 import io.nodekeeper.agent.facts.HostFacts;
 import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.facts.RuntimeFacts;
@@ -19,6 +20,7 @@ import java.util.Set;
  * @param starting whether the runtime's only errors are that first answers are missing after a start
  * @param now the wall time, as it is written
  * @param knownUnschedulable the value of {@code spec.unschedulable} in the last event
+ * @param devices the devices of plugins
  */
 public record StatusInputs(
         AgentConfig config,
@@ -30,4 +32,32 @@ public record StatusInputs(
         List<ConditionReport> conditions,
         boolean starting,
         Instant now,
-        boolean knownUnschedulable) {}
+        boolean knownUnschedulable,
+        DeviceCapacity devices) {
+
+    /** The input of a node without devices of plugins. */
+    public StatusInputs(
+            AgentConfig config,
+            String version,
+            HostFacts facts,
+            Set<Pressure> pressures,
+            RuntimeFacts runtime,
+            ReadyErrors errors,
+            List<ConditionReport> conditions,
+            boolean starting,
+            Instant now,
+            boolean knownUnschedulable) {
+        this(
+                config,
+                version,
+                facts,
+                pressures,
+                runtime,
+                errors,
+                conditions,
+                starting,
+                now,
+                knownUnschedulable,
+                DeviceCapacity.NONE);
+    }
+}

@@ -55,6 +55,26 @@ class AdmissionTest {
     }
 
     @Test
+    @Tag("A41")
+    void shouldCountExtendedResourcesAndHugePages() {
+        JsonObject allocatable =
+                Json.parseObject("{\"example.com/dongle\": \"3\", \"hugepages-2Mi\": \"8Mi\"}");
+        Admission admission = new Admission(110, allocatable, Optional.empty(), Set.of(), false);
+        Pod two = pod("\"example.com/dongle\": \"2\"");
+
+        assertThat(verdict(admission, two, false)).isEmpty();
+        assertThat(verdict(admission, two, false, two))
+                .isEqualTo("OutOfexample.com/dongle: Node didn't have enough resource: example.com/dongle,"
+                        + " requested: 2, used: 2, capacity: 3");
+        assertThat(verdict(admission, pod("\"hugepages-2Mi\": \"10Mi\""), false))
+                .isEqualTo("OutOfhugepages-2Mi: Node didn't have enough resource: hugepages-2Mi,"
+                        + " requested: 10485760, used: 0, capacity: 8388608");
+        // As in a kubelet, what the node does not have at all was given by a scheduler extender.
+        assertThat(verdict(admission, pod("\"example.com/elsewhere\": \"1\""), false))
+                .isEmpty();
+    }
+
+    @Test
     void shouldTakeWhatFitsExactly() {
         Pod half = pod("\"cpu\": \"1\", \"memory\": \"512Mi\"");
 

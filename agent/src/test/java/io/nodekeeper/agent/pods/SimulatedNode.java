@@ -56,6 +56,7 @@ abstract class SimulatedNode {
     StaticPodConfig manifests = StaticPodConfig.DEFAULT;
     Optional<Node> node = Optional.empty();
     Optional<PodCgroups> cgroups = Optional.empty();
+    NodeResources resources = NodeResources.NONE;
 
     /** An agent with its watch of the runtime. */
     private record Agent(Pleg pleg, PodManager manager) {}
@@ -113,7 +114,8 @@ abstract class SimulatedNode {
                 () -> NodeSettings.of("n1", node, directory.resolve("logs"), List.of(), "", PodParent.NONE),
                 ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
                 cgroups.map(files ->
-                        new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))));
+                        new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))),
+                resources);
         AtOnce disk = new AtOnce();
         PodManager manager = new PodManager(
                 ports,

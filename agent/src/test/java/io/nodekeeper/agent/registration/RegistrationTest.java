@@ -231,6 +231,25 @@ class RegistrationTest {
     }
 
     @Test
+    @Tag("A12")
+    void asksAtEachAttemptWhetherThereIsACheckpoint() {
+        Node stored = Fixtures.status(
+                initial(Fixtures.config()), "capacity", Fixtures.resources("cpu", "4", "example.com/gpu", "2"));
+        cluster.store(stored);
+
+        new Registration(
+                        Fixtures.config(),
+                        cluster.client,
+                        () -> InitialNode.build(Fixtures.inputs()),
+                        created -> {},
+                        () -> false)
+                .run();
+        cluster.advance(Duration.ofMillis(100));
+
+        assertThat(cluster.log()).contains("PATCH " + NODES + "/n1/status");
+    }
+
+    @Test
     @Tag("A13")
     void taintsANewNodeThatACloudControllerMustInitialize() {
         Taint own = new Taint(Json.parseObject("{\"key\":\"team\",\"value\":\"a\",\"effect\":\"NoExecute\"}"));

@@ -7,6 +7,7 @@ import io.nodekeeper.agent.Fixtures;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.eviction.Pressure;
+import io.nodekeeper.agent.facts.DeviceCapacity;
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.HostAddresses;
 import io.nodekeeper.agent.facts.HostFacts;
@@ -142,6 +143,25 @@ class StatusSettersTest {
                 .returns("missing node capacity for resources: ephemeral-storage", Condition::message);
         assertThat(condition(withoutMore, "Ready").message())
                 .isEqualTo("missing node capacity for resources: cpu, memory, ephemeral-storage");
+    }
+
+    @Test
+    @Tag("A40")
+    void showsTheDevicesOfPlugins() {
+        Node one = devices(Fixtures.bare(), new DeviceCapacity.Amount(2, 1));
+        assertThat(one.status().object("capacity").text("example.com/gpu")).isEqualTo("2");
+        assertThat(one.status().object("allocatable").text("example.com/gpu")).isEqualTo("1");
+
+        Node removed = devices(one, DeviceCapacity.Amount.ZERO);
+        assertThat(removed.status().object("capacity").text("example.com/gpu")).isEqualTo("0");
+        assertThat(removed.status().object("allocatable").text("example.com/gpu"))
+                .isEqualTo("0");
+    }
+
+    private static Node devices(Node node, DeviceCapacity.Amount amount) {
+        return StatusSetters.apply(
+                        node, Fixtures.inputs(new DeviceCapacity(Map.of("example.com/gpu", amount))))
+                .node();
     }
 
     @Test

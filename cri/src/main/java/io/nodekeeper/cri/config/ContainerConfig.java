@@ -16,6 +16,8 @@ import java.util.OptionalLong;
  * @param workingDir empty for that of the image
  * @param environment name → value, in order
  * @param logPath relative to the sandbox's log directory
+ * @param devices of the host that it may use
+ * @param cdiDevices full names of CDI devices, such as {@code vendor.com/class=name}
  */
 public record ContainerConfig(
         String name,
@@ -31,7 +33,9 @@ public record ContainerConfig(
         String logPath,
         Terminal terminal,
         Resources resources,
-        Security security) {
+        Security security,
+        List<Device> devices,
+        List<String> cdiDevices) {
 
     /** Keeps copies; the environment keeps its order. */
     public ContainerConfig {
@@ -41,6 +45,8 @@ public record ContainerConfig(
         mounts = List.copyOf(mounts);
         labels = Map.copyOf(labels);
         annotations = Map.copyOf(annotations);
+        devices = List.copyOf(devices);
+        cdiDevices = List.copyOf(cdiDevices);
     }
 
     /** Without the environment and the command, which may contain secrets. */
@@ -51,6 +57,13 @@ public record ContainerConfig(
 
     /** A file or directory of the host that the container sees. Both paths are absolute. */
     public record Mount(String containerPath, String hostPath, boolean readonly, Propagation propagation) {}
+
+    /**
+     * A device of the host that the container may use. Both paths are absolute.
+     *
+     * @param permissions some of {@code r}, {@code w} and {@code m} (mknod)
+     */
+    public record Device(String containerPath, String hostPath, String permissions) {}
 
     /** Whether mounts below a mount are passed on. In the order of CRI's numbers. */
     public enum Propagation {
@@ -78,6 +91,9 @@ public record ContainerConfig(
      * @param oomScoreAdjust from -1000 to 1000; the kernel kills the highest first
      * @param killedTogether whether the kernel kills all processes of the container if it kills one for lack of memory; only
      *     with version 2 of cgroups
+     * @param cpus the processors that may be used, such as {@code 0-3,7}; empty for all
+     * @param hugePages the bytes of huge pages that may be used, by the size of a page in the kernel's words, such as {@code
+     *     2MB}; a size that is absent is not limited
      */
     public record Resources(
             long cpuShares,
@@ -85,7 +101,38 @@ public record ContainerConfig(
             long cpuPeriod,
             long memoryLimit,
             int oomScoreAdjust,
-            boolean killedTogether) {}
+            boolean killedTogether,
+            String cpus,
+            Map<String, Long> hugePages) {
+        /** Keeps a copy. */
+        public Resources {
+            hugePages = Map.copyOf(hugePages);
+        }
+
+        /** Limits without any of processors and huge pages. */
+        public Resources(
+                long cpuShares,
+                long cpuQuota,
+                long cpuPeriod,
+                long memoryLimit,
+                int oomScoreAdjust,
+                boolean killedTogether) {
+            this(cpuShares, cpuQuota, cpuPeriod, memoryLimit, oomScoreAdjust, killedTogether, "", Map.of());
+        }
+
+        /** The same on these processors. */
+        public Resources on(String others) {
+            return new Resources(
+                    cpuShares,
+                    cpuQuota,
+                    cpuPeriod,
+                    memoryLimit,
+                    oomScoreAdjust,
+                    killedTogether,
+                    others,
+                    hugePages);
+        }
+    }
 
     /**
      * Rights of the container's processes.

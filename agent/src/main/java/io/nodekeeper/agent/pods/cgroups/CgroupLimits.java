@@ -5,8 +5,10 @@ import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
 /**
@@ -16,20 +18,28 @@ import java.util.function.ToLongFunction;
  * @param quota µs of processor time in each {@link CpuAmounts#PERIOD}
  * @param memory bytes
  * @param processes the most processes and threads
- * @param noHugePages whether no huge pages may be used
+ * @param hugePages bytes of huge pages by their size, such as {@code 2MB}; none of the other sizes may be used
  */
 record CgroupLimits(
-        OptionalLong shares, OptionalLong quota, OptionalLong memory, OptionalLong processes, boolean noHugePages) {
+        OptionalLong shares,
+        OptionalLong quota,
+        OptionalLong memory,
+        OptionalLong processes,
+        Optional<Map<String, Long>> hugePages) {
 
     /** Only a weight. */
     static CgroupLimits ofShares(long shares) {
         return new CgroupLimits(
-                OptionalLong.of(shares), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), false);
+                OptionalLong.of(shares),
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                Optional.empty());
     }
 
     /**
-     * The limits of a pod: the weight of what it requests, and a limit of each resource that all its containers limit. Pods that
-     * request huge pages are refused, so none may use them.
+     * The limits of a pod: the weight of what it requests, and a limit of each resource that all its containers limit. Huge
+     * pages are limited to what it requests.
      *
      * @param cpuQuota whether processor time is limited at all
      * @param processes the most processes; less than 1 for no limit
@@ -41,7 +51,15 @@ record CgroupLimits(
                 quota.isPresent() ? OptionalLong.of(CpuAmounts.quota(quota.getAsLong())) : quota,
                 limit(pod, "memory", Quantity::toLong),
                 processes < 1 ? OptionalLong.empty() : OptionalLong.of(processes),
-                true);
+                Optional.of(hugePages(pod)));
+    }
+
+    private static Map<String, Long> hugePages(Pod pod) {
+        Map<String, Quantity> requested = new TreeMap<>();
+        pod.allContainers().stream()
+                .flatMap(container -> container.requested().stream())
+                .forEach(resource -> requested.computeIfAbsent(resource, pod::request));
+        return HugePages.limits(requested);
     }
 
     /** The weight of all burstable ones of {@code pods}. */

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -100,21 +101,20 @@ record CgroupTree(Path directory, int version) {
             write("memory", cgroup, file, Long.toString(bytes), errors);
         });
         limits.processes().ifPresent(most -> write("pids", cgroup, "pids.max", Long.toString(most), errors));
-        if (limits.noHugePages()) {
-            noHugePages(cgroup, errors);
-        }
+        limits.hugePages().ifPresent(bytes -> limitHugePages(cgroup, bytes, errors));
         if (!errors.isEmpty()) {
             throw errors.getFirst();
         }
     }
 
-    private void noHugePages(String cgroup, List<IOException> errors) {
+    private void limitHugePages(String cgroup, Map<String, Long> bytes, List<IOException> errors) {
         try {
             for (Path hierarchy : hierarchies(List.of("hugetlb"))) {
                 for (Path file : children(place(hierarchy, cgroup))) {
                     String name = file.getFileName().toString();
                     if (name.matches("hugetlb\\.[0-9]+[KMGT]B\\.(rsvd\\.)?(limit_in_bytes|max)")) {
-                        write("hugetlb", cgroup, name, "0", errors);
+                        long limit = bytes.getOrDefault(name.split("\\.", -1)[1], 0L);
+                        write("hugetlb", cgroup, name, Long.toString(limit), errors);
                     }
                 }
             }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -50,7 +51,7 @@ public final class PodCgroups {
                         Math.max(0, capacity.memory() - sum(kept, "memory").toLong())),
                 OptionalLong.of(
                         Math.max(1, capacity.processes() - sum(kept, "pid").toLong())),
-                false);
+                Optional.empty());
     }
 
     /** Why pods cannot have what is left of {@code capacity}, as a kubelet says it: one message for each resource. */

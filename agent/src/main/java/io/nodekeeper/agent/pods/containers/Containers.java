@@ -8,6 +8,7 @@ import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.config.ContainerConfig;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -26,6 +27,7 @@ public final class Containers {
      * @param volumes the path on the node of each volume, by its name
      * @param subPaths the path on the node of each {@link SubPath}, by the number of its mount
      * @param hostsFile the pod's {@code /etc/hosts} on the node
+     * @param own what the container has for itself
      */
     public record Inputs(
             NodeSettings node,
@@ -34,7 +36,8 @@ public final class Containers {
             List<String> podIps,
             Map<String, Path> volumes,
             Map<Integer, Path> subPaths,
-            Path hostsFile) {
+            Path hostsFile,
+            OwnResources own) {
         /** Keeps copies. */
         public Inputs {
             podIps = List.copyOf(podIps);
@@ -42,9 +45,26 @@ public final class Containers {
             subPaths = Map.copyOf(subPaths);
         }
 
+        /** The inputs of a container that has nothing for itself. */
+        public Inputs(
+                NodeSettings node,
+                Image image,
+                References references,
+                List<String> podIps,
+                Map<String, Path> volumes,
+                Map<Integer, Path> subPaths,
+                Path hostsFile) {
+            this(node, image, references, podIps, volumes, subPaths, hostsFile, OwnResources.NONE);
+        }
+
         /** The same with these parts of volumes. */
         public Inputs with(Map<Integer, Path> parts) {
-            return new Inputs(node, image, references, podIps, volumes, parts, hostsFile);
+            return new Inputs(node, image, references, podIps, volumes, parts, hostsFile, own);
+        }
+
+        /** The same with what the container has for itself. */
+        public Inputs with(OwnResources other) {
+            return new Inputs(node, image, references, podIps, volumes, subPaths, hostsFile, other);
         }
     }
 
@@ -109,14 +129,23 @@ public final class Containers {
                 expanded(json, "command", environment),
                 expanded(json, "args", environment),
                 json.text("workingDir"),
-                environment,
+                all(inputs.own().devices().environment(), environment),
                 mounts(pod, json, inputs),
                 PodLabels.container(pod, container),
-                PodLabels.annotations(pod, container, attempt),
+                all(inputs.own().devices().annotations(), PodLabels.annotations(pod, container, attempt)),
                 PodLabels.logPath(container.name(), attempt),
                 new ContainerConfig.Terminal(json.bool("stdin"), json.bool("stdinOnce"), json.bool("tty")),
-                Limits.of(pod, container, inputs.node()),
-                Rights.of(pod, container, inputs.image()));
+                Limits.of(pod, container, inputs.node()).on(inputs.own().cpus()),
+                Rights.of(pod, container, inputs.image()),
+                inputs.own().devices().devices(),
+                inputs.own().devices().cdiDevices());
+    }
+
+    /** Both; {@code more} counts where both have a value. */
+    private static Map<String, String> all(Map<String, String> some, Map<String, String> more) {
+        Map<String, String> all = new LinkedHashMap<>(some);
+        all.putAll(more);
+        return all;
     }
 
     private static List<String> expanded(JsonObject json, String field, Map<String, String> environment) {
@@ -129,6 +158,7 @@ public final class Containers {
     private static List<ContainerConfig.Mount> mounts(Pod pod, JsonObject json, Inputs inputs) {
         List<ContainerConfig.Mount> mounts = new ArrayList<>();
         json.array("volumeMounts").objects().forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
+        mounts.addAll(0, inputs.own().devices().mounts());
         boolean hasHosts =
                 mounts.stream().anyMatch(mount -> mount.containerPath().equals(HOSTS));
         // On the host's network the runtime mounts the host's own file, unless the pod has aliases.

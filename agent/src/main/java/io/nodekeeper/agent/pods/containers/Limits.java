@@ -1,11 +1,15 @@
 package io.nodekeeper.agent.pods.containers;
 
 import io.nodekeeper.agent.pods.cgroups.CpuAmounts;
+import io.nodekeeper.agent.pods.cgroups.HugePages;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.cri.config.ContainerConfig;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** Converts requests and limits of a container to the kernel's numbers, with Kubernetes' formulas. */
 final class Limits {
@@ -28,7 +32,16 @@ final class Limits {
                 limit == 0 ? 0 : CpuAmounts.PERIOD,
                 container.limit("memory").map(Quantity::toLong).orElse(0L),
                 oomScore(pod, container, node),
-                node.cgroups().killsTogether());
+                node.cgroups().killsTogether(),
+                "",
+                hugePages(container));
+    }
+
+    private static Map<String, Long> hugePages(ContainerSpec container) {
+        return HugePages.limits(container.limited().stream()
+                .collect(Collectors.toMap(
+                        Function.identity(),
+                        resource -> container.limit(resource).orElse(Quantity.ZERO))));
     }
 
     private static int oomScore(Pod pod, ContainerSpec container, NodeSettings node) {

@@ -4,6 +4,8 @@ import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** One entry of {@code spec.containers} or {@code spec.initContainers}. Immutable. */
 public record ContainerSpec(JsonObject json) {
@@ -84,6 +86,19 @@ public record ContainerSpec(JsonObject json) {
     /** {@code resources.limits}. */
     public Optional<Quantity> limit(String resource) {
         return quantity("limits", resource);
+    }
+
+    /** The names of all resources in {@code resources.limits}. */
+    public Set<String> limited() {
+        return json.object("resources").object("limits").fields().keySet();
+    }
+
+    /** The names of all resources that it requests or limits. */
+    public Set<String> requested() {
+        Set<String> names = new TreeSet<>(
+                json.object("resources").object("requests").fields().keySet());
+        names.addAll(limited());
+        return names;
     }
 
     private Optional<Quantity> quantity(String kind, String resource) {

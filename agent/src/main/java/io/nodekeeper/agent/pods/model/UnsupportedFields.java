@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.model;
 
+import io.nodekeeper.agent.status.ResourceList;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ public final class UnsupportedFields {
     /** Fields of a security context. */
     private static final List<String> SECURITY =
             List.of("seLinuxOptions", "appArmorProfile", "windowsOptions", "sysctls");
-    /** The resources that this agent limits or counts. */
+    /** The resources that this agent limits or counts, besides extended ones and huge pages. */
     private static final Set<String> RESOURCES = Set.of("cpu", "memory", "ephemeral-storage");
     /** The media of {@code emptyDir}: the node's disk, and memory. */
     private static final Set<String> MEDIA = Set.of("", "Memory");
@@ -89,7 +90,9 @@ public final class UnsupportedFields {
         security(path + ".securityContext", container.object("securityContext"), found);
         for (String kind : List.of("requests", "limits")) {
             container.object("resources").object(kind).fields().keySet().stream()
-                    .filter(resource -> !RESOURCES.contains(resource))
+                    .filter(resource -> !RESOURCES.contains(resource)
+                            && !ResourceList.extended(resource)
+                            && !ResourceList.hugePages(resource))
                     .map(resource -> path + ".resources." + kind + "[" + resource + "]")
                     .forEach(found::add);
         }

@@ -142,6 +142,32 @@ class PodCgroupsTest {
     }
 
     @Test
+    void aPodHasTheHugePagesThatItRequestsAndNoOthers() throws IOException {
+        version1();
+        Path group = Files.createDirectories(mounted.resolve("hugetlb/kubepods/podg"));
+        Files.writeString(group.resolve("hugetlb.2MB.limit_in_bytes"), "9223372036852678656");
+        Files.writeString(group.resolve("hugetlb.1GB.limit_in_bytes"), "9223372036852678656");
+
+        cgroups(LIMITED)
+                .make(pod(
+                        "g",
+                        "\"limits\": {\"cpu\": \"1\", \"memory\": \"1Gi\", \"hugepages-2Mi\": \"4Mi\"}",
+                        "\"limits\": {\"cpu\": \"1\", \"memory\": \"1Gi\", \"hugepages-2Mi\": \"2Mi\"}"));
+
+        assertThat(group.resolve("hugetlb.2MB.limit_in_bytes")).hasContent("6291456");
+        assertThat(group.resolve("hugetlb.1GB.limit_in_bytes")).hasContent("0");
+    }
+
+    @Test
+    void sizesOfHugePagesHaveTheKernelsNames() {
+        assertThat(HugePages.size("hugepages-2Mi")).contains("2MB");
+        assertThat(HugePages.size("hugepages-1Gi")).contains("1GB");
+        assertThat(HugePages.size("hugepages-64Ki")).contains("64KB");
+        assertThat(HugePages.size("hugepages-x")).isEmpty();
+        assertThat(HugePages.size("memory")).isEmpty();
+    }
+
+    @Test
     void aPodHasNoHugePages() throws IOException {
         version1();
         Path group = Files.createDirectories(mounted.resolve("hugetlb/kubepods/podg"));

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods.containers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.agent.devices.ContainerDevices;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
@@ -223,6 +224,30 @@ class ContainersTest {
         assertThatThrownBy(() -> Containers.subPaths(pod, pod.containers().getFirst(), inputs(Map.of())))
                 .isInstanceOf(ContainerConfigException.class)
                 .hasMessage(message);
+    }
+
+    @Test
+    void shouldGiveAContainerItsDevicesAndProcessors() {
+        Pod pod = pod("", """
+                {"name": "app", "image": "app:1", "env": [{"name": "A", "value": "of the pod"}],
+                 "resources": {"limits": {"hugepages-2Mi": "4Mi"}}}""");
+        ContainerDevices devices = new ContainerDevices(
+                Map.of("A", "of the plugin", "B", "b"),
+                List.of(new ContainerConfig.Mount("/lib", "/host/lib", true, ContainerConfig.Propagation.PRIVATE)),
+                List.of(new ContainerConfig.Device("/dev/gpu", "/dev/gpu7", "rw")),
+                Map.of("vendor.com/gpu", "7"),
+                List.of("vendor.com/gpu=7"));
+
+        ContainerConfig config = Containers.config(
+                pod, pod.containers().getFirst(), 0, inputs(Map.of()).with(new OwnResources(devices, "2-3")));
+
+        assertThat(config.environment()).containsEntry("A", "of the pod").containsEntry("B", "b");
+        assertThat(config.mounts().getFirst().hostPath()).isEqualTo("/host/lib");
+        assertThat(config.devices()).containsExactly(new ContainerConfig.Device("/dev/gpu", "/dev/gpu7", "rw"));
+        assertThat(config.annotations()).containsEntry("vendor.com/gpu", "7");
+        assertThat(config.cdiDevices()).containsExactly("vendor.com/gpu=7");
+        assertThat(config.resources().cpus()).isEqualTo("2-3");
+        assertThat(config.resources().hugePages()).isEqualTo(Map.of("2MB", 4_194_304L));
     }
 
     private static Pod withMounts(String mounts) {

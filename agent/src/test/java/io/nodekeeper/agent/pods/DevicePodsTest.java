@@ -1,0 +1,163 @@
+package io.nodekeeper.agent.pods;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.devices.DeviceFixture;
+import io.nodekeeper.agent.devices.FakePlugin;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.config.ContainerConfig;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Pods that need devices of plugins. */
+class DevicePodsTest extends SimulatedNode {
+    private static final String GPU = "example.com/gpu";
+
+    private FakePlugin gpu;
+
+    @BeforeEach
+    void devices() {
+        gpu = startDevices();
+        gpu.list("a", "b");
+    }
+
+    private FakePlugin startDevices() {
+        DeviceFixture fixture = new DeviceFixture(directory, loop);
+        resources = new NodeResources(Optional.of(fixture.manager()));
+        return fixture.register(GPU);
+    }
+
+    private void addWith(String name, String resource, int count) {
+        add(name, "\"resources\": {\"limits\": {\"%s\": \"%d\"}}".formatted(resource, count), "");
+    }
+
+    @Test
+    void shouldStartAPodWithItsDevice() {
+        addWith("web", GPU, 1);
+        start(110);
+
+        advance(5);
+
+        assertThat(phase("web")).isEqualTo("Running");
+        ContainerConfig config = created();
+        assertThat(config.environment()).containsEntry("DEVICES", "a");
+        assertThat(config.devices()).containsExactly(new ContainerConfig.Device("/dev/a", "/dev/null", "rw"));
+    }
+
+    @Test
+    void shouldRefuseAPodForWhichTooFewDevicesAreLeft() {
+        addWith("one", GPU, 2);
+        start(110);
+        advance(5);
+
+        addWith("two", GPU, 1);
+        advance(5);
+
+        assertThat(phase("two")).isEqualTo("Failed");
+        assertThat(stored("two").object("status").text("reason")).isEqualTo("UnexpectedAdmissionError");
+        assertThat(stored("two").object("status").text("message"))
+                .isEqualTo("Pod was rejected: Allocate failed due to requested number of devices unavailable for"
+                        + " example.com/gpu. Requested: 1, Available: 0, which is unexpected");
+        assertThat(events)
+                .contains("two Warning UnexpectedAdmissionError Allocate failed due to requested number of devices"
+                        + " unavailable for example.com/gpu. Requested: 1, Available: 0, which is unexpected");
+    }
+
+    @Test
+    void shouldGiveADeviceAwayOnceItsPodHasEnded() {
+        addWith("one", GPU, 2);
+        start(110);
+        advance(5);
+        delete("one");
+        advance(40);
+        assertThat(pods).doesNotContainKey("one");
+
+        addWith("two", GPU, 1);
+        advance(5);
+
+        assertThat(phase("two")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldDelayNoOtherPodWhileAPluginHangs() {
+        gpu.hangs = true;
+        addWith("stuck", GPU, 1);
+        start(110);
+        advance(2);
+        add("web");
+        advance(5);
+
+        assertThat(phase("stuck")).isEqualTo("Pending");
+        assertThat(phase("web")).isEqualTo("Running");
+        assertThat(gpu.calls).containsExactly("allocate [a]");
+
+        gpu.answer();
+        advance(5);
+        assertThat(phase("stuck")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldFreeTheDevicesOfAPodThatIsDeletedWhileThePluginHangs() {
+        gpu.hangs = true;
+        addWith("stuck", GPU, 2);
+        start(110);
+        advance(2);
+        tell("DELETED", pods.remove("stuck"));
+        advance(2);
+        gpu.answer();
+        gpu.hangs = false;
+
+        addWith("next", GPU, 2);
+        advance(5);
+
+        assertThat(phase("next")).isEqualTo("Running");
+    }
+
+    @Test
+    @Tag("A104")
+    void shouldKeepDevicesOverARestartOfTheAgent() {
+        addWith("one", GPU, 1);
+        start(110);
+        advance(5);
+
+        FakePlugin again = startDevices();
+        again.list("a", "b");
+        start(110);
+        advance(5);
+        addWith("two", GPU, 1);
+        advance(5);
+
+        assertThat(phase("one")).isEqualTo("Running");
+        assertThat(again.calls).containsExactly("allocate [b]");
+        assertThat(calls().stream().filter("CreateContainer"::equals)).hasSize(2);
+    }
+
+    @Test
+    void shouldWaitWithAContainerWhosePluginRefusesItsStart() {
+        gpu.list("a");
+        addWith("web", GPU, 1);
+        start(110);
+        advance(5);
+        assertThat(created().environment()).isEqualTo(Map.of("DEVICES", "a"));
+
+        addWith("more", GPU, 1);
+        gpu.list("a", "b");
+        gpu.error = "no";
+        advance(3);
+
+        // Refused at its admission: nobody had to wait for it.
+        assertThat(stored("more").object("status").text("reason")).isEqualTo("UnexpectedAdmissionError");
+    }
+
+    private ContainerConfig created() {
+        return runtime.calls().stream()
+                .filter(RuntimeCall.CreateContainer.class::isInstance)
+                .map(RuntimeCall.CreateContainer.class::cast)
+                .findFirst()
+                .orElseThrow()
+                .config();
+    }
+}

@@ -1,0 +1,196 @@
+package io.nodekeeper.cri.devices;
+
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.okhttp.OkHttpServerBuilder;
+import io.grpc.stub.StreamObserver;
+import io.nodekeeper.cri.devices.v1beta1.Empty;
+import io.nodekeeper.cri.devices.v1beta1.RegisterRequest;
+import io.nodekeeper.cri.devices.v1beta1.RegistrationGrpc;
+import io.nodekeeper.time.ThreadPool;
+import io.nodekeeper.time.TimerThread;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import javax.net.ServerSocketFactory;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The socket at which plugins register. gRPC's server is loaded with the first connection, so a node without plugins has one
+ * waiting thread for it and nothing else. Thread-safe.
+ */
+public final class RegistrationServer implements AutoCloseable {
+    /** The most connections at the same time. A plugin needs one for a moment; each of them can hold two threads. */
+    static final int MOST_CONNECTIONS = 32;
+    /** After which a connection is ended, seconds: longer than a registration takes at most. */
+    private static final long CONNECTION_AGE = 60;
+    /** A registration has a few names. */
+    private static final int MAX_MESSAGE = 64 << 10;
+    /** Connections that wait to be accepted. */
+    private static final int BACKLOG = 128;
+
+    private static final Logger log = LoggerFactory.getLogger(RegistrationServer.class);
+
+    private final Path path;
+    private final Function<PluginRegistration, CompletableFuture<Void>> handler;
+    private final ServerSocketChannel channel;
+    private final ThreadPool pool = new ThreadPool("device-registration", 2 * MOST_CONNECTIONS + 1);
+    private final ScheduledExecutorService timer = TimerThread.named("device-registration-timer");
+    private @Nullable Server server;
+    private Optional<String> failure = Optional.empty();
+    private boolean closed;
+
+    /**
+     * Listens at {@code path}, where no file may exist.
+     *
+     * @param handler registers a plugin; called on any thread; the message of its error is the plugin's answer
+     * @throws IOException if the socket cannot be made
+     */
+    public RegistrationServer(Path path, Function<PluginRegistration, CompletableFuture<Void>> handler)
+            throws IOException {
+        this.path = path;
+        this.handler = handler;
+        channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            channel.bind(UnixDomainSocketAddress.of(path), BACKLOG);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw new IOException("the socket " + path + " cannot be made: " + e.getMessage(), e);
+        }
+        pool.execute(this::serve);
+    }
+
+    /** Why no plugin can register any more; empty while the server works. */
+    public synchronized Optional<String> failure() {
+        return failure;
+    }
+
+    /** Waits for the first connection, then leaves the socket to gRPC. */
+    private void serve() {
+        try {
+            ListeningSocket socket =
+                    new ListeningSocket(channel, channel.accept(), MOST_CONNECTIONS, this::failed);
+            Server made = OkHttpServerBuilder.forPort(
+                            UnixDomainSocketAddress.of(path), InsecureServerCredentials.create())
+                    .socketFactory(new Given(socket))
+                    .transportExecutor(this::onPool)
+                    .scheduledExecutorService(timer)
+                    .directExecutor()
+                    .maxInboundMessageSize(MAX_MESSAGE)
+                    .maxConnectionAge(CONNECTION_AGE, TimeUnit.SECONDS)
+                    .maxConnectionAgeGrace(1, TimeUnit.SECONDS)
+                    .addService(new Service())
+                    .build();
+            synchronized (this) {
+                if (closed) {
+                    return;
+                }
+                server = made;
+                made.start();
+            }
+        } catch (ClosedChannelException e) {
+            log.debug("{} was closed before a plugin came", path, e);
+        } catch (IOException | RuntimeException e) {
+            failed(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void failed(String why) {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            failure = Optional.of(why);
+        }
+        log.error("Device plugins cannot register at {} any more: {}", path, why);
+    }
+
+    private void onPool(Runnable task) {
+        try {
+            pool.execute(task);
+        } catch (RejectedExecutionException e) {
+            log.debug("a task of {} came after its end", path, e);
+        }
+    }
+
+    /** Closes the socket and all connections; its file stays. Idempotent. */
+    @Override
+    public void close() throws IOException {
+        @Nullable Server running;
+        synchronized (this) {
+            closed = true;
+            running = server;
+        }
+        if (running != null) {
+            running.shutdownNow();
+        }
+        channel.close();
+        pool.close();
+        timer.shutdownNow();
+    }
+
+    private final class Service extends RegistrationGrpc.RegistrationImplBase {
+        @Override
+        public void register(RegisterRequest request, StreamObserver<Empty> answer) {
+            handler.apply(new PluginRegistration(
+                            request.getVersion(), request.getEndpoint(), request.getResourceName()))
+                    .whenComplete((done, error) -> {
+                        if (error == null) {
+                            answer.onNext(Empty.getDefaultInstance());
+                            answer.onCompleted();
+                        } else {
+                            Throwable cause = error instanceof CompletionException && error.getCause() != null
+                                    ? error.getCause()
+                                    : error;
+                            answer.onError(Status.UNKNOWN
+                                    .withDescription(cause.getMessage())
+                                    .asRuntimeException());
+                        }
+                    });
+        }
+    }
+
+    /** Gives gRPC the socket that listens already. */
+    private static final class Given extends ServerSocketFactory {
+        private final ServerSocket socket;
+
+        Given(ServerSocket socket) {
+            this.socket = socket;
+        }
+
+        @Override
+        public ServerSocket createServerSocket() {
+            return socket;
+        }
+
+        @Override
+        public ServerSocket createServerSocket(int port) {
+            return socket;
+        }
+
+        @Override
+        public ServerSocket createServerSocket(int port, int backlog) {
+            return socket;
+        }
+
+        @Override
+        public ServerSocket createServerSocket(int port, int backlog, InetAddress address) {
+            return socket;
+        }
+    }
+}

@@ -1,0 +1,256 @@
+package io.nodekeeper.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.StubDevicePlugin;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Devices of a plugin that is a process of its own, in pods on a real containerd. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Tag("long")
+class DevicePluginsIT {
+    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final String NODE = "devices";
+    private static final String RESOURCE = "example.com/gpu";
+
+    @TempDir
+    static Path directory;
+
+    private Running server;
+    private Kubectl kubectl;
+    private ConditionLog conditions;
+    private PodLog pods;
+    private RealNode node;
+    private Path logs;
+    private Path sockets;
+    private String[] flags;
+    private Process plugin;
+
+    @BeforeAll
+    void start() throws Exception {
+        Path data = directory.resolve("data");
+        server = Running.startSmall(
+                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
+        server.awaitReady();
+        Path kubeconfig = data.resolve("admin.kubeconfig");
+        kubectl = new Kubectl(directory, kubeconfig);
+        conditions = new ConditionLog(kubeconfig);
+        pods = new PodLog(kubeconfig);
+        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
+        logs = directory.resolve("logs");
+        sockets = directory.resolve(NODE).resolve("agent/device-plugins");
+        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
+                apiVersion: kubelet.config.k8s.io/v1beta1
+                kind: KubeletConfiguration
+                podLogsDir: %s
+                nodeStatusUpdateFrequency: 1s
+                featureGates:
+                  PodLifecycle: true
+                """.formatted(logs));
+        flags = new String[] {"--config", config.toString()};
+        node.startAgent(flags);
+        node.awaitReady(conditions);
+    }
+
+    @AfterAll
+    void stop() throws Exception {
+        if (plugin != null) {
+            plugin.destroyForcibly();
+        }
+        node.close();
+        pods.close();
+        conditions.close();
+        server.close();
+    }
+
+    @Test
+    @Order(1)
+    void theNodeShowsTheDevicesOfThePlugin() throws Exception {
+        startPlugin();
+
+        awaitDevices("2", "2");
+
+        tell("gpu-1 Unhealthy");
+        awaitDevices("2", "1");
+    }
+
+    @Test
+    @Order(2)
+    void aPodSeesItsDevice() throws Exception {
+        kubectl.okWith(pod("first"), "apply", "-f");
+
+        Eventually.within(SOON, () -> pods.isReady("first"));
+        Eventually.within(SOON, () -> log("first").contains("gpu-0 writable device"));
+    }
+
+    @Test
+    @Order(3)
+    void aPodForWhichNoDeviceIsLeftIsRefused() throws Exception {
+        kubectl.okWith(pod("refused"), "apply", "-f");
+
+        Eventually.within(SOON, () -> status("refused").text("phase").equals("Failed"));
+        assertThat(status("refused").text("reason")).isEqualTo("UnexpectedAdmissionError");
+        assertThat(status("refused").text("message"))
+                .isEqualTo("Pod was rejected: Allocate failed due to requested number of devices unavailable for"
+                        + " example.com/gpu. Requested: 1, Available: 0, which is unexpected");
+    }
+
+    @Test
+    @Order(4)
+    @Tag("A103")
+    void devicesAreUnhealthyWhileTheirPluginIsGone() throws Exception {
+        plugin.destroyForcibly().waitFor();
+
+        awaitDevices("2", "0");
+        assertThat(pods.isReady("first")).isTrue();
+
+        startPlugin();
+        awaitDevices("2", "2");
+    }
+
+    @Test
+    @Order(5)
+    @Tag("A104")
+    void anAgentThatIsKilledKnowsWhoHasWhichDevice() throws Exception {
+        node.agent().kill();
+        node.startAgent(flags);
+
+        // The plugin registers by itself, because the agent makes its socket again.
+        Eventually.within(
+                SOON,
+                () -> node.page()
+                        .get("/healthz?verbose")
+                        .filter(page -> page.contains("[+]device-plugin ok"))
+                        .isPresent());
+        Eventually.within(
+                SOON, () -> Files.readString(directory.resolve("plugin.log")).contains("registered again"));
+        awaitDevices("2", "2");
+        kubectl.okWith(pod("second"), "apply", "-f");
+
+        Eventually.within(SOON, () -> pods.isReady("second"));
+        Eventually.within(SOON, () -> log("second").contains("gpu-1 writable device"));
+        assertThat(pods.container("first").number("restartCount")).contains(0L);
+    }
+
+    @Test
+    @Order(6)
+    void aDeviceIsFreeOnceItsPodHasEnded() throws Exception {
+        kubectl.ok("delete", "pod", "first", "--timeout=60s");
+        kubectl.okWith(pod("third"), "apply", "-f");
+
+        Eventually.within(SOON, () -> pods.isReady("third"));
+        Eventually.within(SOON, () -> log("third").contains("gpu-0 writable device"));
+        kubectl.ok("delete", "pods", "--all", "--timeout=60s");
+        Eventually.within(
+                SOON,
+                () -> Files.readString(sockets.resolve("kubelet_internal_checkpoint"))
+                        .contains("\"PodDeviceEntries\":[]"));
+    }
+
+    private void startPlugin() throws IOException {
+        plugin = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        classPath(),
+                        StubDevicePlugin.class.getName(),
+                        sockets.toString(),
+                        "gpu.sock",
+                        RESOURCE,
+                        "gpu-0",
+                        "gpu-1")
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(
+                        directory.resolve("plugin.log").toFile()))
+                .start();
+    }
+
+    private void tell(String line) throws IOException {
+        plugin.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        plugin.getOutputStream().flush();
+    }
+
+    /** The stub, and the distribution, which contains what the stub needs. */
+    private static String classPath() {
+        Path stub = Path.of(StubDevicePlugin.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .getPath());
+        return stub + ":" + Path.of(System.getProperty("nodekeeper.dist"), "lib", "*");
+    }
+
+    private void awaitDevices(String capacity, String allocatable) throws Exception {
+        try {
+            await("capacity", capacity);
+            await("allocatable", allocatable);
+        } catch (AssertionError e) {
+            throw new AssertionError(
+                    "expected " + capacity + " and " + allocatable + "; plugin: "
+                            + Files.readString(directory.resolve("plugin.log")) + "; agent: "
+                            + node.agent().log(),
+                    e);
+        }
+    }
+
+    private void await(String field, String value) throws Exception {
+        kubectl.ok(
+                "wait",
+                "node/" + NODE,
+                "--for=jsonpath={.status." + field + ".example\\.com/gpu}=" + value,
+                "--timeout=" + SOON.toSeconds() + "s");
+    }
+
+    private JsonObject status(String pod) {
+        return pods.pod(pod).map(object -> object.object("status")).orElse(JsonObject.EMPTY);
+    }
+
+    private String log(String pod) throws IOException {
+        String uid = pods.pod(pod).orElseThrow().object("metadata").text("uid");
+        Path file = logs.resolve("default_" + pod + "_" + uid).resolve("main/0.log");
+        return Files.exists(file) ? Files.readString(file) : "";
+    }
+
+    private static String pod(String name) {
+        return """
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: %s}
+                spec:
+                  nodeName: %s
+                  automountServiceAccountToken: false
+                  terminationGracePeriodSeconds: 2
+                  containers:
+                  - name: main
+                    image: %s
+                    resources: {limits: {example.com/gpu: 1}}
+                    command:
+                    - /bin/sh
+                    - -c
+                    - |
+                      device=/dev/$STUB_DEVICES
+                      echo x > $device && writable=writable
+                      test -c $device && kind=device
+                      echo "$STUB_DEVICES $writable $kind"
+                      trap 'exit 0' TERM
+                      while true; do sleep 0.2; done
+                """.formatted(name, NODE, BusyboxImages.BUSYBOX);
+    }
+}
