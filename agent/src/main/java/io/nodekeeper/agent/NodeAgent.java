@@ -207,6 +207,7 @@ public final class NodeAgent {
                 startup,
                 (shortages, pressures) -> evictions().ifPresent(parts -> parts.measured(shortages, pressures)),
                 () -> shutdown().isShuttingDown());
+        pods.map(PodAssembly::storage).ifPresent(agent::storage);
         statistics = new NodeStatistics(
                 NodeStatistics.Sources.ofMachine(
                         config.nodeName(),
@@ -255,7 +256,7 @@ public final class NodeAgent {
     public void start() {
         nodes.start();
         runtime.ifPresent(assembly -> assembly.watch().start());
-        pods.ifPresent(PodAssembly::start);
+        pods.ifPresent(parts -> parts.start(agent::reportNow));
         problems.ifPresent(assembly -> assembly.problems().start());
         agent.start();
         statistics.start();

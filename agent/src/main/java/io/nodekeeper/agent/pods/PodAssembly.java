@@ -9,6 +9,7 @@ import io.nodekeeper.agent.eviction.Shortage;
 import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.facts.NodeStorage;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
@@ -81,6 +82,7 @@ public final class PodAssembly {
     private final Workers manifests;
 
     private final NodeProber prober;
+    private final StorageAssembly storage;
     private final PodManager manager;
     private final Duration evictionMaxGrace;
     private final int oomScoreAdjust;
@@ -130,13 +132,15 @@ public final class PodAssembly {
         PodConfig pods = config.pods();
         String name = config.nodeName();
         PodParent parent = PodParent.of(pods.cgroups(), LinuxHost.cgroupVersion());
+        ObjectCache objects = new ObjectCache(client);
+        storage = new StorageAssembly(config, client, nodes, objects, events, loop, random);
         PodPorts ports = new PodPorts(
                 runtime,
                 config.runtime().requestTimeout(),
                 client,
                 events,
                 loop,
-                new ObjectCache(client),
+                objects,
                 new PodFiles(config.rootDir(), pods.logsDirectory(), new LinuxMounts()),
                 disk::call,
                 new HostDisk(hostDisk::call),
@@ -144,7 +148,8 @@ public final class PodAssembly {
                 () -> NodeSettings.of(
                         name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain(), parent),
                 ProbePorts.of(prober, loop, random, metrics),
-                cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)));
+                cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
+                storage.volumes());
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
             public boolean runtime() {
@@ -302,10 +307,20 @@ public final class PodAssembly {
                 .thenApplyAsync(same -> same, loop);
     }
 
-    /** Starts to watch pods and to run them. */
-    public void start() {
+    /** What the node's volumes add to its status; used on the loop. */
+    public NodeStorage storage() {
+        return storage;
+    }
+
+    /**
+     * Starts to watch pods and to run them.
+     *
+     * @param news called on the loop when the node's status has something new
+     */
+    public void start(Runnable news) {
         protect(oomScoreAdjust);
         loop.execute(() -> {
+            storage.start(news);
             manager.start();
             periods.add(Periodic.start("pods", loop, PERIOD, 0, random, () -> {
                 beat.beat();
@@ -320,6 +335,7 @@ public final class PodAssembly {
             periods.forEach(Periodic::stop);
             manager.stop();
         });
+        storage.stop();
         prober.close();
         disk.close();
         hostDisk.close();

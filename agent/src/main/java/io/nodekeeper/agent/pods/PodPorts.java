@@ -4,6 +4,7 @@ import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.client.KubeClient;
@@ -26,11 +27,12 @@ import java.util.function.Supplier;
  * @param client whose answers come on {@code loop}
  * @param objects what pods refer to
  * @param disk runs what may block on the node's own files
- * @param hostDisk runs what may block on volumes of the host, such as a mount whose server is gone
+ * @param hostDisk runs what may block on volumes of the host and persistent ones, such as a mount whose server is gone
  * @param resolvConf the node's {@code resolv.conf}
  * @param node the newest facts about the node
  * @param probes runs probes and hooks
  * @param cgroups those of pods; empty if pods have none
+ * @param persistent mounts persistent volumes
  */
 record PodPorts(
         ContainerRuntime runtime,
@@ -45,7 +47,8 @@ record PodPorts(
         Path resolvConf,
         Supplier<NodeSettings> node,
         ProbePorts probes,
-        Optional<NodeCgroups> cgroups) {
+        Optional<NodeCgroups> cgroups,
+        PersistentVolumes persistent) {
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {
@@ -58,7 +61,7 @@ record PodPorts(
                 .array("volumes")
                 .objects()
                 .anyMatch(volume -> VolumeKind.of(volume)
-                        .filter(VolumeKind.HOST_PATH::equals)
+                        .filter(kind -> kind == VolumeKind.HOST_PATH || kind.isPersistent())
                         .isPresent());
         return host ? onLoop(hostDisk.call(pod.uid(), what, callDeadline, work)) : onDisk(what, work);
     }
