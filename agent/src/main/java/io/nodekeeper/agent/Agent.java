@@ -13,6 +13,7 @@ import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.agent.facts.HostFacts;
 import io.nodekeeper.agent.facts.NodeDevices;
+import io.nodekeeper.agent.facts.NodeStorage;
 import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.LeaseRenewer;
@@ -30,6 +31,7 @@ import io.nodekeeper.agent.status.NodeEvent;
 import io.nodekeeper.agent.status.StatusInputs;
 import io.nodekeeper.agent.status.StatusResult;
 import io.nodekeeper.agent.status.StatusSetters;
+import io.nodekeeper.agent.status.VolumesInUse;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.client.events.EventRecorder;
@@ -99,6 +101,7 @@ public final class Agent {
     /** Empty until the machine's boot id is known. */
     private Optional<DuplicateNode> duplicate = Optional.empty();
 
+    private NodeStorage storage = NodeStorage.NONE;
     private boolean reporting;
     private boolean answering;
     private boolean stopped;
@@ -191,6 +194,12 @@ public final class Agent {
                 this::tell);
         this.lease = new LeaseRenewer(
                 config, ports.heartbeats(), ports.random(), ports.onRepeatedFailure(), leaseBeat::beat);
+    }
+
+    /** The status shows what {@code volumes} says; to be called before {@link #start}. */
+    void storage(NodeStorage volumes) {
+        storage = volumes;
+        reporter.onAcknowledged(node -> volumes.reported(VolumesInUse.of(node)));
     }
 
     /** Starts to register and to send heartbeats. */
@@ -431,12 +440,12 @@ public final class Agent {
         if (!cidr.isEmpty()) {
             runtime.podCidr(cidr);
         }
-        return StatusSetters.apply(node, inputs(knownUnschedulable));
+        return VolumesInUse.set(StatusSetters.apply(node, inputs(knownUnschedulable)), storage.volumesInUse());
     }
 
     private StatusInputs inputs(boolean knownUnschedulable) {
         boolean ends = shuttingDown.getAsBoolean();
-        ReadyErrors errors = runtime.errors();
+        ReadyErrors errors = runtime.errors().withStorage(storage.errors());
         return new StatusInputs(
                 config,
                 ports.version(),

@@ -213,6 +213,7 @@ public final class NodeAgent {
                 (shortages, pressures) -> evictions().ifPresent(parts -> parts.measured(shortages, pressures)),
                 () -> shutdown().isShuttingDown(),
                 devices.<NodeDevices>map(DeviceDirectory::manager).orElse(NodeDevices.NONE));
+        pods.map(PodAssembly::storage).ifPresent(agent::storage);
         statistics = new NodeStatistics(
                 NodeStatistics.Sources.ofMachine(
                         config.nodeName(),
@@ -272,7 +273,7 @@ public final class NodeAgent {
     public void start() {
         nodes.start();
         runtime.ifPresent(assembly -> assembly.watch().start());
-        pods.ifPresent(PodAssembly::start);
+        pods.ifPresent(parts -> parts.start(agent::reportNow));
         problems.ifPresent(assembly -> assembly.problems().start());
         agent.start();
         statistics.start();

@@ -17,7 +17,7 @@ import java.util.logging.Logger;
 import javax.net.ServerSocketFactory;
 
 /** A gRPC server on a unix socket. */
-final class UnixServer implements AutoCloseable {
+public final class UnixServer implements AutoCloseable {
     /** This logger reports each broken connection, which tests cause all the time. */
     private static final Logger NOISE = Logger.getLogger("io.grpc.okhttp");
 
@@ -27,7 +27,7 @@ final class UnixServer implements AutoCloseable {
     private final ThreadPool threads = new ThreadPool("server", 2);
 
     /** Listens at {@code path}, where no file may exist. */
-    UnixServer(Path path, HandlerRegistry handlers) throws IOException {
+    public UnixServer(Path path, HandlerRegistry handlers) throws IOException {
         NOISE.setLevel(Level.OFF);
         this.path = path;
         socket = new UnixServerSocket();

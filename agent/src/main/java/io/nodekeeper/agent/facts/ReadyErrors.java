@@ -15,6 +15,11 @@ public record ReadyErrors(List<String> runtime, List<String> network, List<Strin
                 .toList();
     }
 
+    /** With these about the node's volumes. */
+    public ReadyErrors withStorage(List<String> errors) {
+        return new ReadyErrors(runtime, network, errors, shutdown);
+    }
+
     /** With one more: that the machine is shut down. */
     public ReadyErrors withShutdown(String error) {
         return new ReadyErrors(runtime, network, storage, List.of(error));

@@ -57,6 +57,7 @@ public final class StatusReporter {
     private final Consumer<NodeEvent> tell;
     private final ReportRule rule;
     private CompletableFuture<Outcome> running = CompletableFuture.completedFuture(Outcome.DONE);
+    private Consumer<Node> acknowledged = node -> {};
     private boolean knownUnschedulable;
     private boolean stopped;
 
@@ -83,6 +84,11 @@ public final class StatusReporter {
         this.setters = setters;
         this.tell = tell;
         this.rule = new ReportRule(config.nodeStatusReportFrequency());
+    }
+
+    /** From now on {@code listener} gets the Node as the API has it after each successful try of {@link #sync}. */
+    public void onAcknowledged(Consumer<Node> listener) {
+        acknowledged = listener;
     }
 
     /** Runs a round of up to five attempts, after the one in progress if there is one. */
@@ -157,9 +163,13 @@ public final class StatusReporter {
         boolean changed = StatusComparison.changed(stored, result.node());
         if (!rule.due(changed, loop.clock().nanoTime())) {
             stored(stored, result);
+            acknowledged.accept(result.node());
             return CompletableFuture.completedFuture(Outcome.DONE);
         }
-        return patch(stored, result, changed).thenApply(patched -> Outcome.DONE);
+        return patch(stored, result, changed).thenApply(patched -> {
+            acknowledged.accept(patched);
+            return Outcome.DONE;
+        });
     }
 
     private CompletableFuture<Node> patch(Node stored, StatusResult result, boolean changed) {

@@ -41,14 +41,16 @@ final class ContainerStarter {
     private static final Path HOSTS = Path.of("/etc/hosts");
 
     private final PodPorts ports;
+    private final PodVolumes volumes;
     private final PodEvents events;
     private final Hooks hooks;
     private final ContainerStopper stopper;
 
     private Optional<CompletableFuture<String>> pulling = Optional.empty();
 
-    ContainerStarter(PodPorts ports, Hooks hooks, ContainerStopper stopper) {
+    ContainerStarter(PodPorts ports, PodVolumes volumes, Hooks hooks, ContainerStopper stopper) {
         this.ports = ports;
+        this.volumes = volumes;
         this.hooks = hooks;
         this.stopper = stopper;
         this.events = new PodEvents(ports.events());
@@ -76,7 +78,7 @@ final class ContainerStarter {
                                                 image,
                                                 references,
                                                 pod.hostNetwork() ? node.addresses() : podIps,
-                                                ports.files().volumes(pod),
+                                                volumes.paths(pod),
                                                 Map.of(),
                                                 ports.files().hosts(pod.uid()))))
                                 .thenCompose(inputs -> own(pod, container).thenApply(inputs::with))
@@ -222,16 +224,21 @@ final class ContainerStarter {
                 ports.onVolumes(pod, "parts of volumes of " + pod.fullName(), () -> {
                     Map<Integer, Path> paths = new HashMap<>();
                     for (Containers.SubPath part : parts) {
-                        paths.put(part.mount(), mount(pod, container, part));
+                        Path volume = inputs.volumes().get(part.volume());
+                        if (volume == null) {
+                            throw new IOException("the pod has no volume \"" + part.volume() + "\"");
+                        }
+                        paths.put(part.mount(), mount(pod, container, part, volume));
                     }
                     return paths;
                 });
         return failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, mounted).thenApply(inputs::with);
     }
 
-    private Path mount(Pod pod, ContainerSpec container, Containers.SubPath part) throws IOException {
+    private Path mount(Pod pod, ContainerSpec container, Containers.SubPath part, Path volume) throws IOException {
         try {
-            return ports.files().subPath(pod, part.volume(), container.name(), part.mount(), part.inside());
+            return ports.files()
+                    .subPath(pod, part.volume(), volume, container.name(), part.mount(), part.inside());
         } catch (IOException e) {
             throw new IOException(
                     "failed to prepare subPath for volumeMount \"" + part.volume() + "\" of container \""

@@ -10,6 +10,7 @@ import io.nodekeeper.agent.eviction.Shortage;
 import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.facts.NodeStorage;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
@@ -82,6 +83,7 @@ public final class PodAssembly {
     private final Workers manifests;
 
     private final NodeProber prober;
+    private final StorageAssembly storage;
     private final PodManager manager;
     private final Duration evictionMaxGrace;
     private final int oomScoreAdjust;
@@ -133,13 +135,15 @@ public final class PodAssembly {
         PodConfig pods = config.pods();
         String name = config.nodeName();
         PodParent parent = PodParent.of(pods.cgroups(), LinuxHost.cgroupVersion());
+        ObjectCache objects = new ObjectCache(client);
+        storage = new StorageAssembly(config, client, nodes, objects, events, loop, random);
         PodPorts ports = new PodPorts(
                 runtime,
                 config.runtime().requestTimeout(),
                 client,
                 events,
                 loop,
-                new ObjectCache(client),
+                objects,
                 new PodFiles(config.rootDir(), pods.logsDirectory(), new LinuxMounts()),
                 disk::call,
                 new HostDisk(hostDisk::call),
@@ -148,7 +152,8 @@ public final class PodAssembly {
                         name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain(), parent),
                 ProbePorts.of(prober, loop, random, metrics),
                 cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
-                new NodeResources(devices));
+                new NodeResources(devices),
+                storage.volumes());
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
             public boolean runtime() {
@@ -306,10 +311,20 @@ public final class PodAssembly {
                 .thenApplyAsync(same -> same, loop);
     }
 
-    /** Starts to watch pods and to run them. */
-    public void start() {
+    /** What the node's volumes add to its status; used on the loop. */
+    public NodeStorage storage() {
+        return storage;
+    }
+
+    /**
+     * Starts to watch pods and to run them.
+     *
+     * @param news called on the loop when the node's status has something new
+     */
+    public void start(Runnable news) {
         protect(oomScoreAdjust);
         loop.execute(() -> {
+            storage.start(news);
             manager.start();
             periods.add(Periodic.start("pods", loop, PERIOD, 0, random, () -> {
                 beat.beat();
@@ -324,6 +339,7 @@ public final class PodAssembly {
             periods.forEach(Periodic::stop);
             manager.stop();
         });
+        storage.stop();
         prober.close();
         disk.close();
         hostDisk.close();

@@ -4,6 +4,7 @@ import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.containers.Sandboxes;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.persistent.PersistentException;
 import io.nodekeeper.agent.pods.sync.Outcome;
 import io.nodekeeper.agent.pods.sync.PodCommand;
 import io.nodekeeper.agent.pods.sync.Reasons;
@@ -39,13 +40,14 @@ final class PodCommands {
         this.events = new PodEvents(ports.events());
         this.hooks = new Hooks(ports);
         this.stopper = new ContainerStopper(ports, hooks);
-        this.starter = new ContainerStarter(ports, hooks, stopper);
+        this.starter = new ContainerStarter(ports, volumes, hooks, stopper);
     }
 
     /** Gives up what would delay the end of the pod. */
     void abandonStarts() {
         hooks.abandonPostStart();
         starter.abandonPull();
+        volumes.abandon();
     }
 
     /** The address at which the node reaches the pod; empty if it has none yet. */
@@ -88,7 +90,11 @@ final class PodCommands {
         String message = Failures.text(cause);
         String reason = cause instanceof CommandFailure failure ? failure.reason() : FAILED;
         switch (command) {
-            case PodCommand.Prepare prepare -> events.warning(pod, "FailedMount", message);
+            case PodCommand.Prepare prepare ->
+                events.warning(
+                        pod,
+                        cause instanceof PersistentException volume ? volume.reason() : "FailedMount",
+                        message);
             case PodCommand.CreateSandbox create -> {
                 if (reason.equals(FAILED_CGROUP)) {
                     events.warning(pod, FAILED_CGROUP, message);

@@ -4,6 +4,7 @@ import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.client.KubeClient;
@@ -26,12 +27,13 @@ import java.util.function.Supplier;
  * @param client whose answers come on {@code loop}
  * @param objects what pods refer to
  * @param disk runs what may block on the node's own files
- * @param hostDisk runs what may block on volumes of the host, such as a mount whose server is gone
+ * @param hostDisk runs what may block on volumes of the host and persistent ones, such as a mount whose server is gone
  * @param resolvConf the node's {@code resolv.conf}
  * @param node the newest facts about the node
  * @param probes runs probes and hooks
  * @param cgroups those of pods; empty if pods have none
  * @param resources what pods have for themselves
+ * @param persistent mounts persistent volumes
  */
 record PodPorts(
         ContainerRuntime runtime,
@@ -47,39 +49,8 @@ record PodPorts(
         Supplier<NodeSettings> node,
         ProbePorts probes,
         Optional<NodeCgroups> cgroups,
-        NodeResources resources) {
-
-    /** The same on a node that gives pods nothing for themselves. */
-    PodPorts(
-            ContainerRuntime runtime,
-            Duration callDeadline,
-            KubeClient client,
-            EventRecorder events,
-            Loop loop,
-            ObjectCache objects,
-            PodFiles files,
-            BlockingCalls disk,
-            HostDisk hostDisk,
-            Path resolvConf,
-            Supplier<NodeSettings> node,
-            ProbePorts probes,
-            Optional<NodeCgroups> cgroups) {
-        this(
-                runtime,
-                callDeadline,
-                client,
-                events,
-                loop,
-                objects,
-                files,
-                disk,
-                hostDisk,
-                resolvConf,
-                node,
-                probes,
-                cgroups,
-                NodeResources.NONE);
-    }
+        NodeResources resources,
+        PersistentVolumes persistent) {
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {
@@ -92,7 +63,7 @@ record PodPorts(
                 .array("volumes")
                 .objects()
                 .anyMatch(volume -> VolumeKind.of(volume)
-                        .filter(VolumeKind.HOST_PATH::equals)
+                        .filter(kind -> kind == VolumeKind.HOST_PATH || kind.isPersistent())
                         .isPresent());
         return host ? onLoop(hostDisk.call(pod.uid(), what, callDeadline, work)) : onDisk(what, work);
     }

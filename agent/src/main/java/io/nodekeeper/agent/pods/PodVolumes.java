@@ -7,11 +7,15 @@ import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.objects.PodTokens;
 import io.nodekeeper.agent.pods.objects.VolumeReads;
+import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.pods.volumes.VolumeContents;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.Clock;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -41,6 +45,10 @@ final class PodVolumes {
     private long updateAt;
 
     private Metadata written = new Metadata(Map.of(), Map.of());
+    /** Where the persistent volumes are, by name. */
+    private Map<String, Path> persistent = Map.of();
+
+    private boolean ending;
 
     /** What of a pod may change and be in its volumes. */
     private record Metadata(Map<String, String> labels, Map<String, String> annotations) {
@@ -58,21 +66,40 @@ final class PodVolumes {
 
     /** Makes the directories and volumes; keeps what is there. */
     CompletableFuture<Void> prepare(Pod pod) {
-        return next(() -> read(pod, ObjectCache.NEW).thenCompose(result -> {
+        return next(() -> ports.persistent()
+                .prepare(pod, () -> !ending)
+                .thenCompose(mounted -> prepare(pod, mounted)));
+    }
+
+    private CompletableFuture<Void> prepare(Pod pod, List<PersistentVolumes.Prepared> mounted) {
+        return read(pod, ObjectCache.NEW).thenCompose(result -> {
             if (!result.errors().isEmpty()) {
                 return CompletableFuture.failedFuture(result.errors().getFirst());
             }
             PodFiles.Contents contents = contents(result);
             return ports.onVolumes(pod, "volumes of " + pod.fullName(), () -> {
                         ports.files().prepare(pod, contents);
-                        return "";
+                        return PersistentPaths.of(pod, mounted, ports.files());
                     })
-                    .thenAccept(done -> {
+                    .thenAccept(paths -> {
+                        persistent = paths;
                         there = true;
                         updateAt = clock.nanoTime() + PERIOD.toNanos();
                         written = Metadata.of(pod);
                     });
-        }));
+        });
+    }
+
+    /** Where each volume is, by its name; to be called after {@link #prepare}. */
+    Map<String, Path> paths(Pod pod) {
+        Map<String, Path> paths = new HashMap<>(ports.files().volumes(pod));
+        paths.putAll(persistent);
+        return paths;
+    }
+
+    /** The pod must end: waits for its volumes end, too. */
+    void abandon() {
+        ending = true;
     }
 
     /** Containers of the pod run: its volumes are there, also if an earlier agent made them. */
@@ -89,12 +116,14 @@ final class PodVolumes {
     void tick(Pod pod) {
         Metadata metadata = Metadata.of(pod);
         boolean changed = !metadata.equals(written);
-        if (!there || !last.isDone() || !changed && clock.nanoTime() - updateAt < 0 || !isFromApi(pod)) {
+        boolean any = isFromApi(pod) || PersistentVolumes.hasAny(pod);
+        if (!there || !last.isDone() || !changed && clock.nanoTime() - updateAt < 0 || !any) {
             return;
         }
         written = metadata;
         updateAt = clock.nanoTime() + PERIOD.toNanos();
-        next(() -> update(pod, changed ? ObjectCache.NEW : ObjectCache.RECENT)).whenComplete((done, error) -> {
+        Duration age = changed ? ObjectCache.NEW : ObjectCache.RECENT;
+        next(() -> update(pod, age).thenCompose(done -> ports.persistent().refresh(pod))).whenComplete((done, error) -> {
             if (error != null) {
                 events.warning(pod, "FailedMount", Failures.text(error));
             }
@@ -104,11 +133,22 @@ final class PodVolumes {
     /** Removes the pod's directories, volumes and logs. */
     CompletableFuture<Void> remove(Pod pod) {
         there = false;
-        return next(() -> ports.onDisk("directories of " + pod.fullName(), () -> {
-                    ports.files().remove(pod.uid());
-                    return "";
-                })
-                .thenAccept(done -> {}));
+        return next(() -> onDisk("parts of volumes of " + pod.fullName(), () -> ports.files().removeParts(pod.uid()))
+                .thenCompose(done -> ports.persistent().unmount(pod))
+                .thenCompose(done -> onDisk(
+                        "directories of " + pod.fullName(), () -> ports.files().remove(pod.uid())))
+                .thenAccept(done -> ports.persistent().release(pod.uid())));
+    }
+
+    private interface DiskWork {
+        void run() throws IOException;
+    }
+
+    private CompletableFuture<?> onDisk(String what, DiskWork work) {
+        return ports.onDisk(what, () -> {
+            work.run();
+            return "";
+        });
     }
 
     private CompletableFuture<Void> update(Pod pod, Duration age) {

@@ -7,10 +7,13 @@ import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
+import io.nodekeeper.agent.pods.persistent.VolumePorts;
 import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
+import io.nodekeeper.agent.plugins.FakePlugins;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
@@ -56,21 +59,39 @@ class PodVolumesTest {
         objects.put("settings", Json.parseObject("{\"data\": {\"a\": \"1\"}}"));
         volumes = directory.resolve("root/pods/u1/volumes");
         KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
+        ObjectCache objectCache = new ObjectCache(client);
         ports = new PodPorts(
                 new FakeRuntime(loop),
                 Duration.ofMinutes(2),
                 client,
                 (about, type, reason, message) -> events.add(type + " " + reason + " " + message),
                 loop,
-                new ObjectCache(client),
+                objectCache,
                 new PodFiles(directory.resolve("root"), directory.resolve("logs"), new FakeMounts()),
                 new AtOnce(),
                 new HostDisk(new AtOnce()),
                 directory.resolve("resolv.conf"),
                 () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), "", PodParent.NONE),
                 ProbePorts.of(new NodeProber(new FakeRuntime(loop), loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
-                Optional.empty());
+                Optional.empty(),
+                NodeResources.NONE,
+                persistent(client, objectCache));
         pod = new PodVolumes(ports);
+    }
+
+    private PersistentVolumes persistent(KubeClient client, ObjectCache cache) {
+        return new PersistentVolumes(new VolumePorts(
+                "n1",
+                directory.resolve("root"),
+                client,
+                cache,
+                loop,
+                new AtOnce(),
+                new FakePlugins(loop),
+                driver -> Optional.empty(),
+                true,
+                () -> {},
+                (about, reason, message) -> events.add("Warning " + reason + " " + message)));
     }
 
     @Test

@@ -9,11 +9,14 @@ import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
+import io.nodekeeper.agent.pods.persistent.VolumePorts;
 import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
+import io.nodekeeper.agent.plugins.FakePlugins;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
@@ -100,13 +103,14 @@ abstract class SimulatedNode {
         });
         KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
         Pleg pleg = new Pleg(runtime, loop, PlegConfig.PARALLEL, PlegMetrics.NONE);
+        ObjectCache objects = new ObjectCache(client);
         PodPorts ports = new PodPorts(
                 runtime,
                 CALL,
                 client,
                 (about, type, reason, message) -> events.add(about.name() + " " + type + " " + reason + " " + message),
                 loop,
-                new ObjectCache(client),
+                objects,
                 new PodFiles(directory.resolve("root"), directory.resolve("logs"), new FakeMounts()),
                 new AtOnce(),
                 new HostDisk(new AtOnce()),
@@ -115,7 +119,8 @@ abstract class SimulatedNode {
                 ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
                 cgroups.map(files ->
                         new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))),
-                resources);
+                resources,
+                volumes(client, objects));
         AtOnce disk = new AtOnce();
         PodManager manager = new PodManager(
                 ports,
@@ -128,6 +133,21 @@ abstract class SimulatedNode {
         agent = Optional.of(new Agent(pleg, manager));
         pleg.start();
         loop.execute(manager::start);
+    }
+
+    private PersistentVolumes volumes(KubeClient client, ObjectCache objects) {
+        return new PersistentVolumes(new VolumePorts(
+                "n1",
+                directory.resolve("root"),
+                client,
+                objects,
+                loop,
+                new AtOnce(),
+                new FakePlugins(loop),
+                driver -> Optional.empty(),
+                true,
+                () -> {},
+                (pod, reason, message) -> events.add(pod.name() + " Warning " + reason + " " + message)));
     }
 
     PodManager manager() {

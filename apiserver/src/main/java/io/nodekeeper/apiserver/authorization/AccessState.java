@@ -9,6 +9,7 @@ import io.nodekeeper.apiserver.authorization.rbac.Role;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.catalogue.StorageResources;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.storage.PrefixFollower;
 import io.nodekeeper.store.Entry;
@@ -70,6 +71,7 @@ public final class AccessState {
         AccessResources.STORED.forEach(this::followAccess);
         followPods();
         followAttachments();
+        followVolumes();
     }
 
     public Policy policy() {
@@ -120,6 +122,17 @@ public final class AccessState {
                 event -> event.after().ifPresentOrElse(this::takeAttachment, () -> graph.remove(event.key())));
     }
 
+    private void followVolumes() {
+        String prefix = StorageResources.PERSISTENT_VOLUMES.prefix("");
+        follow(
+                prefix,
+                now -> {
+                    graph.removeIf(key -> key.startsWith(prefix));
+                    now.forEach(this::takeVolume);
+                },
+                event -> event.after().ifPresentOrElse(this::takeVolume, () -> graph.remove(event.key())));
+    }
+
     private void follow(String prefix, Consumer<List<Entry>> begin, Consumer<Event> change) {
         PrefixFollower.follow(store, loop, prefix, begin, change);
     }
@@ -153,6 +166,10 @@ public final class AccessState {
     private void takeAttachment(Entry entry) {
         graph.volumeAttachment(
                 entry.key(), ClusterResources.VOLUME_ATTACHMENTS.codec().decode(entry));
+    }
+
+    private void takeVolume(Entry entry) {
+        graph.volume(entry.key(), StorageResources.PERSISTENT_VOLUMES.codec().decode(entry));
     }
 
     private void inTurns(List<Entry> pods, int from) {

@@ -96,6 +96,7 @@ public final class Resources {
     public static final List<Resource> ALL = Stream.of(
                     List.of(NODES, PODS, EVENTS, NAMESPACES, LEASES),
                     ClusterResources.ALL,
+                    StorageResources.ALL,
                     AccessResources.ALL,
                     UsageResources.ALL)
             .flatMap(List::stream)

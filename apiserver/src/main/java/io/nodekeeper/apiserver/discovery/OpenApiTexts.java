@@ -176,6 +176,12 @@ final class OpenApiTexts {
             CSINode: The CSI drivers on a node.
             CSINodeSpec.drivers: The drivers.
             CSIDriver: A CSI driver, which provides storage.
+            PersistentVolume: A volume of the cluster that outlives the pods that use it.
+            PersistentVolumeSpec.claimRef: The claim that the volume is bound to.
+            PersistentVolumeClaim: A request for a persistent volume. Pods use the volume through it.
+            PersistentVolumeClaimSpec.volumeName: The volume that the claim is bound to.
+            StorageClass: A class of storage, and who provisions volumes of it.
+            StorageClass.provisioner: The name of the provisioner.
             VolumeAttachment: A request to attach a volume to a node.
             RuntimeClass: A configuration of the container runtime that pods can select.
             RuntimeClass.handler: The name of the configuration in the container runtime.

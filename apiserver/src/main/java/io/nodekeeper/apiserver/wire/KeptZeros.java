@@ -163,6 +163,7 @@ final class KeptZeros {
             storage.CSIDriverSpec attachRequired podInfoOnMount storageCapacity fsGroupPolicy requiresRepublish seLinuxMount\
              nodeAllocatableUpdatePeriodSeconds serviceAccountTokenInSecrets preventPodSchedulingIfMissing
             storage.CSINodeDriver name nodeID
+            storage.StorageClass provisioner reclaimPolicy allowVolumeExpansion volumeBindingMode
             storage.TokenRequest audience expirationSeconds
             storage.VolumeAttachmentSource persistentVolumeName
             storage.VolumeAttachmentSpec attacher nodeName

@@ -139,7 +139,7 @@ class AuthorizationMatrixTest {
         }
     }
 
-    /** Two nodes with one pod each, which use one secret, configmap and service account each; and users with roles. */
+    /** Two nodes with one pod each, which use one secret, configmap, claim and service account each; and users with roles. */
     private static void world() {
         for (String n : List.of("1", "2")) {
             server.node("n" + n);
@@ -150,6 +150,18 @@ class AuthorizationMatrixTest {
                     "va" + n,
                     ",\"spec\":{\"attacher\":\"x\",\"nodeName\":\"n" + n
                             + "\",\"source\":{\"persistentVolumeName\":\"pv\"}}");
+            post(
+                    "/api/v1/namespaces/default/persistentvolumeclaims",
+                    "d" + n,
+                    ",\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}");
+            post(
+                    "/api/v1/persistentvolumes",
+                    "v" + n,
+                    ",\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"capacity\":{\"storage\":\"1Gi\"},\"claimRef\":{\"namespace\":\"default\",\"name\":\"d"
+                            + n
+                            + "\"},\"csi\":{\"driver\":\"x\",\"volumeHandle\":\"h\",\"nodeStageSecretRef\":{\"namespace\":\"kube-system\",\"name\":\"t"
+                            + n + "\"}}}");
+            post("/api/v1/namespaces/kube-system/secrets", "t" + n, "");
             for (String resource : List.of("secrets", "configmaps", "serviceaccounts")) {
                 post("/api/v1/namespaces/default/" + resource, resource.charAt(0) + n, "");
             }
@@ -158,7 +170,8 @@ class AuthorizationMatrixTest {
                     "p" + n,
                     ",\"spec\":{\"nodeName\":\"n" + n + "\",\"serviceAccountName\":\"s" + n
                             + "\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],\"volumes\":[{\"name\":\"s\",\"secret\":{\"secretName\":\"s"
-                            + n + "\"}},{\"name\":\"c\",\"configMap\":{\"name\":\"c" + n + "\"}}]}");
+                            + n + "\"}},{\"name\":\"c\",\"configMap\":{\"name\":\"c" + n
+                            + "\"}},{\"name\":\"d\",\"persistentVolumeClaim\":{\"claimName\":\"d" + n + "\"}}]}");
         }
         post(
                 "/api/v1/namespaces/kube-system/pods",

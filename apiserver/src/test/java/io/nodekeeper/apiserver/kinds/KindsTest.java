@@ -31,6 +31,9 @@ class KindsTest {
         "/apis/storage.k8s.io/v1/csinodes, CSINodeList",
         "/apis/storage.k8s.io/v1/csidrivers, CSIDriverList",
         "/apis/storage.k8s.io/v1/volumeattachments, VolumeAttachmentList",
+        "/apis/storage.k8s.io/v1/storageclasses, StorageClassList",
+        "/api/v1/persistentvolumes, PersistentVolumeList",
+        "/api/v1/persistentvolumeclaims, PersistentVolumeClaimList",
         "/apis/node.k8s.io/v1/runtimeclasses, RuntimeClassList",
         "/apis/policy/v1/poddisruptionbudgets, PodDisruptionBudgetList",
         "/api/v1/configmaps, ConfigMapList",
@@ -60,6 +63,8 @@ class KindsTest {
                 "/apis/storage.k8s.io/v1/csinodes | {'drivers':[{'name':'d','nodeID':'i','topologyKeys':['t']}]} | /registry/csinodes/x",
                 "/apis/storage.k8s.io/v1/csidrivers | {} | /registry/csidrivers/x",
                 "/apis/storage.k8s.io/v1/volumeattachments | {'attacher':'a','nodeName':'n','source':{'persistentVolumeName':'v'}} | /registry/volumeattachments/x",
+                "/api/v1/persistentvolumes | {'accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'},'csi':{'driver':'d','volumeHandle':'h'}} | /registry/persistentvolumes/x",
+                "/api/v1/namespaces/default/persistentvolumeclaims | {'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}} | /registry/persistentvolumeclaims/default/x",
                 "/apis/policy/v1/namespaces/default/poddisruptionbudgets | {'minAvailable':'50%'} | /registry/poddisruptionbudgets/default/x"
             })
     void eachKindIsStoredAtKubernetesKeyAndCanBeWritten(String path, String spec, String key) {
@@ -243,6 +248,10 @@ class KindsTest {
                 "/apis/policy/v1/namespaces/default/poddisruptionbudgets | 'unhealthyPodEvictionPolicy':'X' | spec.unhealthyPodEvictionPolicy: Unsupported value: ^X^: supported values: ^AlwaysAllow^, ^IfHealthyBudget^",
                 "/apis/storage.k8s.io/v1/csinodes | 'drivers':[{'name':'d','nodeID':'i'},{'name':'d','nodeID':'i'}] | spec.drivers[1].name: Duplicate value: ^d^",
                 "/apis/storage.k8s.io/v1/csidrivers | 'fsGroupPolicy':'X' | spec.fsGroupPolicy: Unsupported value: ^X^: supported values: ^ReadWriteOnceWithFSType^, ^File^, ^None^",
+                "/api/v1/persistentvolumes | 'accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'} | spec: Required value: must specify a volume type",
+                "/api/v1/persistentvolumes | 'accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'},'local':{'path':'/d'} | spec.nodeAffinity: Required value: Local volume requires node affinity",
+                "/api/v1/persistentvolumes | 'accessModes':['X'],'capacity':{'storage':'1Gi'},'hostPath':{'path':'/d'} | spec.accessModes: Unsupported value: ^X^: supported values: ^ReadWriteOnce^, ^ReadOnlyMany^, ^ReadWriteMany^, ^ReadWriteOncePod^",
+                "/api/v1/namespaces/default/persistentvolumeclaims | 'accessModes':['ReadWriteOnce'] | spec.resources[storage]: Required value",
                 "/apis/apps/v1/namespaces/default/daemonsets | 'minReadySeconds':-1,'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}} | spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"
             })
     void invalidObjectsAreRefusedAsInKubernetes(String path, String spec, String error) {
@@ -250,5 +259,42 @@ class KindsTest {
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
         assertThat(answer.message()).endsWith(" is invalid: " + error.replace("^", "\""));
+    }
+
+    @Test
+    void aStorageClassHasDefaultsAndMustNameItsProvisioner() {
+        String path = "/apis/storage.k8s.io/v1/storageclasses";
+
+        Answer made = server.post(path, "{\"metadata\":{\"name\":\"fast\"},\"provisioner\":\"csi.example.com\"}");
+
+        assertThat(made.status()).as(made.text()).isEqualTo(201);
+        assertThat(made.json().text("reclaimPolicy")).isEqualTo("Delete");
+        assertThat(made.json().text("volumeBindingMode")).isEqualTo("Immediate");
+        assertThat(server.post(path, "{\"metadata\":{\"name\":\"slow\"}}").message())
+                .endsWith("is invalid: provisioner: Required value");
+    }
+
+    @Test
+    void aControllerBindsAVolumeAndAClaimWhoseOtherFieldsAreFixed() {
+        String claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+        String volumes = "/api/v1/persistentvolumes";
+        server.post(claims, "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}");
+        server.post(volumes, "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"capacity\":{\"storage\":\"1Gi\"},\"hostPath\":{\"path\":\"/d\"}}}");
+
+        assertThat(server.get(claims + "/c").json().object("status").text("phase")).isEqualTo("Pending");
+        assertThat(server.patch(TestServer.MERGE, claims + "/c", "{\"spec\":{\"volumeName\":\"v\"}}").status())
+                .isEqualTo(200);
+        assertThat(server.patch(TestServer.MERGE, claims + "/c/status", "{\"status\":{\"phase\":\"Bound\"}}").json()
+                        .object("status").text("phase"))
+                .isEqualTo("Bound");
+        assertThat(server.patch(TestServer.MERGE, volumes + "/v", "{\"spec\":{\"claimRef\":{\"name\":\"c\",\"namespace\":\"default\"}}}").status())
+                .isEqualTo(200);
+
+        assertThat(server.patch(TestServer.MERGE, claims + "/c", "{\"spec\":{\"volumeName\":\"w\"}}").message())
+                .endsWith("is invalid: spec: Forbidden: spec is immutable after creation except resources.requests and"
+                        + " volumeAttributesClassName for bound claims");
+        assertThat(server.patch(TestServer.MERGE, volumes + "/v", "{\"spec\":{\"hostPath\":{\"path\":\"/e\"}}}").message())
+                .endsWith("is invalid: spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable"
+                        + " after creation");
     }
 }

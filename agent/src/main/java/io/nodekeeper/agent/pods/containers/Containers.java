@@ -182,7 +182,7 @@ public final class Containers {
         return new ContainerConfig.Mount(
                 at.startsWith("/") ? at : "/" + at,
                 path.toString(),
-                mount.bool("readOnly") || isFromApi(pod, name),
+                mount.bool("readOnly") || isReadOnly(pod, name),
                 switch (mount.text("mountPropagation")) {
                     case "HostToContainer" -> ContainerConfig.Propagation.HOST_TO_CONTAINER;
                     case "Bidirectional" -> ContainerConfig.Propagation.BIDIRECTIONAL;
@@ -190,13 +190,16 @@ public final class Containers {
                 });
     }
 
-    /** Only the node writes such volumes. */
-    private static boolean isFromApi(Pod pod, String volume) {
+    /** Whether only the node writes the volume, or the pod says that it only reads it. */
+    private static boolean isReadOnly(Pod pod, String volume) {
         return pod.spec()
                 .array("volumes")
                 .objects()
                 .filter(each -> each.text("name").equals(volume))
-                .anyMatch(each ->
-                        VolumeKind.of(each).filter(VolumeKind::isFromApi).isPresent());
+                .anyMatch(each -> VolumeKind.of(each)
+                        .filter(kind -> kind.isFromApi()
+                                || kind.isPersistent()
+                                        && each.object(kind.field()).bool("readOnly"))
+                        .isPresent());
     }
 }

@@ -19,9 +19,17 @@ public enum VolumeKind {
     /** Files with fields of the pod. */
     DOWNWARD_API("downwardAPI", "kubernetes.io~downward-api"),
     /** Files of several sources in one directory. */
-    PROJECTED("projected", "kubernetes.io~projected");
+    PROJECTED("projected", "kubernetes.io~projected"),
+    /** A volume of the cluster that a claim is bound to. */
+    PERSISTENT_VOLUME_CLAIM("persistentVolumeClaim", "kubernetes.io~csi"),
+    /** The same with a claim that is made for the pod. */
+    EPHEMERAL("ephemeral", "kubernetes.io~csi"),
+    /** A volume of a CSI driver that lives as long as its pod. */
+    CSI("csi", "kubernetes.io~csi");
 
     private static final Set<VolumeKind> FROM_API = EnumSet.of(CONFIG_MAP, SECRET, DOWNWARD_API, PROJECTED);
+
+    private static final Set<VolumeKind> PERSISTENT = EnumSet.of(PERSISTENT_VOLUME_CLAIM, EPHEMERAL, CSI);
 
     private final String field;
     private final String directory;
@@ -36,7 +44,7 @@ public enum VolumeKind {
         return field;
     }
 
-    /** The kubelet's directory for volumes of this kind, below the pod's {@code volumes}. */
+    /** The kubelet's directory for volumes of this kind (of persistent ones for those of CSI drivers), below the pod's {@code volumes}. */
     public String directory() {
         return directory;
     }
@@ -44,6 +52,11 @@ public enum VolumeKind {
     /** Whether the node writes its files from objects of the API and keeps them up to date; containers only read them. */
     public boolean isFromApi() {
         return FROM_API.contains(this);
+    }
+
+    /** Whether something else than the pod says where its content is: a claim, or a driver. */
+    public boolean isPersistent() {
+        return PERSISTENT.contains(this);
     }
 
     /** The kind of an entry of {@code spec.volumes}; empty if this agent cannot prepare it. */

@@ -49,7 +49,7 @@ public final class PodTokens {
     }
 
     /** The answered TokenRequest for a need of {@code pod}. */
-    CompletableFuture<JsonObject> get(Pod pod, VolumeNeed.Token need) {
+    public CompletableFuture<JsonObject> get(Pod pod, VolumeNeed.Token need) {
         long now = client.loop().clock().nanoTime();
         Issued known = tokens.get(need);
         if (known != null && !known.isDue(now)) {

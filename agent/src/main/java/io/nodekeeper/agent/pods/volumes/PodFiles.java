@@ -75,6 +75,7 @@ public final class PodFiles {
                     case EMPTY_DIR -> emptyDir(pod, name, volume.object("emptyDir"), contents.allocatable());
                     case HOST_PATH -> HostPaths.check(volume.object("hostPath"));
                     case CONFIG_MAP, SECRET, DOWNWARD_API, PROJECTED -> fromApi(pod, name, kind.get(), contents);
+                    case PERSISTENT_VOLUME_CLAIM, EPHEMERAL, CSI -> {}
                 }
             } catch (IOException e) {
                 throw new VolumeException(name, String.valueOf(e.getMessage()), e);
@@ -107,13 +108,14 @@ public final class PodFiles {
         }
     }
 
-    /** The path of each volume of {@code pod}, by its name. */
+    /** The path of each volume of {@code pod} that is not persistent, by its name. */
     public Map<String, Path> volumes(Pod pod) {
         Map<String, Path> paths = new HashMap<>();
         pod.spec()
                 .array("volumes")
                 .objects()
                 .forEach(volume -> VolumeKind.of(volume)
+                        .filter(kind -> !kind.isPersistent())
                         .ifPresent(kind -> paths.put(
                                 volume.text("name"),
                                 kind == VolumeKind.HOST_PATH
@@ -126,15 +128,13 @@ public final class PodFiles {
      * Makes a part of a volume available for a container; the result is the path to mount. What is there of an earlier
      * container is replaced.
      *
+     * @param source where the volume is
      * @param mount the number of the mount in the container
      * @param inside the relative path in the volume
      * @throws IOException if it leads out of the volume
      */
-    public Path subPath(Pod pod, String volume, String container, int mount, String inside) throws IOException {
-        Path source = volumes(pod).get(volume);
-        if (source == null) {
-            throw new IOException("the pod has no volume \"" + volume + "\"");
-        }
+    public Path subPath(Pod pod, String volume, Path source, String container, int mount, String inside)
+            throws IOException {
         Path target = directory(pod.uid())
                 .resolve("volume-subpaths")
                 .resolve(component(volume))
@@ -142,6 +142,44 @@ public final class PodFiles {
                 .resolve(Integer.toString(mount));
         mounts.part(source, inside, target);
         return target;
+    }
+
+    /** Unmounts the parts of volumes, so that the volumes themselves can be unmounted. */
+    public void removeParts(String uid) throws IOException {
+        mounts.unmountBelow(directory(uid).resolve("volume-subpaths"));
+    }
+
+    /**
+     * Checks the {@code hostPath} of a PersistentVolume against its type; the result is its path.
+     *
+     * @throws IOException if it is not of that type
+     */
+    public Path hostPath(JsonObject source) throws IOException {
+        HostPaths.check(source);
+        return Path.of(source.text("path"));
+    }
+
+    /** Makes the directory {@code source} of a {@code local} PersistentVolume available for a pod; the result is where. */
+    public Path local(Pod pod, String volume, String source) throws IOException {
+        Path path = Path.of(source);
+        if (!Files.isDirectory(path)) {
+            throw new IOException("path \"" + source + "\" does not exist or is not a directory");
+        }
+        Path target = directory(pod.uid())
+                .resolve("volumes")
+                .resolve("kubernetes.io~local-volume")
+                .resolve(component(volume));
+        mounts.part(path, ".", target);
+        return target;
+    }
+
+    /** Gives a volume to the pod's group, if it has one, as a kubelet does for volumes that pods write. */
+    public void giveToGroup(Pod pod, Path volume) throws IOException {
+        Optional<Long> group = group(pod);
+        if (group.isPresent()) {
+            checkGoesOn(pod);
+            PodDirectories.give(volume, group.get(), false);
+        }
     }
 
     /** Where the pod's {@code /etc/hosts} is. */

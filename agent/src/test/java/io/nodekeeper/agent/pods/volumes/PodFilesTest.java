@@ -140,7 +140,7 @@ class PodFilesTest {
     void shouldMountPartsOfVolumesBelowThePodsDirectory() throws Exception {
         Pod pod = pod("{\"name\": \"data\", \"hostPath\": {\"path\": \"/srv\"}}", "u1");
 
-        Path target = files.subPath(pod, "data", "app", 2, "a/b");
+        Path target = files.subPath(pod, "data", files.volumes(pod).get("data"), "app", 2, "a/b");
 
         assertThat(target).isEqualTo(directory.resolve("root/pods/u1/volume-subpaths/data/app/2"));
         assertThat(mounts.parts).containsExactly("/srv a/b " + target);

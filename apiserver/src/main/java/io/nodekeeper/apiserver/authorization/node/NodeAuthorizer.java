@@ -99,11 +99,19 @@ public final class NodeAuthorizer {
                 : AuthorizationDecision.because("can only list/watch pods with spec.nodeName field selector");
     }
 
-    /** The server does not store these resources, so no object of them is related to a node. */
-    private static AuthorizationDecision volume(Attributes asked) {
-        return asked.verb().equals("get")
-                ? related(nodeName(asked), false)
-                : AuthorizationDecision.because("can only get individual resources of this type");
+    /** A node gets the claims that its pods use, and the volumes that are bound to them. */
+    private AuthorizationDecision volume(Attributes asked) {
+        if (!asked.verb().equals("get") || !asked.subresource().isEmpty()) {
+            return asked.subresource().isEmpty()
+                    ? AuthorizationDecision.because("can only get individual resources of this type")
+                    : AuthorizationDecision.because("cannot get subresource");
+        }
+        String node = nodeName(asked);
+        return related(
+                node,
+                asked.plural().equals("persistentvolumes")
+                        ? graph.hasVolume(node, asked.name())
+                        : graph.hasClaim(node, asked.namespace(), asked.name()));
     }
 
     private static AuthorizationDecision lease(Attributes asked) {

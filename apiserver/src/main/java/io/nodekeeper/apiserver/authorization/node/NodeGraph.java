@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The relations of nodes: their pods; the secrets, configmaps and service accounts that these pods use; and their
- * volume attachments. One thread changes it, any thread may read.
+ * The relations of nodes: their pods; the secrets, configmaps, service accounts and claims that these pods use; the volumes that
+ * are bound to these claims, with their secrets; and their volume attachments. One thread changes it, any thread may read.
  */
 public final class NodeGraph {
     /** The annotation of a mirror pod: a node runs this pod from its own configuration and reports it to the server. */
@@ -25,6 +25,7 @@ public final class NodeGraph {
         SECRET,
         CONFIG_MAP,
         SERVICE_ACCOUNT,
+        CLAIM,
         VOLUME_ATTACHMENT
     }
 
@@ -37,6 +38,8 @@ public final class NodeGraph {
      * the graph.
      */
     private final Map<String, Set<Edge>> owners = new HashMap<>();
+
+    private final VolumeGraph volumes = new VolumeGraph();
 
     /**
      * Whether the edges of the object at {@code key} are known. The edges of a pod on a node do not change, because its
@@ -70,14 +73,21 @@ public final class NodeGraph {
                         attachment.object("metadata").text("name"))));
     }
 
+    /** Adds or updates the persistent volume at {@code key} of the store. */
+    public void volume(String key, JsonObject volume) {
+        volumes.put(key, volume);
+    }
+
     /** Removes the object at {@code key}. */
     public void remove(String key) {
         forget(owners.remove(key));
+        volumes.remove(key);
     }
 
     /** Removes the objects at these keys. */
     public void removeIf(Predicate<String> key) {
         List.copyOf(owners.keySet()).stream().filter(key).forEach(this::remove);
+        volumes.keys().stream().filter(key).forEach(volumes::remove);
     }
 
     private void put(String key, Set<Edge> now) {
@@ -106,7 +116,20 @@ public final class NodeGraph {
     }
 
     boolean hasSecret(String node, String namespace, String name) {
-        return edges.containsKey(new Edge(node, Kind.SECRET, namespace, name));
+        return edges.containsKey(new Edge(node, Kind.SECRET, namespace, name))
+                || volumes.ofSecret(namespace, name).stream().anyMatch(claim -> hasClaim(node, claim));
+    }
+
+    boolean hasClaim(String node, String namespace, String name) {
+        return edges.containsKey(new Edge(node, Kind.CLAIM, namespace, name));
+    }
+
+    boolean hasVolume(String node, String name) {
+        return volumes.claim(name).filter(claim -> hasClaim(node, claim)).isPresent();
+    }
+
+    private boolean hasClaim(String node, VolumeGraph.ObjectName claim) {
+        return hasClaim(node, claim.namespace(), claim.name());
     }
 
     boolean hasConfigMap(String node, String namespace, String name) {
@@ -129,6 +152,7 @@ public final class NodeGraph {
         edges.add(new Edge(node, Kind.SERVICE_ACCOUNT, namespace, account.isEmpty() ? "default" : account));
         secrets(spec).forEach(name -> edges.add(new Edge(node, Kind.SECRET, namespace, name)));
         configMaps(spec).forEach(name -> edges.add(new Edge(node, Kind.CONFIG_MAP, namespace, name)));
+        claims(pod).forEach(name -> edges.add(new Edge(node, Kind.CLAIM, namespace, name)));
         return edges;
     }
 
@@ -148,6 +172,19 @@ public final class NodeGraph {
             Stream.of("cephfs", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos")
                     .forEach(kind ->
                             names.add(volume.object(kind).object("secretRef").text("name")));
+        });
+        names.remove("");
+        return names;
+    }
+
+    /** The names of the claims that a pod uses; of a generic ephemeral volume the claim that is named after both. */
+    private static Set<String> claims(JsonObject pod) {
+        Set<String> names = new HashSet<>();
+        volumes(pod.object("spec")).forEach(volume -> {
+            names.add(volume.object("persistentVolumeClaim").text("claimName"));
+            if (volume.has("ephemeral")) {
+                names.add(pod.object("metadata").text("name") + "-" + volume.text("name"));
+            }
         });
         names.remove("");
         return names;

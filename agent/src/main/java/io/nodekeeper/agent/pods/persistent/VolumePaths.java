@@ -1,0 +1,191 @@
+package io.nodekeeper.agent.pods.persistent;
+
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where CSI volumes are on this node, in a kubelet's layout, and the file beside each that says what it is: the agent's only memory
+ * of mounts. Methods that read or write block; none touches what is mounted, which may hang.
+ */
+final class VolumePaths {
+    private static final Logger log = LoggerFactory.getLogger(VolumePaths.class);
+    private static final String DATA = "vol_data.json";
+    private static final String PODS = "kubernetes.io~csi";
+    /** The most such files that are read. A node has 110 pods with a few volumes each. */
+    private static final int MOST = 10_000;
+    /** The most bytes of one; they have some hundred. */
+    private static final int MOST_BYTES = 64 << 10;
+
+    private final Path pods;
+    private final Path staged;
+
+    VolumePaths(Path rootDir) {
+        pods = rootDir.resolve("pods");
+        staged = rootDir.resolve("plugins/kubernetes.io/csi");
+    }
+
+    /**
+     * A volume of which the disk says that it is, or may be, mounted.
+     *
+     * @param uid of its pod; empty if it is mounted for all pods
+     * @param path where it is mounted
+     */
+    record Found(String uid, String name, String driver, String handle, Path path) {}
+
+    /** Where all pods of the node share a volume. */
+    Path global(CsiVolume volume) {
+        return staged.resolve(component(volume.driver()))
+                .resolve(CsiVolume.sha256(volume.handle()))
+                .resolve("globalmount");
+    }
+
+    /** Where a pod has a volume. */
+    Path target(String uid, CsiVolume volume) {
+        return pods.resolve(component(uid))
+                .resolve("volumes")
+                .resolve(PODS)
+                .resolve(component(volume.name()))
+                .resolve("mount");
+    }
+
+    /** Makes the directory in which a volume is staged, and writes what it is. */
+    void prepareGlobal(CsiVolume volume) throws IOException {
+        Path path = global(volume);
+        directories(path);
+        write(
+                path.resolveSibling(DATA),
+                JsonObject.builder()
+                        .put("driverName", volume.driver())
+                        .put("volumeHandle", volume.handle())
+                        .build());
+    }
+
+    /** Makes the directory for the pod's mount point, which the driver makes, and writes what it will be. */
+    void prepareTarget(String uid, CsiVolume volume, String node) throws IOException {
+        Path path = target(uid, volume);
+        directories(path.resolveSibling(""));
+        write(
+                path.resolveSibling(DATA),
+                JsonObject.builder()
+                        .put("attachmentID", volume.attachment(node))
+                        .put("driverName", volume.driver())
+                        .put("nodeName", node)
+                        .put("specVolID", volume.name())
+                        .put("volumeHandle", volume.handle())
+                        .put("volumeLifecycleMode", volume.inline() ? "Ephemeral" : "Persistent")
+                        .build());
+    }
+
+    /** The volumes of the pod {@code uid} that may be mounted. */
+    List<Found> ofPod(String uid) throws IOException {
+        List<Found> found = new ArrayList<>();
+        for (Path directory : children(pods.resolve(component(uid)).resolve("volumes").resolve(PODS))) {
+            read(directory, uid, "mount").ifPresent(found::add);
+        }
+        return found;
+    }
+
+    /** The volumes of all pods that may be mounted. */
+    List<Found> ofPods() throws IOException {
+        List<Found> found = new ArrayList<>();
+        for (Path pod : children(pods)) {
+            found.addAll(ofPod(pod.getFileName().toString()));
+            bound(found);
+        }
+        return found;
+    }
+
+    /** The volumes that may be staged. */
+    List<Found> staged() throws IOException {
+        List<Found> found = new ArrayList<>();
+        for (Path driver : children(staged)) {
+            for (Path volume : children(driver)) {
+                read(volume, "", "globalmount").ifPresent(found::add);
+                bound(found);
+            }
+        }
+        return found;
+    }
+
+    /** Removes the directory of a volume that was unstaged. */
+    static void removeGlobal(Path path) throws IOException {
+        try {
+            Files.deleteIfExists(path);
+        } catch (DirectoryNotEmptyException e) {
+            throw new IOException(path + " is not empty though its driver has unstaged it", e);
+        }
+        Files.deleteIfExists(path.resolveSibling(DATA));
+        Files.deleteIfExists(path.resolveSibling(""));
+    }
+
+    private static void bound(List<Found> found) throws IOException {
+        if (found.size() > MOST) {
+            throw new IOException("there are more than " + MOST + " volumes on the disk");
+        }
+    }
+
+    private static Optional<Found> read(Path directory, String uid, String mount) {
+        Path file = directory.resolve(DATA);
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            JsonObject data = Json.parseObject(new String(in.readNBytes(MOST_BYTES), StandardCharsets.UTF_8));
+            String driver = data.text("driverName");
+            String handle = data.text("volumeHandle");
+            if (!driver.isEmpty() && !handle.isEmpty()) {
+                String name = data.text("specVolID");
+                return Optional.of(new Found(uid, name.isEmpty() ? handle : name, driver, handle, directory.resolve(mount)));
+            }
+            log.warn("{} names no driver and volume; what is mounted beside it is left alone", file);
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        } catch (IOException | RuntimeException e) {
+            log.warn("{} cannot be read; what is mounted beside it is left alone: {}", file, e.toString());
+        }
+        return Optional.empty();
+    }
+
+    private static void write(Path file, JsonObject data) throws IOException {
+        Path next = file.resolveSibling(DATA + ".new");
+        Files.writeString(next, Json.write(data));
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private static void directories(Path path) throws IOException {
+        Files.createDirectories(
+                path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-x---")));
+    }
+
+    private static List<Path> children(Path parent) throws IOException {
+        List<Path> children = new ArrayList<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(parent)) {
+            stream.forEach(children::add);
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            return List.of();
+        }
+        return children;
+    }
+
+    /** A name of the API that is used as that of a directory. */
+    private static String component(String name) {
+        if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('/') >= 0) {
+            throw new IllegalArgumentException("expected a name that can be a directory, got \"" + name + "\"");
+        }
+        return name;
+    }
+}

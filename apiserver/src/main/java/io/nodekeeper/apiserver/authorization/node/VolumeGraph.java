@@ -1,0 +1,93 @@
+package io.nodekeeper.apiserver.authorization.node;
+
+import io.nodekeeper.api.json.JsonObject;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+/**
+ * The persistent volumes of the cluster: the claim that each is bound to, and the secrets that it names. One thread changes it,
+ * any thread may read.
+ */
+final class VolumeGraph {
+    /** The secrets that a CSI source names and that a node needs. */
+    private static final List<String> CSI_SECRETS =
+            List.of("nodeStageSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef");
+
+    /** By the key in the store; as many as the store has volumes. */
+    private final Map<String, Bound> byKey = new ConcurrentHashMap<>();
+
+    private final Map<String, Bound> byName = new ConcurrentHashMap<>();
+    private final Map<ObjectName, Set<Bound>> bySecret = new ConcurrentHashMap<>();
+
+    /** The namespace and name of an object. */
+    record ObjectName(String namespace, String name) {
+        private static ObjectName of(JsonObject reference) {
+            return new ObjectName(reference.text("namespace"), reference.text("name"));
+        }
+    }
+
+    private record Bound(String name, ObjectName claim, Set<ObjectName> secrets) {}
+
+    void put(String key, JsonObject volume) {
+        JsonObject spec = volume.object("spec");
+        if (!spec.has("claimRef")) {
+            remove(key);
+            return;
+        }
+        Bound bound = new Bound(
+                volume.object("metadata").text("name"), ObjectName.of(spec.object("claimRef")), secrets(spec));
+        if (bound.equals(byKey.get(key))) {
+            return;
+        }
+        remove(key);
+        byKey.put(key, bound);
+        byName.put(bound.name(), bound);
+        bound.secrets().forEach(secret -> bySecret
+                .computeIfAbsent(secret, name -> ConcurrentHashMap.newKeySet())
+                .add(bound));
+    }
+
+    void remove(String key) {
+        Bound bound = byKey.remove(key);
+        if (bound == null) {
+            return;
+        }
+        byName.remove(bound.name());
+        bound.secrets()
+                .forEach(secret -> bySecret.computeIfPresent(
+                        secret, (name, users) -> users.remove(bound) && users.isEmpty() ? null : users));
+    }
+
+    List<String> keys() {
+        return List.copyOf(byKey.keySet());
+    }
+
+    /** The claim that a volume is bound to. */
+    Optional<ObjectName> claim(String volume) {
+        return Optional.ofNullable(byName.get(volume)).map(Bound::claim);
+    }
+
+    /** The claims of the volumes that name a secret. */
+    List<ObjectName> ofSecret(String namespace, String name) {
+        return bySecret.getOrDefault(new ObjectName(namespace, name), Set.of()).stream()
+                .map(Bound::claim)
+                .toList();
+    }
+
+    private static Set<ObjectName> secrets(JsonObject spec) {
+        Set<ObjectName> secrets = new HashSet<>();
+        Stream.concat(
+                        CSI_SECRETS.stream().map(field -> spec.object("csi").object(field)),
+                        Stream.of("cephfs", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos")
+                                .map(kind -> spec.object(kind).object("secretRef")))
+                .filter(reference -> !reference.text("name").isEmpty())
+                .map(ObjectName::of)
+                .forEach(secrets::add);
+        return secrets;
+    }
+}

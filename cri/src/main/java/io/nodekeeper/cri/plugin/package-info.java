@@ -1,0 +1,5 @@
+/** Plugins of a node behind unix sockets, as an asynchronous port with deadlines, and its gRPC implementation. */
+@NullMarked
+package io.nodekeeper.cri.plugin;
+
+import org.jspecify.annotations.NullMarked;
