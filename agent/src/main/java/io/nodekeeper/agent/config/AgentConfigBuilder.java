@@ -78,6 +78,7 @@ public final class AgentConfigBuilder {
     private OptionalLong healthzPort = OptionalLong.empty();
     private long kubeletPort = 10_250;
     private final Map<String, Boolean> featureGates = new LinkedHashMap<>();
+    private List<String> unsupported = List.of();
 
     /** Every option has its default; {@code nodeName} is checked by {@link #build()}. */
     public AgentConfigBuilder(String nodeName) {
@@ -306,6 +307,12 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** What the file asks for and an agent that runs pods cannot do, one message each. */
+    AgentConfigBuilder unsupported(List<String> value) {
+        unsupported = List.copyOf(value);
+        return this;
+    }
+
     /**
      * The configuration.
      *
@@ -351,6 +358,12 @@ public final class AgentConfigBuilder {
                 evictionMinimumReclaim,
                 faults);
         AgentFeatures gates = AgentFeatures.of(featureGates);
+        if (gates.has(AgentFeature.POD_LIFECYCLE)) {
+            faults.addAll(unsupported);
+        }
+        if (!shutdown.groups().isEmpty() && !gates.has(AgentFeature.GRACEFUL_NODE_SHUTDOWN)) {
+            faults.add("shutdownGracePeriod requires feature gate GracefulNodeShutdown; expected 0s while it is off");
+        }
         if (gates.has(AgentFeature.POD_LIFECYCLE) && pods.cgroups().enforces()) {
             thresholds = Thresholds.withAllocatable(thresholds);
         }
