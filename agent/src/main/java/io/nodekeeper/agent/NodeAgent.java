@@ -1,5 +1,7 @@
 package io.nodekeeper.agent;
 
+import io.nodekeeper.agent.certificates.CertificateFile;
+import io.nodekeeper.agent.certificates.ServingCertificate;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigException;
@@ -41,6 +43,7 @@ import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.Version;
+import io.nodekeeper.client.certificates.CertificateRequest;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.events.ApiEventRecorder;
 import io.nodekeeper.client.events.EventRecorder;
@@ -106,6 +109,7 @@ public final class NodeAgent {
     private final JsonObject configPage;
     private final Optional<Evictions> evictions;
     private final ShutdownManager shutdown;
+    private final Optional<ServingCertificate> certificate;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
 
     /**
@@ -231,6 +235,15 @@ public final class NodeAgent {
                         .record(events, config.nodeName()),
                 agent::measureShortages,
                 agent::measurePressures));
+        certificate = pods.filter(parts -> config.nodeApi().issued())
+                .map(parts -> new ServingCertificate(
+                        config.nodeName(),
+                        () -> nodes.node(config.nodeName()),
+                        client,
+                        logs,
+                        new CertificateFile(config.rootDir()),
+                        CertificateRequest::newKey,
+                        random));
         boolean delays = config.gates().has(AgentFeature.GRACEFUL_NODE_SHUTDOWN);
         shutdown = new ShutdownManager(
                 delays ? config.shutdown() : ShutdownConfig.NONE,
@@ -240,6 +253,11 @@ public final class NodeAgent {
                 message -> new NodeEvent(EventRecorder.NORMAL, "Shutdown", message).record(events, config.nodeName()),
                 agent::reportNow,
                 loop);
+    }
+
+    /** The certificate of the node's API, if the cluster issues it. */
+    public Optional<ServingCertificate> servingCertificate() {
+        return certificate;
     }
 
     private ShutdownManager shutdown() {
@@ -260,6 +278,7 @@ public final class NodeAgent {
         agent.start();
         statistics.start();
         shutdown.start();
+        certificate.ifPresent(ServingCertificate::start);
         pods.ifPresent(parts -> parts.collectImages(this::imageSpace, garbage()));
     }
 

@@ -432,6 +432,12 @@ public final class AgentConfigBuilder {
         if (nodeApi.certificate().isPresent() != nodeApi.key().isPresent()) {
             faults.add("tlsCertFile and tlsPrivateKeyFile belong together; expected both or neither");
         }
+        if (nodeApi.issued() && nodeApi.certificate().isPresent()) {
+            faults.add("serverTLSBootstrap excludes tlsCertFile and tlsPrivateKeyFile");
+        }
+        if (nodeApi.issued() && !featureGates.getOrDefault("RotateKubeletServerCertificate", true)) {
+            faults.add("serverTLSBootstrap requires feature gate RotateKubeletServerCertificate");
+        }
         return nodeApi;
     }
 

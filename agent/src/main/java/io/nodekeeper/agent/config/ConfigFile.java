@@ -317,6 +317,10 @@ public final class ConfigFile {
                 path("tlsCertFile"),
                 path("tlsPrivateKeyFile"),
                 access.file("authentication.x509.clientCAFile"),
+                take("serverTLSBootstrap", "true or false", value -> value instanceof Boolean set
+                                ? Optional.of(set)
+                                : Optional.empty())
+                        .orElse(usual.issued()),
                 access.bool("authentication.anonymous.enabled", usual.anonymous()),
                 access.bool("authentication.webhook.enabled", usual.reviewTokens()),
                 access.authorizes(),

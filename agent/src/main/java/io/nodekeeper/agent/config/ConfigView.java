@@ -165,6 +165,7 @@ public final class ConfigView {
                 .put("port", config.serving().kubeletPort())
                 .put("healthzBindAddress", config.serving().bindAddress().getHostAddress())
                 .put("healthzPort", config.serving().port())
+                .put("serverTLSBootstrap", api.issued())
                 .putUnlessEmpty("tlsCertFile", text(api.certificate()))
                 .putUnlessEmpty("tlsPrivateKeyFile", text(api.key()))
                 .put(

@@ -69,6 +69,7 @@ class ConfigFileTest {
                         Optional.of(Path.of("/pki/node.crt")),
                         Optional.of(Path.of("/pki/node.key")),
                         Optional.of(Path.of("/pki/ca.crt")),
+                        false,
                         true,
                         false,
                         false,

@@ -97,6 +97,7 @@ public final class Resources {
                     List.of(NODES, PODS, EVENTS, NAMESPACES, LEASES),
                     ClusterResources.ALL,
                     AccessResources.ALL,
+                    CertificateResources.ALL,
                     UsageResources.ALL)
             .flatMap(List::stream)
             .toList();

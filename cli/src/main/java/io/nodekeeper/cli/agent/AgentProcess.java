@@ -59,6 +59,7 @@ public record AgentProcess(NodeAgent agent, Optional<DebugServer> pages, Optiona
                 ? Optional.of(NodeApiServer.start(
                         offered.get(),
                         config,
+                        agent.servingCertificate(),
                         options.pages.identity(),
                         options.pages
                                 .clientAuthorities()

@@ -151,7 +151,7 @@ public final class KubeletFields {
             supported("runtimeRequestTimeout", DURATION, "2m0s"),
             defaultOnly("seccompDefault", BOOL, "false"),
             noEffect("serializeImagePulls", BOOL, "true", "each pod pulls its own images"),
-            defaultOnly("serverTLSBootstrap", BOOL, "false"),
+            supported("serverTLSBootstrap", BOOL, "false"),
             noEffect("showHiddenMetricsForVersion", TEXT, "", "no metric is hidden"),
             supported("shutdownGracePeriod", DURATION, "0s"),
             supported("shutdownGracePeriodByPodPriority", OBJECTS, ""),
