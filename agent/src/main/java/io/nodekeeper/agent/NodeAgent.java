@@ -1,7 +1,6 @@
 package io.nodekeeper.agent;
 
-import io.nodekeeper.agent.certificates.CertificateFile;
-import io.nodekeeper.agent.certificates.ServingCertificate;
+import io.nodekeeper.agent.certificates.IssuedCertificate;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigException;
@@ -44,6 +43,7 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.Version;
 import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.events.ApiEventRecorder;
 import io.nodekeeper.client.events.EventRecorder;
@@ -109,7 +109,8 @@ public final class NodeAgent {
     private final JsonObject configPage;
     private final Optional<Evictions> evictions;
     private final ShutdownManager shutdown;
-    private final Optional<ServingCertificate> certificate;
+    private final Optional<IssuedCertificate> certificate;
+    private final Optional<IssuedCertificate> clientCertificate;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
 
     /**
@@ -235,13 +236,24 @@ public final class NodeAgent {
                         .record(events, config.nodeName()),
                 agent::measureShortages,
                 agent::measurePressures));
+        Optional<Identity> renewable = access.identity()
+                .filter(identity -> config.rotatesCertificates()
+                        && access.plugin().isEmpty()
+                        && IssuedCertificate.isOf(config.nodeName(), identity));
+        if (config.rotatesCertificates() && renewable.isEmpty()) {
+            log.info("rotateCertificates has no effect: the kubeconfig has no client certificate of system:node:{}",
+                    config.nodeName());
+        }
+        clientCertificate = renewable.map(identity -> IssuedCertificate.client(
+                config.nodeName(), identity, client, logs, config.rootDir(), CertificateRequest::newKey, random));
+        clientCertificate.ifPresent(issued -> issued.listen(transport::renew));
         certificate = pods.filter(parts -> config.nodeApi().issued())
-                .map(parts -> new ServingCertificate(
+                .map(parts -> IssuedCertificate.serving(
                         config.nodeName(),
                         () -> nodes.node(config.nodeName()),
                         client,
                         logs,
-                        new CertificateFile(config.rootDir()),
+                        config.rootDir(),
                         CertificateRequest::newKey,
                         random));
         boolean delays = config.gates().has(AgentFeature.GRACEFUL_NODE_SHUTDOWN);
@@ -256,8 +268,13 @@ public final class NodeAgent {
     }
 
     /** The certificate of the node's API, if the cluster issues it. */
-    public Optional<ServingCertificate> servingCertificate() {
+    public Optional<IssuedCertificate> servingCertificate() {
         return certificate;
+    }
+
+    /** The agent's own certificate as a client, if it is renewed. */
+    public Optional<IssuedCertificate> clientCertificate() {
+        return clientCertificate;
     }
 
     private ShutdownManager shutdown() {
@@ -278,7 +295,8 @@ public final class NodeAgent {
         agent.start();
         statistics.start();
         shutdown.start();
-        certificate.ifPresent(ServingCertificate::start);
+        clientCertificate.ifPresent(IssuedCertificate::start);
+        certificate.ifPresent(IssuedCertificate::start);
         pods.ifPresent(parts -> parts.collectImages(this::imageSpace, garbage()));
     }
 

@@ -15,20 +15,23 @@ import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 
 /**
- * Where the certificate is kept, as a kubelet keeps it: {@code pki/kubelet-server-TIME.pem} holds certificate and key, and
- * {@code pki/kubelet-server-current.pem} is a link to the current one. All calls block on the disk.
+ * Where a certificate is kept, as a kubelet keeps it: {@code pki/kubelet-server-TIME.pem} holds certificate and key, and
+ * {@code pki/kubelet-server-current.pem} is a link to the current one; {@code client} instead of {@code server} for that of
+ * a client. All calls block on the disk.
  */
-public final class CertificateFile {
+final class CertificateFile {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd-HH-mm-ss").withZone(ZoneOffset.UTC);
 
     private final Path directory;
+    private final String name;
     private final Path link;
 
     /** Below {@code root}. */
-    public CertificateFile(Path root) {
+    CertificateFile(Path root, Purpose purpose) {
         directory = root.resolve("pki");
-        link = directory.resolve("kubelet-server-current.pem");
+        name = "kubelet-" + purpose.file() + "-";
+        link = directory.resolve(name + "current.pem");
     }
 
     /** The current one; empty if there is none. IOException and IllegalArgumentException if it cannot be used. */
@@ -43,7 +46,7 @@ public final class CertificateFile {
     /** Makes {@code identity} the current one and removes the one before. */
     void store(Identity identity, Instant now) throws IOException {
         OwnerOnly.directory(directory);
-        Path file = directory.resolve("kubelet-server-" + TIME.format(now) + ".pem");
+        Path file = directory.resolve(name + TIME.format(now) + ".pem");
         Optional<Path> before = Files.isSymbolicLink(link)
                 ? Optional.of(directory.resolve(Files.readSymbolicLink(link)))
                 : Optional.empty();
@@ -53,7 +56,7 @@ public final class CertificateFile {
         Files.deleteIfExists(file);
         Files.createFile(file, OwnerOnly.FILE);
         Files.writeString(file, pem, StandardOpenOption.WRITE);
-        Path next = directory.resolve("kubelet-server-updated.pem");
+        Path next = directory.resolve(name + "updated.pem");
         Files.deleteIfExists(next);
         Files.createSymbolicLink(next, file.getFileName());
         Files.move(next, link, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

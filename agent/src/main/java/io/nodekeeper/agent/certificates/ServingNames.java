@@ -25,6 +25,9 @@ record ServingNames(List<String> dnsNames, List<InetAddress> addresses) {
 
     private static final int ADDRESS = 7;
 
+    /** No names, as in the certificate of a client. */
+    static final ServingNames NONE = new ServingNames(List.of(), List.of());
+
     /** Copies the lists. */
     ServingNames {
         dnsNames = List.copyOf(dnsNames);

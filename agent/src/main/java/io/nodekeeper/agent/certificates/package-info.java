@@ -1,4 +1,4 @@
-/** The serving certificate of the node's API, which the cluster issues. */
+/** Certificates of the node that the cluster issues: that of its API, and that of the agent as a client. */
 @NullMarked
 package io.nodekeeper.agent.certificates;
 

@@ -79,6 +79,7 @@ public final class AgentConfigBuilder {
     private long kubeletPort = 10_250;
     private final Map<String, Boolean> featureGates = new LinkedHashMap<>();
     private List<String> unsupported = List.of();
+    private boolean rotatesCertificates;
 
     /** Every option has its default; {@code nodeName} is checked by {@link #build()}. */
     public AgentConfigBuilder(String nodeName) {
@@ -307,6 +308,12 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** {@code rotateCertificates}. */
+    public AgentConfigBuilder rotatesCertificates(boolean value) {
+        rotatesCertificates = value;
+        return this;
+    }
+
     /** What the file asks for and an agent that runs pods cannot do, one message each. */
     AgentConfigBuilder unsupported(List<String> value) {
         unsupported = List.copyOf(value);
@@ -393,6 +400,7 @@ public final class AgentConfigBuilder {
                 serving(faults),
                 nodeApi(faults),
                 shutdown,
+                rotatesCertificates,
                 gates);
     }
 

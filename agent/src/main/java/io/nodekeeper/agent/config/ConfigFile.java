@@ -114,6 +114,7 @@ public final class ConfigFile {
         whole("maxPods", builder::maxPods);
         whole("podsPerCore", builder::podsPerCore);
         bool("registerNode", builder::registerNode);
+        bool("rotateCertificates", builder::rotatesCertificates);
         bool("enableControllerAttachDetach", builder::enableControllerAttachDetach);
         bool("localStorageCapacityIsolation", builder::localStorageCapacityIsolation);
         bool("mergeDefaultEvictionSettings", builder::mergeDefaultEvictionSettings);

@@ -42,6 +42,7 @@ public final class ConfigView {
                 .put("maxPods", config.maxPods())
                 .put("podsPerCore", config.podsPerCore())
                 .put("registerNode", config.registerNode())
+                .put("rotateCertificates", config.rotatesCertificates())
                 .put("enableControllerAttachDetach", config.enableControllerAttachDetach())
                 .put("localStorageCapacityIsolation", config.localStorageCapacityIsolation())
                 .put(

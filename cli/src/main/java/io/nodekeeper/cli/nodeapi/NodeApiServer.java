@@ -11,7 +11,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
-import io.nodekeeper.agent.certificates.ServingCertificate;
+import io.nodekeeper.agent.certificates.IssuedCertificate;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.NodeApiConfig;
 import io.nodekeeper.agent.nodeapi.NodeApi;
@@ -19,6 +19,7 @@ import io.nodekeeper.agent.nodeapi.Requests;
 import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.pages.Exposure;
 import io.nodekeeper.client.access.DelegatedAccess;
+import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.SystemClock;
@@ -94,7 +95,7 @@ public final class NodeApiServer implements AutoCloseable {
     public static NodeApiServer start(
             NodeApi api,
             AgentConfig config,
-            Optional<ServingCertificate> issued,
+            Optional<IssuedCertificate> issued,
             Optional<IdentityFiles> given,
             Optional<Path> clientAuthorities,
             ServerAccess server)
@@ -132,6 +133,11 @@ public final class NodeApiServer implements AutoCloseable {
                         config.nodeIps(),
                         new SystemClock().wallTime(),
                         Randoms.secure());
+    }
+
+    /** Asks the API server about clients with another client certificate. */
+    public void renew(Identity identity) {
+        exposure.renew(identity);
     }
 
     /** The address that it listens on. */

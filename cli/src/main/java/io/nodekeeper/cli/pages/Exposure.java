@@ -127,6 +127,11 @@ public final class Exposure implements AutoCloseable {
         return new Exposure(settings, server);
     }
 
+    /** Asks the cluster with another client certificate. */
+    public void renew(Identity identity) {
+        transport.renew(identity);
+    }
+
     /** Uses {@code identity} for new connections. IllegalArgumentException if it is unusable. */
     public void use(Identity identity) {
         tls = Optional.of(context(identity));

@@ -146,7 +146,7 @@ public final class KubeletFields {
             defaultOnly("reservedMemory", OBJECTS, ""),
             defaultOnly("reservedSystemCPUs", TEXT, ""),
             supported("resolvConf", TEXT.zeroCounts(), "/etc/resolv.conf"),
-            noEffect("rotateCertificates", BOOL, "false", "the agent keeps the certificate of its kubeconfig"),
+            supported("rotateCertificates", BOOL, "false"),
             defaultOnly("runOnce", BOOL, "false"),
             supported("runtimeRequestTimeout", DURATION, "2m0s"),
             defaultOnly("seccompDefault", BOOL, "false"),

@@ -6,6 +6,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.access.Caller;
 import io.nodekeeper.client.certificates.CertificateRequest;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
@@ -14,9 +15,11 @@ import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
+import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
@@ -28,15 +31,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Obtains the serving certificate of the node's API from the cluster, and renews it in time or when the node's addresses
- * change ({@code serverTLSBootstrap}). It asks with a CertificateSigningRequest and waits until that is approved and signed.
- * Confined to its loop, except {@link #state}.
+ * Obtains a certificate of the node from the cluster, and renews it in time: that of the node's API ({@code
+ * serverTLSBootstrap}), also when the node's addresses change, or that of the agent as a client ({@code rotateCertificates}). It
+ * asks with a CertificateSigningRequest and waits until that is approved and signed. Confined to its loop, except
+ * {@link #state}.
  */
-public final class ServingCertificate {
-    private static final Logger log = LoggerFactory.getLogger(ServingCertificate.class);
+public final class IssuedCertificate {
+    private static final Logger log = LoggerFactory.getLogger(IssuedCertificate.class);
     private static final ResourceType REQUESTS = new ResourceType(
             "certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", false);
-    private static final String SIGNER = "kubernetes.io/kubelet-serving";
     /** How long a request may stay undecided, as in a kubelet; then there is a new one. */
     static final Duration PATIENCE = Duration.ofMinutes(15);
     /** Between two looks at a request that is younger than a minute, and at an older one or at the clock. */
@@ -48,15 +51,19 @@ public final class ServingCertificate {
     /** The deadline for small files: only a file system that hangs takes longer. */
     private static final Duration FILES_LIMIT = Duration.ofSeconds(10);
 
-    private final String nodeName;
-    private final Supplier<Optional<Node>> node;
+    private final Purpose purpose;
+    private final String user;
+    private final Supplier<Optional<ServingNames>> names;
+    private final Optional<Identity> given;
     private final KubeClient client;
     private final Loop loop;
     private final BlockingCalls files;
     private final CertificateFile file;
     private final Supplier<KeyPair> keys;
     private final RandomGenerator random;
-    private Consumer<Identity> show = identity -> {};
+    /** A few servers and connections, which are there before the start. */
+    private final List<Consumer<Identity>> listeners = new ArrayList<>();
+
     private Optional<Identity> current = Optional.empty();
     private Instant renewal = Instant.MIN;
     private Optional<Pending> pending = Optional.empty();
@@ -66,35 +73,98 @@ public final class ServingCertificate {
 
     private record Pending(String name, KeyPair key, ServingNames names, Instant since) {}
 
-    /**
-     * A certificate that is not requested yet.
-     *
-     * @param node the Node as the API has it
-     * @param files runs reads and writes of {@code file}
-     * @param keys makes EC keys
-     * @param random when the certificate is renewed
-     */
-    public ServingCertificate(
+    private IssuedCertificate(
+            Purpose purpose,
             String nodeName,
-            Supplier<Optional<Node>> node,
+            Supplier<Optional<ServingNames>> names,
+            Optional<Identity> given,
             KubeClient client,
             BlockingCalls files,
-            CertificateFile file,
+            Path root,
             Supplier<KeyPair> keys,
             RandomGenerator random) {
-        this.nodeName = nodeName;
-        this.node = node;
+        this.purpose = purpose;
+        this.user = user(nodeName);
+        this.names = names;
+        this.given = given;
         this.client = client;
         loop = client.loop();
         this.files = files;
-        this.file = file;
+        this.file = new CertificateFile(root, purpose);
         this.keys = keys;
         this.random = random;
     }
 
-    /** Shows each certificate to {@code consumer}, on the loop; called before {@link #start}. */
+    /**
+     * The certificate of the node's API, which is not requested yet.
+     *
+     * @param node the Node as the API has it
+     * @param files runs reads and writes of the file below {@code root}
+     * @param keys makes EC keys
+     * @param random when the certificate is renewed
+     */
+    public static IssuedCertificate serving(
+            String nodeName,
+            Supplier<Optional<Node>> node,
+            KubeClient client,
+            BlockingCalls files,
+            Path root,
+            Supplier<KeyPair> keys,
+            RandomGenerator random) {
+        return new IssuedCertificate(
+                Purpose.SERVING,
+                nodeName,
+                () -> node.get().flatMap(ServingNames::of),
+                Optional.empty(),
+                client,
+                files,
+                root,
+                keys,
+                random);
+    }
+
+    /**
+     * The certificate of the agent as a client, which begins as {@code given}; the other parameters are as in {@link #serving}.
+     * The stored one takes its place if it is not older.
+     */
+    public static IssuedCertificate client(
+            String nodeName,
+            Identity given,
+            KubeClient client,
+            BlockingCalls files,
+            Path root,
+            Supplier<KeyPair> keys,
+            RandomGenerator random) {
+        return new IssuedCertificate(
+                Purpose.CLIENT,
+                nodeName,
+                () -> Optional.of(ServingNames.NONE),
+                Optional.of(given),
+                client,
+                files,
+                root,
+                keys,
+                random);
+    }
+
+    /** Whether {@code identity} is that of the node, and so can be renewed. */
+    public static boolean isOf(String nodeName, Identity identity) {
+        return isUser(user(nodeName), identity);
+    }
+
+    private static String user(String nodeName) {
+        return "system:node:" + nodeName;
+    }
+
+    private static boolean isUser(String user, Identity identity) {
+        return Caller.of(identity.certificate())
+                .filter(caller -> caller.name().equals(user))
+                .isPresent();
+    }
+
+    /** Shows each certificate to {@code consumer} too, on the loop; called before {@link #start}. */
     public void listen(Consumer<Identity> consumer) {
-        show = consumer;
+        listeners.add(consumer);
     }
 
     /** Why there is no certificate, or until when the current one is valid. Thread-safe. */
@@ -104,17 +174,29 @@ public final class ServingCertificate {
 
     /** Uses the stored certificate if there is one, and keeps it fresh until the loop is closed. */
     public void start() {
-        files.call("reading the serving certificate", FILES_LIMIT, file::load)
+        files.call("reading the " + purpose.text() + " certificate", FILES_LIMIT, file::load)
                 .whenCompleteAsync(
                         (found, error) -> {
                             if (error != null) {
-                                log.warn("The certificate {} cannot be used, requesting another: {}", file, text(error));
-                            } else {
-                                found.ifPresent(this::take);
+                                log.warn("The certificate {} cannot be used: {}", file, text(error));
                             }
+                            Optional<Identity> stored =
+                                    error == null ? found.filter(this::isBetter) : Optional.empty();
+                            stored.or(() -> given).ifPresent(this::take);
                             tick();
                         },
                         loop);
+    }
+
+    /** Whether a stored certificate can be used, and is not older than the one that was given. */
+    private boolean isBetter(Identity stored) {
+        Instant end = stored.certificate().getNotAfter().toInstant();
+        if (!isUser(user, stored) || !end.isAfter(loop.clock().wallTime())) {
+            log.warn("The certificate {} of {} has expired, or is not of {}", file, stored, user);
+            return false;
+        }
+        return given.filter(other -> other.certificate().getNotBefore().after(stored.certificate().getNotBefore()))
+                .isEmpty();
     }
 
     private void tick() {
@@ -123,7 +205,7 @@ public final class ServingCertificate {
         done.whenCompleteAsync(
                 (nothing, error) -> {
                     if (error != null) {
-                        log.warn("The serving certificate: {}", text(error));
+                        log.warn("The {} certificate: {}", purpose.text(), text(error));
                     }
                     boolean young = pending.filter(
                                     asked -> now.isBefore(asked.since.plus(Duration.ofMinutes(1))))
@@ -135,28 +217,24 @@ public final class ServingCertificate {
     }
 
     private CompletableFuture<?> begin(Instant now) {
-        Optional<ServingNames> names = node.get().flatMap(ServingNames::of);
-        if (names.isEmpty()) {
+        Optional<ServingNames> wanted = names.get();
+        if (wanted.isEmpty()) {
             if (current.isEmpty()) {
                 state = "the node has no addresses yet for which a certificate could be requested";
             }
             return CompletableFuture.completedFuture(true);
         }
-        boolean fresh = current.filter(identity -> now.isBefore(renewal) && isFor(identity, names.get()))
+        boolean fresh = current.filter(identity -> now.isBefore(renewal) && wanted.get().areIn(identity.certificate()))
                 .isPresent();
         return fresh || now.isBefore(notBefore)
                 ? CompletableFuture.completedFuture(true)
-                : request(names.get(), now);
+                : request(wanted.get(), now);
     }
 
-    private boolean isFor(Identity identity, ServingNames names) {
-        return names.areIn(identity.certificate());
-    }
-
-    private CompletableFuture<?> request(ServingNames names, Instant now) {
+    private CompletableFuture<?> request(ServingNames wanted, Instant now) {
         KeyPair key = keys.get();
         String pem = CertificateRequest.sign(
-                key, "system:node:" + nodeName, "system:nodes", names.dnsNames(), names.addresses());
+                key, user, "system:nodes", wanted.dnsNames(), wanted.addresses());
         JsonObject body = JsonObject.builder()
                 .put("metadata", JsonObject.builder().put("generateName", "csr-").build())
                 .put(
@@ -164,8 +242,8 @@ public final class ServingCertificate {
                         JsonObject.builder()
                                 .put("request", Base64.getEncoder()
                                         .encodeToString(pem.getBytes(StandardCharsets.US_ASCII)))
-                                .put("signerName", SIGNER)
-                                .put("usages", JsonArray.ofStrings(List.of("digital signature", "server auth")))
+                                .put("signerName", purpose.signer())
+                                .put("usages", JsonArray.ofStrings(List.of("digital signature", purpose.usage())))
                                 .build())
                 .build();
         return client.create(REQUESTS, "", body)
@@ -176,9 +254,9 @@ public final class ServingCertificate {
                                 return false;
                             }
                             String name = stored.object("metadata").text("name");
-                            pending = Optional.of(new Pending(name, key, names, now));
+                            pending = Optional.of(new Pending(name, key, wanted, now));
                             tell("the request " + name + " waits for approval: kubectl certificate approve " + name);
-                            log.info("Requested a serving certificate for {}: {}", names, name);
+                            log.info("Requested a {} certificate for {}: {}", purpose.text(), wanted, name);
                             return true;
                         },
                         loop);
@@ -189,7 +267,7 @@ public final class ServingCertificate {
             failed("the request " + asked.name + " was not decided within " + GoDuration.format(PATIENCE), now);
             return CompletableFuture.completedFuture(true);
         }
-        if (node.get().flatMap(ServingNames::of).filter(names -> !names.equals(asked.names)).isPresent()) {
+        if (names.get().filter(wanted -> !wanted.equals(asked.names)).isPresent()) {
             log.info("The node's addresses have changed; the request {} is given up", asked.name);
             pending = Optional.empty();
             return CompletableFuture.completedFuture(true);
@@ -236,7 +314,7 @@ public final class ServingCertificate {
         pending = Optional.empty();
         failures = 0;
         take(identity);
-        return files.call("writing the serving certificate", FILES_LIMIT, () -> {
+        return files.call("writing the " + purpose.text() + " certificate", FILES_LIMIT, () -> {
             file.store(identity, now);
             return file;
         });
@@ -253,15 +331,13 @@ public final class ServingCertificate {
 
     private void take(Identity identity) {
         Instant end = identity.certificate().getNotAfter().toInstant();
-        if (!end.isAfter(loop.clock().wallTime())) {
-            log.warn("The certificate {} has expired at {}", file, end);
-            return;
-        }
         current = Optional.of(identity);
         renewal = Renewal.time(identity.certificate(), random);
         state = "a certificate is valid until " + end;
-        log.info("The node's API uses a certificate that is valid until {} and is renewed at {}", end, renewal);
-        show.accept(identity);
+        log.info("The {} certificate is valid until {} and is renewed at {}", purpose.text(), end, renewal);
+        for (Consumer<Identity> listener : listeners) {
+            listener.accept(identity);
+        }
     }
 
     private void failed(String why, Instant now) {
@@ -270,7 +346,11 @@ public final class ServingCertificate {
         Duration pause = Duration.ofSeconds(1L << Math.min(failures, 9));
         notBefore = now.plus(pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE);
         tell(why);
-        log.warn("No serving certificate, trying again in {}: {}", GoDuration.format(Duration.between(now, notBefore)), why);
+        log.warn(
+                "No new {} certificate, trying again in {}: {}",
+                purpose.text(),
+                GoDuration.format(Duration.between(now, notBefore)),
+                why);
     }
 
     private void tell(String why) {
