@@ -1,5 +1,6 @@
 package io.nodekeeper.agent;
 
+import io.nodekeeper.agent.certificates.IssuedCertificate;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigException;
@@ -43,6 +44,8 @@ import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.Version;
+import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.events.ApiEventRecorder;
 import io.nodekeeper.client.events.EventRecorder;
@@ -109,6 +112,8 @@ public final class NodeAgent {
     private final JsonObject configPage;
     private final Optional<Evictions> evictions;
     private final ShutdownManager shutdown;
+    private final Optional<IssuedCertificate> certificate;
+    private final Optional<IssuedCertificate> clientCertificate;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
 
     /**
@@ -238,6 +243,26 @@ public final class NodeAgent {
                         .record(events, config.nodeName()),
                 agent::measureShortages,
                 agent::measurePressures));
+        Optional<Identity> renewable = access.identity()
+                .filter(identity -> config.rotatesCertificates()
+                        && access.plugin().isEmpty()
+                        && IssuedCertificate.isOf(config.nodeName(), identity));
+        if (config.rotatesCertificates() && renewable.isEmpty()) {
+            log.info("rotateCertificates has no effect: the kubeconfig has no client certificate of system:node:{}",
+                    config.nodeName());
+        }
+        clientCertificate = renewable.map(identity -> IssuedCertificate.client(
+                config.nodeName(), identity, client, logs, config.rootDir(), CertificateRequest::newKey, random));
+        clientCertificate.ifPresent(issued -> issued.listen(transport::renew));
+        certificate = pods.filter(parts -> config.nodeApi().issued())
+                .map(parts -> IssuedCertificate.serving(
+                        config.nodeName(),
+                        () -> nodes.node(config.nodeName()),
+                        client,
+                        logs,
+                        config.rootDir(),
+                        CertificateRequest::newKey,
+                        random));
         boolean delays = config.gates().has(AgentFeature.GRACEFUL_NODE_SHUTDOWN);
         shutdown = new ShutdownManager(
                 delays ? config.shutdown() : ShutdownConfig.NONE,
@@ -260,6 +285,16 @@ public final class NodeAgent {
         }
     }
 
+    /** The certificate of the node's API, if the cluster issues it. */
+    public Optional<IssuedCertificate> servingCertificate() {
+        return certificate;
+    }
+
+    /** The agent's own certificate as a client, if it is renewed. */
+    public Optional<IssuedCertificate> clientCertificate() {
+        return clientCertificate;
+    }
+
     private ShutdownManager shutdown() {
         return shutdown;
     }
@@ -278,6 +313,8 @@ public final class NodeAgent {
         agent.start();
         statistics.start();
         shutdown.start();
+        clientCertificate.ifPresent(IssuedCertificate::start);
+        certificate.ifPresent(IssuedCertificate::start);
         pods.ifPresent(parts -> parts.collectImages(this::imageSpace, garbage()));
     }
 

@@ -8,6 +8,7 @@ import io.nodekeeper.apiserver.actions.PodBinding;
 import io.nodekeeper.apiserver.actions.PodEviction;
 import io.nodekeeper.apiserver.actions.Reviews;
 import io.nodekeeper.apiserver.actions.TokenRequests;
+import io.nodekeeper.apiserver.admission.CertificateAdmission;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.admission.EventAdmission;
 import io.nodekeeper.apiserver.admission.ServiceAccountAdmission;
@@ -28,6 +29,8 @@ import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.catalogue.UsageResources;
 import io.nodekeeper.apiserver.controllers.BuiltInRolesBootstrap;
+import io.nodekeeper.apiserver.controllers.CertificateAuthority;
+import io.nodekeeper.apiserver.controllers.CertificateController;
 import io.nodekeeper.apiserver.controllers.EventExpiry;
 import io.nodekeeper.apiserver.controllers.NamespaceController;
 import io.nodekeeper.apiserver.controllers.NamespaceDefaults;
@@ -162,6 +165,7 @@ public final class ApiServer {
                 new ServiceAccountAdmission(
                         store, random, authenticator.serviceAccountTokens().isPresent()),
                 new Escalation(access, authorizer),
+                new CertificateAdmission(authorizer),
                 new EventAdmission(new EventRateLimit(limits.events()), clock),
                 workers);
         WatchHandler watches = new WatchHandler(store, loop, reads, random);
@@ -238,6 +242,11 @@ public final class ApiServer {
     public void switchGates(Map<String, Boolean> switches) {
         ApiServerFeature gate = ApiServerFeature.AUTHORIZE_NODE_WITH_SELECTORS;
         authorizer.nodesReadTheirOwn(switches.getOrDefault(gate.text(), gate.byDefault()));
+    }
+
+    /** Signs approved requests of nodes with {@code authority}, as kube-controller-manager would; otherwise none is. */
+    public void signCertificates(CertificateAuthority authority) {
+        new CertificateController(store, loop, workers, authorizer, authority).start();
     }
 
     /** Lets the server read what nodes use; before that it knows nothing of it. */

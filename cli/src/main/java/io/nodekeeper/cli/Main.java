@@ -48,6 +48,7 @@ public final class Main {
     }
 
     private static int up(UpCommand command) throws Exception {
+        command.server.signing.ownAuthority = true;
         ServerProcess server = ServerProcess.start(command.server);
         String name = AgentProcess.nodeName(command.agent);
         AgentProcess agent = AgentProcess.start(

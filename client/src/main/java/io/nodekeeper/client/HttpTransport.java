@@ -122,6 +122,13 @@ public final class HttpTransport implements Transport {
         return way.http;
     }
 
+    /** Uses another client certificate for new calls, unless the kubeconfig's plugin provides certificates. */
+    public void renew(Identity identity) {
+        if (plugin.isEmpty()) {
+            http(Optional.of(identity));
+        }
+    }
+
     /**
      * Completes when there is a credential; fails with {@link CredentialException} if the kubeconfig's plugin provides none.
      * Each call waits for that itself, before its deadline begins: a person may have to log in.

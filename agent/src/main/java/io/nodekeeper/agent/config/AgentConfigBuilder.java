@@ -78,6 +78,8 @@ public final class AgentConfigBuilder {
     private OptionalLong healthzPort = OptionalLong.empty();
     private long kubeletPort = 10_250;
     private final Map<String, Boolean> featureGates = new LinkedHashMap<>();
+    private List<String> unsupported = List.of();
+    private boolean rotatesCertificates;
 
     /** Every option has its default; {@code nodeName} is checked by {@link #build()}. */
     public AgentConfigBuilder(String nodeName) {
@@ -306,6 +308,18 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** {@code rotateCertificates}. */
+    public AgentConfigBuilder rotatesCertificates(boolean value) {
+        rotatesCertificates = value;
+        return this;
+    }
+
+    /** What the file asks for and an agent that runs pods cannot do, one message each. */
+    AgentConfigBuilder unsupported(List<String> value) {
+        unsupported = List.copyOf(value);
+        return this;
+    }
+
     /**
      * The configuration.
      *
@@ -351,6 +365,12 @@ public final class AgentConfigBuilder {
                 evictionMinimumReclaim,
                 faults);
         AgentFeatures gates = AgentFeatures.of(featureGates);
+        if (gates.has(AgentFeature.POD_LIFECYCLE)) {
+            faults.addAll(unsupported);
+        }
+        if (!shutdown.groups().isEmpty() && !gates.has(AgentFeature.GRACEFUL_NODE_SHUTDOWN)) {
+            faults.add("shutdownGracePeriod requires feature gate GracefulNodeShutdown; expected 0s while it is off");
+        }
         if (gates.has(AgentFeature.POD_LIFECYCLE) && pods.cgroups().enforces()) {
             thresholds = Thresholds.withAllocatable(thresholds);
         }
@@ -380,6 +400,7 @@ public final class AgentConfigBuilder {
                 serving(faults),
                 nodeApi(faults),
                 shutdown,
+                rotatesCertificates,
                 gates);
     }
 
@@ -418,6 +439,12 @@ public final class AgentConfigBuilder {
     private NodeApiConfig nodeApi(List<String> faults) {
         if (nodeApi.certificate().isPresent() != nodeApi.key().isPresent()) {
             faults.add("tlsCertFile and tlsPrivateKeyFile belong together; expected both or neither");
+        }
+        if (nodeApi.issued() && nodeApi.certificate().isPresent()) {
+            faults.add("serverTLSBootstrap excludes tlsCertFile and tlsPrivateKeyFile");
+        }
+        if (nodeApi.issued() && !featureGates.getOrDefault("RotateKubeletServerCertificate", true)) {
+            faults.add("serverTLSBootstrap requires feature gate RotateKubeletServerCertificate");
         }
         return nodeApi;
     }

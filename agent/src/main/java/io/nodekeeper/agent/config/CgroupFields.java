@@ -32,7 +32,7 @@ final class CgroupFields {
                 root(),
                 enforces(perQos),
                 bool("cpuCFSQuota", USUAL.cpuQuota()),
-                whole("podPidsLimit", USUAL.podPids(), -1, Integer.MAX_VALUE),
+                Math.max(-1, whole("podPidsLimit", USUAL.podPids(), Long.MIN_VALUE, Long.MAX_VALUE)),
                 bool("singleProcessOOMKill", USUAL.singleKills()),
                 (int) whole("oomScoreAdj", USUAL.oomScoreAdjust(), -1_000, 1_000));
     }
@@ -75,6 +75,9 @@ final class CgroupFields {
         if (list.contains(NONE) && list.size() > 1) {
             faults.add("enforceNodeAllocatable may not contain additional enforcements when \"none\" is specified");
         }
+        if (list.stream().distinct().count() < list.size()) {
+            faults.add("duplicated enforcements in enforceNodeAllocatable; expected each once, got " + list);
+        }
         if (list.contains(PODS) && !perQos) {
             faults.add(
                     "enforceNodeAllocatable is not supported unless cgroupsPerQOS is set to true; expected none or []");
@@ -92,6 +95,9 @@ final class CgroupFields {
         boolean number = value instanceof Integer || value instanceof Long;
         if (number && ((Number) value).longValue() >= least && ((Number) value).longValue() <= most) {
             return ((Number) value).longValue();
+        }
+        if (least == Long.MIN_VALUE) {
+            return fault(field, "a whole number", value, usual);
         }
         return fault(field, "from " + least + " to " + most, value, usual);
     }

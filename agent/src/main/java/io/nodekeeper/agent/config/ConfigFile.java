@@ -1,15 +1,16 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.agent.config.file.ConfigParser;
+import io.nodekeeper.agent.config.file.ConfigTree;
+import io.nodekeeper.agent.config.file.DropIns;
+import io.nodekeeper.agent.config.file.FieldCheck;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.time.GoDuration;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,23 +21,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
- * Reads a {@code KubeletConfiguration} in YAML. Fields of Kubernetes that have no meaning for this agent are accepted and
- * named in the log; fields that Kubernetes does not know either are faults.
+ * Reads a {@code KubeletConfiguration} in YAML or JSON, with its drop-in files. Fields of Kubernetes that have no meaning
+ * for this agent are accepted and named in the log; fields that Kubernetes does not know either are faults.
  */
 public final class ConfigFile {
     private static final Logger log = LoggerFactory.getLogger(ConfigFile.class);
-    /**
-     * Fields that Kubernetes knows and this agent does not use: they concern pods, images and the kubelet's server.
-     */
-    private static final Set<String> WITHOUT_EFFECT = resource("kubelet-fields-without-effect.txt");
 
     private final Map<String, Object> fields;
     private final List<String> faults = new ArrayList<>();
@@ -51,13 +44,35 @@ public final class ConfigFile {
      * @throws ConfigException listing every fault, also those that are in {@code builder} already
      */
     public static void load(Path file, AgentConfigBuilder builder) {
-        String text;
+        load(Optional.of(file), Optional.empty(), builder);
+    }
+
+    /**
+     * Reads {@code file}, if there is one, and merges the drop-in files in {@code directory}, if there is one, in the order
+     * of their names; blocks on the disk.
+     *
+     * @throws ConfigException listing every fault, also those that are in {@code builder} already
+     */
+    public static void load(Optional<Path> file, Optional<Path> directory, AgentConfigBuilder builder) {
+        List<String> faults = new ArrayList<>();
+        ConfigTree tree = ConfigTree.EMPTY;
         try {
-            text = SmallFiles.text(file);
+            if (file.isPresent()) {
+                String name = directory.isPresent() ? file.get().toString() : "";
+                tree = ConfigParser.parse(name, 0, SmallFiles.text(file.get()), faults);
+            }
         } catch (IOException e) {
-            throw new ConfigException(List.of("cannot read config file " + file + ": " + e));
+            faults.add("cannot read config file " + file.get() + ": " + e);
         }
-        parse(text, builder);
+        try {
+            int order = 1;
+            for (var entry : (directory.isPresent() ? DropIns.read(directory.get()) : Map.<Path, String>of()).entrySet()) {
+                tree = tree.with(ConfigParser.parse(entry.getKey().toString(), order++, entry.getValue(), faults));
+            }
+        } catch (IOException e) {
+            faults.add("cannot read config directory " + directory.get() + ": " + e.getMessage());
+        }
+        read(tree, faults, builder);
     }
 
     /**
@@ -66,35 +81,30 @@ public final class ConfigFile {
      * @throws ConfigException listing every fault, also those that are in {@code builder} already
      */
     public static void parse(String yaml, AgentConfigBuilder builder) {
-        Object root;
-        try {
-            root = new Load(LoadSettings.builder()
-                            .setAllowDuplicateKeys(false)
-                            .setLabel("config file")
-                            .build())
-                    .loadFromString(yaml);
-        } catch (YamlEngineException e) {
-            throw new ConfigException(List.of("config file is not YAML: "
-                    + String.valueOf(e.getMessage())
-                            .lines()
-                            .map(String::strip)
-                            .reduce("", (a, b) -> a + " " + b)
-                            .strip()));
-        }
-        if (!(root instanceof Map<?, ?> map)) {
-            throw new ConfigException(List.of("config file must contain an object of kind KubeletConfiguration"));
-        }
-        ConfigFile file = new ConfigFile(strings(map));
+        List<String> faults = new ArrayList<>();
+        read(ConfigParser.parse("", 0, yaml, faults), faults, builder);
+    }
+
+    private static void read(ConfigTree tree, List<String> before, AgentConfigBuilder builder) {
+        FieldCheck.Result check = FieldCheck.of(tree);
+        ConfigFile file = new ConfigFile(check.fields());
+        file.faults.addAll(check.faults());
         file.apply(builder);
-        builder.build(file.faults);
-        if (!file.faults.isEmpty()) {
-            throw new ConfigException(file.faults);
+        if (!check.idle().isEmpty()) {
+            log.info("config fields that have no effect in this agent: {}", String.join(", ", check.idle()));
+        }
+        List<String> combined = new ArrayList<>(file.faults);
+        builder.unsupported(check.unsupported()).build(combined);
+        // Flags may turn on the gate that makes them faults.
+        builder.unsupported(tree.located(check.unsupported()));
+        List<String> faults = new ArrayList<>(before);
+        faults.addAll(tree.located(combined));
+        if (!faults.isEmpty()) {
+            throw new ConfigException(faults);
         }
     }
 
     private void apply(AgentConfigBuilder builder) {
-        fixed("apiVersion", "kubelet.config.k8s.io/v1beta1");
-        fixed("kind", "KubeletConfiguration");
         Optional<Duration> update = take("nodeStatusUpdateFrequency", "a duration like 10s", this::duration);
         Optional<Duration> report = take("nodeStatusReportFrequency", "a duration like 5m", this::duration);
         update.ifPresent(builder::nodeStatusUpdateFrequency);
@@ -104,6 +114,7 @@ public final class ConfigFile {
         whole("maxPods", builder::maxPods);
         whole("podsPerCore", builder::podsPerCore);
         bool("registerNode", builder::registerNode);
+        bool("rotateCertificates", builder::rotatesCertificates);
         bool("enableControllerAttachDetach", builder::enableControllerAttachDetach);
         bool("localStorageCapacityIsolation", builder::localStorageCapacityIsolation);
         bool("mergeDefaultEvictionSettings", builder::mergeDefaultEvictionSettings);
@@ -128,22 +139,12 @@ public final class ConfigFile {
         builder.shutdown(shutdown());
         take("featureGates", "a map of true and false", ConfigFile::gates).ifPresent(builder::featureGates);
         take("providerID", "a string", ConfigFile::text).ifPresent(builder::providerId);
-        List<String> idle = fields.keySet().stream()
-                .filter(WITHOUT_EFFECT::contains)
-                .sorted()
-                .toList();
-        if (!idle.isEmpty()) {
-            log.info("config fields that have no effect in this agent: {}", String.join(", ", idle));
-        }
-        fields.keySet().stream()
-                .filter(field -> !WITHOUT_EFFECT.contains(field))
-                .forEach(field -> faults.add("unknown field \"" + field + "\""));
     }
 
     private void pods(AgentConfigBuilder builder) {
         PodConfig usual = PodConfig.DEFAULT;
         builder.pods(new PodConfig(
-                path("podLogsDir").orElse(usual.logsDirectory()),
+                logs().orElse(usual.logsDirectory()),
                 take("clusterDNS", "a list of IP addresses", ConfigFile::addresses)
                         .orElse(usual.clusterDns()),
                 take("clusterDomain", "a string", ConfigFile::text).orElse(usual.clusterDomain()),
@@ -153,6 +154,17 @@ public final class ConfigFile {
                         .orElse(usual.evictionMaxGrace()),
                 new CgroupFields(fields, faults).read(),
                 imageGc(usual.imageGc())));
+    }
+
+    /** Metrics name it, so Kubernetes wants plain characters. */
+    private Optional<Path> logs() {
+        return take(
+                "podLogsDir",
+                "an absolute and normalized path of ASCII characters",
+                value -> text(value)
+                        .filter(path -> path.matches("/\\p{ASCII}+") || path.equals("/"))
+                        .map(Path::of)
+                        .filter(path -> path.normalize().toString().equals(value)));
     }
 
     private ImageGcConfig imageGc(ImageGcConfig usual) {
@@ -306,6 +318,10 @@ public final class ConfigFile {
                 path("tlsCertFile"),
                 path("tlsPrivateKeyFile"),
                 access.file("authentication.x509.clientCAFile"),
+                take("serverTLSBootstrap", "true or false", value -> value instanceof Boolean set
+                                ? Optional.of(set)
+                                : Optional.empty())
+                        .orElse(usual.issued()),
                 access.bool("authentication.anonymous.enabled", usual.anonymous()),
                 access.bool("authentication.webhook.enabled", usual.reviewTokens()),
                 access.authorizes(),
@@ -331,13 +347,6 @@ public final class ConfigFile {
                 field,
                 "an absolute path",
                 value -> text(value).filter(path -> path.startsWith("/")).map(Path::of));
-    }
-
-    private void fixed(String field, String expected) {
-        Object value = fields.remove(field);
-        if (!expected.equals(value)) {
-            faults.add(field + " must be " + expected + ", got " + value);
-        }
     }
 
     private void whole(String field, Consumer<Long> set) {
@@ -442,32 +451,12 @@ public final class ConfigFile {
         for (Object item : list) {
             Optional<Map<String, String>> map = textMap(item);
             if (map.isEmpty()
-                    || !Set.of("key", "value", "effect", "timeAdded")
+                    || !Set.of("key", "value", "effect")
                             .containsAll(map.get().keySet())) {
                 return Optional.empty();
             }
             taints.add(new Taint(JsonObject.ofStrings(map.get())));
         }
         return Optional.of(taints);
-    }
-
-    /** The lines of a resource beside this class. */
-    private static Set<String> resource(String name) {
-        try (InputStream in = ConfigFile.class.getResourceAsStream(name)) {
-            if (in == null) {
-                throw new IllegalStateException("resource " + name + " is missing beside " + ConfigFile.class);
-            }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
-                    .lines()
-                    .collect(Collectors.toUnmodifiableSet());
-        } catch (IOException e) {
-            throw new UncheckedIOException("reading resource " + name, e);
-        }
-    }
-
-    private static Map<String, Object> strings(Map<?, ?> map) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        map.forEach((key, value) -> fields.put(String.valueOf(key), value));
-        return fields;
     }
 }

@@ -10,6 +10,7 @@ import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -41,6 +42,7 @@ public final class ConfigView {
                 .put("maxPods", config.maxPods())
                 .put("podsPerCore", config.podsPerCore())
                 .put("registerNode", config.registerNode())
+                .put("rotateCertificates", config.rotatesCertificates())
                 .put("enableControllerAttachDetach", config.enableControllerAttachDetach())
                 .put("localStorageCapacityIsolation", config.localStorageCapacityIsolation())
                 .put(
@@ -54,6 +56,7 @@ public final class ConfigView {
         thresholds(json);
         runtime(json);
         pods(json);
+        cgroups(json);
         server(json);
         gates(json);
         return json.put("kind", "KubeletConfiguration")
@@ -117,6 +120,10 @@ public final class ConfigView {
                 .put("clusterDNS", JsonArray.ofStrings(pods.clusterDns()))
                 .putUnlessEmpty("clusterDomain", pods.clusterDomain())
                 .put("resolvConf", pods.resolvConf().toString())
+                .put("imageMinimumGCAge", GoDuration.format(pods.imageGc().minimumAge()))
+                .put("imageMaximumGCAge", GoDuration.format(pods.imageGc().maximumAge()))
+                .put("imageGCHighThresholdPercent", pods.imageGc().highThresholdPercent())
+                .put("imageGCLowThresholdPercent", pods.imageGc().lowThresholdPercent())
                 .putUnlessEmpty("staticPodPath", text(fixed.path()))
                 .put("fileCheckFrequency", GoDuration.format(fixed.fileCheckFrequency()))
                 .putUnlessEmpty(
@@ -134,6 +141,20 @@ public final class ConfigView {
                                 .toArray(JsonObject[]::new)));
     }
 
+    private void cgroups(JsonObject.Builder json) {
+        CgroupConfig cgroups = config.pods().cgroups();
+        json.put("cgroupsPerQOS", cgroups.perQos())
+                .put("cgroupDriver", cgroups.driver())
+                .put("cgroupRoot", cgroups.root())
+                .put(
+                        "enforceNodeAllocatable",
+                        cgroups.enforces() ? JsonArray.ofStrings(List.of("pods")) : JsonArray.ofStrings(List.of()))
+                .put("cpuCFSQuota", cgroups.cpuQuota())
+                .put("podPidsLimit", cgroups.podPids())
+                .put("singleProcessOOMKill", cgroups.singleKills())
+                .put("oomScoreAdj", cgroups.oomScoreAdjust());
+    }
+
     /** User and password may be in a URL. */
     private static String withoutUser(URI url) {
         return url.getRawUserInfo() == null ? url.toString() : url.toString().replace(url.getRawUserInfo() + "@", "");
@@ -145,6 +166,7 @@ public final class ConfigView {
                 .put("port", config.serving().kubeletPort())
                 .put("healthzBindAddress", config.serving().bindAddress().getHostAddress())
                 .put("healthzPort", config.serving().port())
+                .put("serverTLSBootstrap", api.issued())
                 .putUnlessEmpty("tlsCertFile", text(api.certificate()))
                 .putUnlessEmpty("tlsPrivateKeyFile", text(api.key()))
                 .put(

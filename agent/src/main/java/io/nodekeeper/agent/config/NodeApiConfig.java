@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param certificate {@code tlsCertFile}; without it the agent makes a certificate
  * @param key {@code tlsPrivateKeyFile}, with {@code certificate}
  * @param clientAuthorities {@code authentication.x509.clientCAFile}: who signs the certificates of clients
+ * @param issued whether the cluster issues the certificate ({@code serverTLSBootstrap}, false)
  * @param anonymous whether clients without credentials are {@code system:anonymous} (false)
  * @param reviewTokens whether the API server is asked for the users of bearer tokens (true)
  * @param authorize whether the API server is asked what a user may do (true); otherwise every user may do everything
@@ -24,6 +25,7 @@ public record NodeApiConfig(
         Optional<Path> certificate,
         Optional<Path> key,
         Optional<Path> clientAuthorities,
+        boolean issued,
         boolean anonymous,
         boolean reviewTokens,
         boolean authorize,
@@ -36,6 +38,7 @@ public record NodeApiConfig(
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
+            false,
             false,
             true,
             true,
@@ -50,6 +53,7 @@ public record NodeApiConfig(
                 certificate,
                 key,
                 clientAuthorities,
+                issued,
                 anonymous,
                 reviewTokens,
                 authorize,

@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -14,14 +13,6 @@ import java.util.TreeMap;
  * authentication.webhook.cacheTTL}. Used by one thread.
  */
 final class NodeApiFields {
-    private static final Set<String> KNOWN = Set.of(
-            "authentication.anonymous.enabled",
-            "authentication.webhook.enabled",
-            "authentication.webhook.cacheTTL",
-            "authentication.x509.clientCAFile",
-            "authorization.mode",
-            "authorization.webhook.cacheAuthorizedTTL",
-            "authorization.webhook.cacheUnauthorizedTTL");
     /** As deep as the known fields, so that no file makes the reader recurse. */
     private static final int DEPTH = 3;
 
@@ -33,9 +24,6 @@ final class NodeApiFields {
         this.faults = faults;
         authentication.ifPresent(map -> flatten("authentication", map, 1));
         authorization.ifPresent(map -> flatten("authorization", map, 1));
-        values.keySet().stream()
-                .filter(path -> !KNOWN.contains(path))
-                .forEach(path -> faults.add("unknown field \"" + path + "\""));
     }
 
     private void flatten(String path, Map<?, ?> map, int depth) {

@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.authorization.node.NodeGraph;
 import io.nodekeeper.apiserver.authorization.node.NodeIdentity;
+import io.nodekeeper.apiserver.kinds.CertificateRequestStrategy;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
@@ -32,6 +33,8 @@ public final class NodeRestriction {
             "topology.kubernetes.io/zone",
             "failure-domain.beta.kubernetes.io/region",
             "failure-domain.beta.kubernetes.io/zone");
+    private static final Set<String> CERTIFICATES =
+            Set.of("kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet");
     private static final List<String> FREE_PREFIXES = List.of("kubelet.kubernetes.io/", "node.kubernetes.io/");
 
     /**
@@ -67,8 +70,33 @@ public final class NodeRestriction {
                             "can only access CSINode with the same name as the requesting node");
                 }
             }
+            case "certificatesigningrequests.certificates.k8s.io" -> {
+                if (old.isEmpty()) {
+                    checkRequest(user, name, next);
+                }
+            }
             case "pods" -> checkPod(self, name, target.subresource(), old, next);
             default -> {}
+        }
+    }
+
+    /** A node may ask for certificates of its own identity only. */
+    private static void checkRequest(User user, String name, JsonObject request) {
+        if (!CERTIFICATES.contains(request.object("spec").text("signerName"))) {
+            return;
+        }
+        String subject;
+        try {
+            subject = CertificateRequestStrategy.request(request).commonName();
+        } catch (IllegalArgumentException e) {
+            // Validation refuses it.
+            return;
+        }
+        if (!subject.equals(user.name())) {
+            throw forbidden(
+                    "certificatesigningrequests.certificates.k8s.io",
+                    name,
+                    "can only create a node CSR with CN=" + user.name());
         }
     }
 

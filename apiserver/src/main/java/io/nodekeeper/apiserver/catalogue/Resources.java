@@ -98,6 +98,7 @@ public final class Resources {
                     ClusterResources.ALL,
                     StorageResources.ALL,
                     AccessResources.ALL,
+                    CertificateResources.ALL,
                     UsageResources.ALL)
             .flatMap(List::stream)
             .toList();

@@ -173,6 +173,11 @@ final class OpenApiTexts {
             NetworkPolicySpec.policyTypes: Ingress, Egress or both: the traffic that the policy limits.
             ValidatingWebhookConfiguration: Webhooks that may refuse writes. This API server stores them, but calls none.
             ValidatingWebhookConfiguration.webhooks: The webhooks, and the writes that each is asked about.
+            CertificateSigningRequest: A request for a certificate, which an approver approves and a signer signs.
+            CertificateSigningRequestSpec.request: The request in PEM (PKCS#10).
+            CertificateSigningRequestSpec.signerName: The signer, such as kubernetes.io/kubelet-serving.
+            CertificateSigningRequestSpec.usages: The usages of the certificate.
+            CertificateSigningRequestStatus.certificate: The certificate in PEM, once it is issued.
             CSINode: The CSI drivers on a node.
             CSINodeSpec.drivers: The drivers.
             CSIDriver: A CSI driver, which provides storage.

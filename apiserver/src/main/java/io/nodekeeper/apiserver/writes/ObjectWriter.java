@@ -8,7 +8,9 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
+import io.nodekeeper.apiserver.catalogue.CertificateResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.kinds.CertificateRequestStrategy;
 import io.nodekeeper.apiserver.registry.ObjectMetaRules;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.registry.Strategy;
@@ -245,6 +247,13 @@ final class ObjectWriter {
         if (subresource.equals("status")
                 || (subresource.isEmpty() && resource.subresource("finalize").isPresent())) {
             merged = withField(merged, old, "spec");
+        }
+        if (resource.equals(CertificateResources.REQUESTS)) {
+            merged = switch (subresource) {
+                case "approval" -> CertificateRequestStrategy.approved(asked, old);
+                case "status" -> CertificateRequestStrategy.withOldApproval(merged, old);
+                default -> merged;
+            };
         }
         if (subresource.equals("status") && resource.type().equals(ResourceType.PODS)) {
             // A status update cannot change a pod's owners (as in Kubernetes).

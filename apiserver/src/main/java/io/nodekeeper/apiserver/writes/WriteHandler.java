@@ -5,6 +5,7 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.yaml.Yaml;
+import io.nodekeeper.apiserver.admission.CertificateAdmission;
 import io.nodekeeper.apiserver.admission.ClassAdmission;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.admission.EventAdmission;
@@ -53,6 +54,7 @@ public final class WriteHandler {
     private final DefaultTolerations defaultTolerations;
     private final ServiceAccountAdmission serviceAccounts;
     private final ClassAdmission classes;
+    private final CertificateAdmission certificates;
 
     public WriteHandler(
             Store store,
@@ -61,11 +63,13 @@ public final class WriteHandler {
             DefaultTolerations defaultTolerations,
             ServiceAccountAdmission serviceAccounts,
             Escalation escalation,
+            CertificateAdmission certificates,
             EventAdmission events,
             Executor workers) {
         this.events = events;
         this.store = store;
         this.escalation = escalation;
+        this.certificates = certificates;
         this.defaultTolerations = defaultTolerations;
         this.serviceAccounts = serviceAccounts;
         classes = new ClassAdmission(store);
@@ -102,6 +106,7 @@ public final class WriteHandler {
             nodeRestriction.check(user, resource, target, old, next);
             escalation.checkCreation(user, target, old);
             escalation.check(user, resource, old, next);
+            certificates.check(user, resource, target, old, next);
             classes.check(resource, old, next);
             if (old != next) {
                 events.check(user, resource, next);
@@ -112,14 +117,15 @@ public final class WriteHandler {
     public CompletableFuture<ApiResponse> create(
             User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
-        JsonObject body = admitted(resource, target, body(resource, target, request, warnings));
+        JsonObject body = admitted(user, resource, target, body(resource, target, request, warnings));
         return writer.create(writeRequest(user, resource, target, request, false), body)
                 .thenApply(result -> shown(resource, result, warnings));
     }
 
     /** A new object after admission. */
-    private JsonObject admitted(Resource resource, RequestTarget target, JsonObject object) {
-        return classes.admit(resource, target, serviceAccounts.admit(resource, target, object));
+    private JsonObject admitted(User user, Resource resource, RequestTarget target, JsonObject object) {
+        JsonObject authored = certificates.admit(user, resource, target, object);
+        return classes.admit(resource, target, serviceAccounts.admit(resource, target, authored));
     }
 
     public CompletableFuture<ApiResponse> update(
@@ -178,14 +184,16 @@ public final class WriteHandler {
                         writeRequest(user, resource, target, request, true),
                         wanted,
                         request.flag("force"),
-                        object -> completed(resource, target, object))
+                        object -> completed(user, resource, target, object))
                 .thenApply(result -> shown(resource, result, warnings));
     }
 
     /** An apply creates the object if it has no UID yet. */
-    private JsonObject completed(Resource resource, RequestTarget target, JsonObject object) {
+    private JsonObject completed(User user, Resource resource, RequestTarget target, JsonObject object) {
         JsonObject tolerating = defaultTolerations.admit(resource, target, object);
-        return object.object("metadata").text("uid").isEmpty() ? admitted(resource, target, tolerating) : tolerating;
+        return object.object("metadata").text("uid").isEmpty()
+                ? admitted(user, resource, target, tolerating)
+                : tolerating;
     }
 
     private static ApiException badOption(String why) {

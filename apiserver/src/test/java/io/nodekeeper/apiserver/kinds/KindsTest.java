@@ -30,6 +30,7 @@ class KindsTest {
         "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations, ValidatingWebhookConfigurationList",
         "/apis/storage.k8s.io/v1/csinodes, CSINodeList",
         "/apis/storage.k8s.io/v1/csidrivers, CSIDriverList",
+        "/apis/certificates.k8s.io/v1/certificatesigningrequests, CertificateSigningRequestList",
         "/apis/storage.k8s.io/v1/volumeattachments, VolumeAttachmentList",
         "/apis/storage.k8s.io/v1/storageclasses, StorageClassList",
         "/api/v1/persistentvolumes, PersistentVolumeList",

@@ -60,9 +60,16 @@ public final class AgentOptions implements Checked {
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "A KubeletConfiguration file (YAML or JSON). The agent uses the fields about node health."
-                    + " Flags take precedence.")
+            description = "A KubeletConfiguration file (YAML or JSON). docs/kubelet-configuration.md says which fields"
+                    + " are supported. Flags take precedence.")
     Optional<Path> config = Optional.empty();
+
+    @Option(
+            names = "--config-dir",
+            paramLabel = "DIR",
+            description = "A directory of files *.conf, each a KubeletConfiguration, which are merged into that of --config in"
+                    + " the order of their names. Flags take precedence.")
+    Optional<Path> configDir = Optional.empty();
 
     @Mixin
     public HeartbeatOptions heartbeat = new HeartbeatOptions();
@@ -185,6 +192,8 @@ public final class AgentOptions implements Checked {
     public void check(Faults faults) {
         nodeName.ifPresent(name -> faults.name("--node-name", name, 253));
         faults.readable("--config", config);
+        configDir.ifPresent(directory -> faults.require(
+                Files.isDirectory(directory), "--config-dir is " + directory + "; expected a directory"));
         heartbeat.check(faults);
         runtimeEndpoint.ifPresent(endpoint -> faults.require(
                 RuntimeConfig.isEndpoint(endpoint),
@@ -231,7 +240,9 @@ public final class AgentOptions implements Checked {
      */
     AgentConfig config(String name) {
         AgentConfigBuilder builder = new AgentConfigBuilder(name);
-        config.ifPresent(file -> ConfigFile.load(file, builder));
+        if (config.isPresent() || configDir.isPresent()) {
+            ConfigFile.load(config, configDir, builder);
+        }
         configure(builder);
         return builder.build();
     }

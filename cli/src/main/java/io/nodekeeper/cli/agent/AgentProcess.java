@@ -8,6 +8,7 @@ import io.nodekeeper.agent.pages.AgentPages;
 import io.nodekeeper.cli.metrics.ProcessFigures;
 import io.nodekeeper.cli.nodeapi.NodeApiServer;
 import io.nodekeeper.cli.pages.DebugServer;
+import io.nodekeeper.cli.pages.Exposure;
 import io.nodekeeper.client.access.PageRight;
 import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
@@ -46,19 +47,24 @@ public record AgentProcess(NodeAgent agent, Optional<DebugServer> pages, Optiona
         Optional<DebugServer> pages = Optional.empty();
         Optional<InetSocketAddress> address = config.serving().address();
         if (address.isPresent()) {
+            Optional<Exposure> exposure =
+                    options.pages.exposure(address.get(), access, path -> right(nodeName, path));
+            agent.clientCertificate()
+                    .ifPresent(issued -> exposure.ifPresent(exposed -> issued.listen(exposed::renew)));
             pages = Optional.of(DebugServer.start(
                     "agent",
                     "--healthz-port",
                     address.get(),
                     config.serving().orElseAny(),
                     served,
-                    options.pages.exposure(address.get(), access, path -> right(nodeName, path))));
+                    exposure));
         }
         Optional<NodeApi> offered = agent.api(served);
         Optional<NodeApiServer> api = offered.isPresent()
                 ? Optional.of(NodeApiServer.start(
                         offered.get(),
                         config,
+                        agent.servingCertificate(),
                         options.pages.identity(),
                         options.pages
                                 .clientAuthorities()
@@ -66,6 +72,7 @@ public record AgentProcess(NodeAgent agent, Optional<DebugServer> pages, Optiona
                                 .or(() -> authority),
                         access))
                 : Optional.empty();
+        agent.clientCertificate().ifPresent(issued -> api.ifPresent(server -> issued.listen(server::renew)));
         agent.start();
         return new AgentProcess(agent, pages, api);
     }

@@ -127,6 +127,9 @@ public final class ApiServerOptions implements Checked {
     @Mixin
     NodeOptions nodes = new NodeOptions();
 
+    @Mixin
+    public SigningOptions signing = new SigningOptions();
+
     @Option(
             names = "--quota-backend-bytes",
             paramLabel = "N",
@@ -243,6 +246,7 @@ public final class ApiServerOptions implements Checked {
         gates.check(faults);
         etcd.check(faults);
         encryption.check(faults);
+        signing.check(faults);
         faults.require(
                 (store == Store.etcd) == !etcd.servers.isEmpty(),
                 "--store etcd and --etcd-servers must be given together");

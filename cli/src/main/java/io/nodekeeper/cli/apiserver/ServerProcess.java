@@ -4,6 +4,7 @@ import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.audit.AuditLog;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
+import io.nodekeeper.apiserver.controllers.CertificateAuthority;
 import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
@@ -79,6 +80,7 @@ public final class ServerProcess {
     private final String rootCertificates;
     private final Path authorityFile;
     private final Workers files;
+    private final Optional<CertificateAuthority> signer;
 
     private ServerProcess(ApiServerOptions options) throws IOException {
         data = options.data.dir;
@@ -108,6 +110,7 @@ public final class ServerProcess {
                 : certificates.nodeClient();
         List<X509Certificate> nodeAuthorities = options.nodes.authorities();
         authorityFile = certificates.authorityFile();
+        signer = options.signing.authority(certificates.authorityFiles(), loop.clock(), random);
         audit = options.audit.open();
         ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);
         workers = new ThreadPool("requests", WORKERS);
@@ -162,6 +165,7 @@ public final class ServerProcess {
         server.core.switchGates(options.gates.switches());
         server.core.start(options.eventTtl, server.rootCertificates).get(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
         server.core.warmUp();
+        server.signer.ifPresent(server.core::signCertificates);
         server.kubeconfigs.admin(server.data);
         server.kubeconfigs.controller(server.data);
         log.info("The API server listens on {}, revision {}", server.address, server.store.revision());

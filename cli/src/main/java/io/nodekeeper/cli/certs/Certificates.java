@@ -97,6 +97,11 @@ public final class Certificates {
         return new IdentityFiles(directory.resolve("apiserver.crt"), directory.resolve("apiserver.key"));
     }
 
+    /** Where the authority is kept. */
+    public IdentityFiles authorityFiles() {
+        return new IdentityFiles(directory.resolve("ca.crt"), directory.resolve("ca.key"));
+    }
+
     /** Where the certificate of the authority is kept. */
     public Path authorityFile() {
         return directory.resolve("ca.crt");

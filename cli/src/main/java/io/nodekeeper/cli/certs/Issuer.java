@@ -1,6 +1,7 @@
 package io.nodekeeper.cli.certs;
 
 import io.nodekeeper.cli.command.Arguments;
+import io.nodekeeper.client.certificates.CertificateRequest;
 import io.nodekeeper.client.config.Identity;
 import java.io.IOException;
 import java.math.BigInteger;
@@ -17,6 +18,7 @@ import java.util.Collection;
 import java.util.Date;
 import java.util.List;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.bouncycastle.asn1.x500.X500Name;
 import org.bouncycastle.asn1.x500.X500NameBuilder;
 import org.bouncycastle.asn1.x500.style.BCStyle;
@@ -106,6 +108,49 @@ public final class Issuer {
         return leaf(name(commonName, groups), KeyPurposeId.id_kp_clientAuth, now, LIFE, builder -> {});
     }
 
+    /**
+     * A certificate for the subject, the names and the key of {@code request}, as kube-controller-manager signs it.
+     *
+     * @param usages Kubernetes' names of usages; those that the two signers for kubelets allow
+     * @param life how long it is valid, at most as long as the authority
+     */
+    public X509Certificate sign(CertificateRequest request, List<String> usages, Instant now, Duration life) {
+        Duration most = Duration.between(now, certificate().getNotAfter().toInstant());
+        GeneralName[] names = Stream.concat(
+                        request.dnsNames().stream().map(name -> new GeneralName(GeneralName.dNSName, name)),
+                        request.addresses().stream()
+                                .map(address -> new GeneralName(GeneralName.iPAddress, address.getHostAddress())))
+                .toArray(GeneralName[]::new);
+        int bits = usages.contains("digital signature") ? KeyUsage.digitalSignature : 0;
+        int usage = bits | (usages.contains("key encipherment") ? KeyUsage.keyEncipherment : 0);
+        return sign(
+                X500Name.getInstance(certificate().getSubjectX500Principal().getEncoded()),
+                authority.key(),
+                name(request.commonName(), request.organizations()),
+                request.key(),
+                now,
+                life.compareTo(most) < 0 ? life : most,
+                random,
+                builder -> {
+                    builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
+                    builder.addExtension(Extension.keyUsage, true, new KeyUsage(usage));
+                    builder.addExtension(
+                            Extension.extendedKeyUsage,
+                            false,
+                            new ExtendedKeyUsage(
+                                    usages.contains("server auth")
+                                            ? KeyPurposeId.id_kp_serverAuth
+                                            : KeyPurposeId.id_kp_clientAuth));
+                    builder.addExtension(
+                            Extension.authorityKeyIdentifier,
+                            false,
+                            new JcaX509ExtensionUtils().createAuthorityKeyIdentifier(certificate()));
+                    if (names.length > 0) {
+                        builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(names));
+                    }
+                });
+    }
+
     /** A new key pair. */
     public static KeyPair newKey() {
         try {
@@ -160,10 +205,14 @@ public final class Issuer {
                     key);
             extensions.addTo(builder);
             return new JcaX509CertificateConverter()
-                    .getCertificate(builder.build(new JcaContentSignerBuilder(SIGNATURE).build(issuerKey)));
+                    .getCertificate(builder.build(new JcaContentSignerBuilder(signature(issuerKey)).build(issuerKey)));
         } catch (IOException | GeneralSecurityException | OperatorCreationException e) {
             throw new IllegalStateException("cannot create a certificate for " + subject + ": " + e.getMessage(), e);
         }
+    }
+
+    private static String signature(PrivateKey key) {
+        return key.getAlgorithm().equals("RSA") ? "SHA256withRSA" : SIGNATURE;
     }
 
     private static X500Name name(String commonName, List<String> groups) {

@@ -11,6 +11,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.nodekeeper.agent.certificates.IssuedCertificate;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.NodeApiConfig;
 import io.nodekeeper.agent.nodeapi.NodeApi;
@@ -18,6 +19,7 @@ import io.nodekeeper.agent.nodeapi.Requests;
 import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.pages.Exposure;
 import io.nodekeeper.client.access.DelegatedAccess;
+import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.SystemClock;
@@ -84,6 +86,7 @@ public final class NodeApiServer implements AutoCloseable {
     /**
      * Starts to listen.
      *
+     * @param issued the certificate that the cluster issues, if it does; instead of all others
      * @param given the certificate that flags name, before those of {@code config}
      * @param clientAuthorities the file that flags name, before that of {@code config}
      * @param server the API server that decides who may send requests
@@ -92,14 +95,37 @@ public final class NodeApiServer implements AutoCloseable {
     public static NodeApiServer start(
             NodeApi api,
             AgentConfig config,
+            Optional<IssuedCertificate> issued,
             Optional<IdentityFiles> given,
             Optional<Path> clientAuthorities,
             ServerAccess server)
             throws IOException {
         NodeApiConfig settings = config.nodeApi();
-        Optional<IdentityFiles> configured = settings.certificate()
-                .map(file -> new IdentityFiles(file, settings.key().orElseThrow()));
-        IdentityFiles identity = given.or(() -> configured).isPresent()
+        Optional<Path> authorities = clientAuthorities.or(settings::clientAuthorities);
+        Optional<IdentityFiles> identity = issued.isPresent() ? Optional.empty() : Optional.of(identity(config, given));
+        Exposure.Settings exposed = new Exposure.Settings(
+                identity,
+                authorities.isPresent() ? IdentityFiles.authorities("clientCAFile", authorities.get()) : List.of(),
+                path -> false,
+                path -> Requests.right(config.nodeName(), "GET", path),
+                new DelegatedAccess.Times(settings.tokenTtl(), settings.allowedTtl(), settings.deniedTtl()));
+        Exposure exposure = issued.isPresent()
+                ? Exposure.withoutCertificate(exposed, server)
+                : Exposure.start(exposed, settings.address(), server);
+        issued.ifPresent(certificate -> certificate.listen(exposure::use));
+        InetSocketAddress address =
+                new InetSocketAddress(settings.address(), config.serving().kubeletPort());
+        NodeApiServer started =
+                new NodeApiServer(address, api, new NodeApiAccess(exposure, settings, config.nodeName()), exposure);
+        log.info("The agent serves the node's API at https://{}", started.address());
+        return started;
+    }
+
+    private static IdentityFiles identity(AgentConfig config, Optional<IdentityFiles> given) throws IOException {
+        Optional<IdentityFiles> configured = config.nodeApi()
+                .certificate()
+                .map(file -> new IdentityFiles(file, config.nodeApi().key().orElseThrow()));
+        return given.or(() -> configured).isPresent()
                 ? given.or(() -> configured).orElseThrow()
                 : ServingFiles.ensure(
                         config.rootDir(),
@@ -107,24 +133,11 @@ public final class NodeApiServer implements AutoCloseable {
                         config.nodeIps(),
                         new SystemClock().wallTime(),
                         Randoms.secure());
-        Optional<Path> authorities = clientAuthorities.or(settings::clientAuthorities);
-        Exposure exposure = Exposure.start(
-                new Exposure.Settings(
-                        Optional.of(identity),
-                        authorities.isPresent()
-                                ? IdentityFiles.authorities("clientCAFile", authorities.get())
-                                : List.of(),
-                        path -> false,
-                        path -> Requests.right(config.nodeName(), "GET", path),
-                        new DelegatedAccess.Times(settings.tokenTtl(), settings.allowedTtl(), settings.deniedTtl())),
-                settings.address(),
-                server);
-        InetSocketAddress address =
-                new InetSocketAddress(settings.address(), config.serving().kubeletPort());
-        NodeApiServer started =
-                new NodeApiServer(address, api, new NodeApiAccess(exposure, settings, config.nodeName()), exposure);
-        log.info("The agent serves the node's API at https://{}", started.address());
-        return started;
+    }
+
+    /** Asks the API server about clients with another client certificate. */
+    public void renew(Identity identity) {
+        exposure.renew(identity);
     }
 
     /** The address that it listens on. */

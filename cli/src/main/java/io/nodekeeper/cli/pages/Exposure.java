@@ -1,6 +1,7 @@
 package io.nodekeeper.cli.pages;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.ssl.ClientAuth;
@@ -59,7 +60,8 @@ public final class Exposure implements AutoCloseable {
     private final Settings settings;
     private final HttpTransport transport;
     private final DelegatedAccess access;
-    private volatile SslContext tls;
+    /** Empty until the first certificate is there. */
+    private volatile Optional<SslContext> tls = Optional.empty();
 
     /**
      * What the flags say.
@@ -82,21 +84,24 @@ public final class Exposure implements AutoCloseable {
         }
     }
 
-    private Exposure(Settings settings, InetAddress address, ServerAccess server) throws IOException {
+    private Exposure(Settings settings, ServerAccess server) {
         this.settings = settings;
+        transport = new HttpTransport(server);
+        access = new DelegatedAccess(new KubeClient(transport, loop, CALL_LIMIT), settings.times());
+    }
+
+    private void identify(InetAddress address) throws IOException {
         Optional<IdentityFiles> given = settings.identity();
         Identity identity =
                 given.isPresent() ? given.get().read("--tls-cert-file", "--tls-private-key-file") : generated(address);
-        tls = context(identity);
-        transport = new HttpTransport(server);
-        access = new DelegatedAccess(new KubeClient(transport, loop, CALL_LIMIT), settings.times());
+        use(identity);
         given.ifPresentOrElse(
                 shown -> new CertificateReload(
                                 loop,
                                 shown,
                                 () -> files.call("reading the pages' certificate", FILES_LIMIT, shown::read),
                                 identity,
-                                fresh -> tls = context(fresh))
+                                this::use)
                         .start(),
                 () -> replaceLater(address));
     }
@@ -107,12 +112,34 @@ public final class Exposure implements AutoCloseable {
      * @throws IOException if a file cannot be read
      */
     public static Exposure start(Settings settings, InetAddress address, ServerAccess server) throws IOException {
-        return new Exposure(settings, address, server);
+        Exposure exposure = new Exposure(settings, server);
+        try {
+            exposure.identify(address);
+        } catch (IOException | RuntimeException e) {
+            exposure.close();
+            throw e;
+        }
+        return exposure;
+    }
+
+    /** The same without a certificate: handshakes fail until {@link #use} brings one. */
+    public static Exposure withoutCertificate(Settings settings, ServerAccess server) {
+        return new Exposure(settings, server);
+    }
+
+    /** Asks the cluster with another client certificate. */
+    public void renew(Identity identity) {
+        transport.renew(identity);
+    }
+
+    /** Uses {@code identity} for new connections. IllegalArgumentException if it is unusable. */
+    public void use(Identity identity) {
+        tls = Optional.of(context(identity));
     }
 
     private void replaceLater(InetAddress address) {
         loop.schedule(REPLACED_AFTER, () -> {
-            tls = context(generated(address));
+            use(generated(address));
             replaceLater(address);
         });
     }
@@ -145,8 +172,11 @@ public final class Exposure implements AutoCloseable {
     }
 
     /** The handler of TLS for a new connection. */
-    public SslHandler handler(Channel connection) {
-        SslHandler handler = tls.newHandler(connection.alloc());
+    public ChannelHandler handler(Channel connection) {
+        if (tls.isEmpty()) {
+            return new NoCertificateHandler();
+        }
+        SslHandler handler = tls.get().newHandler(connection.alloc());
         handler.setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
         return handler;
     }

@@ -151,7 +151,18 @@ public final class Pem {
                 tagged(PUBLIC_KEY, Arrays.copyOfRange(publicKey, point, end(publicKey, point))));
     }
 
-    private static String encode(String label, byte[] der) {
+    /** The bytes of the first block with {@code label}. */
+    public static byte[] block(String label, String pem) {
+        return blocks(pem).stream()
+                .filter(block -> block.label.equals(label))
+                .findFirst()
+                .map(Block::der)
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "expected a PEM block \"" + label + "\", found " + labels(pem)));
+    }
+
+    /** A block of PEM. */
+    public static String encode(String label, byte[] der) {
         String text = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
         return "-----BEGIN " + label + "-----\n" + text + "\n-----END " + label + "-----\n";
     }

@@ -1,0 +1,196 @@
+package io.nodekeeper.apiserver.kinds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import io.nodekeeper.client.certificates.CertificateRequest;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** CertificateSigningRequests: who may ask, approve and sign, and what is signed. */
+class CertificateRequestsTest {
+    private static final String PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    private static final String SERVING = "kubernetes.io/kubelet-serving";
+    private static final String CLIENT = "kubernetes.io/kube-apiserver-client-kubelet";
+    private static final String CERTIFICATE = """
+            -----BEGIN CERTIFICATE-----
+            MIIBdDCCARmgAwIBAgIULaS8XfkSqCYGEiXIUsDU32dhuUowCgYIKoZIzj0EAwIw
+            DzENMAsGA1UEAwwEdGVzdDAeFw0yNjExMjUwNDE3MDBaFw0zNjExMjIwNDE3MDBa
+            -----END CERTIFICATE-----
+            """;
+
+    private final TestServer server = TestServer.withRoles();
+
+    private static String request(String commonName, String organization, List<String> names) {
+        return CertificateRequest.sign(CertificateRequest.newKey(), commonName, organization, names, List.of());
+    }
+
+    private static String body(String name, String pem, String signer, String... usages) {
+        return "{\"metadata\":{\"name\":\"" + name + "\"},\"spec\":{\"request\":\""
+                + Base64.getEncoder().encodeToString(pem.getBytes(StandardCharsets.US_ASCII)) + "\",\"signerName\":\""
+                + signer + "\",\"username\":\"somebody-else\",\"usages\":[\"" + String.join("\",\"", usages) + "\"]}}";
+    }
+
+    private static String serving(String name) {
+        return body(
+                name,
+                request("system:node:n1", "system:nodes", List.of("n1")),
+                SERVING,
+                "digital signature",
+                "server auth");
+    }
+
+    private Answer ask(User user, String method, String path, String body) {
+        return server.ask(user, method, path, Map.of("content-type", TestServer.MERGE), body);
+    }
+
+    private static String condition(String type) {
+        return "{\"status\":{\"conditions\":[{\"type\":\"" + type
+                + "\",\"status\":\"True\",\"reason\":\"R\",\"lastUpdateTime\":\"2026-11-21T07:00:00Z\"}],"
+                + "\"certificate\":\"YQ==\"},\"spec\":{\"signerName\":\"a.b/c\"}}";
+    }
+
+    @Test
+    void aRequestIsOfItsAuthorWhateverTheBodySays() {
+        Answer created = server.ask(TestServer.N1, "POST", PATH, serving("r"));
+
+        assertThat(created.status()).as(created.text()).isEqualTo(201);
+        JsonObject spec = created.json().object("spec");
+        assertThat(spec.text("username")).isEqualTo("system:node:n1");
+        assertThat(spec.array("groups").strings()).containsExactly("system:nodes", "system:authenticated");
+        assertThat(server.get(PATH + "?fieldSelector=spec.signerName%3D" + SERVING.replace("/", "%2F"))
+                        .names())
+                .containsExactly("r");
+    }
+
+    @Test
+    void aNodeAsksForItselfOnly() {
+        String other = request("system:node:n2", "system:nodes", List.of("n2"));
+
+        assertThat(server.ask(TestServer.N1, "POST", PATH, body("r", other, SERVING, "server auth"))
+                        .message())
+                .isEqualTo("certificatesigningrequests.certificates.k8s.io \"r\" is forbidden: can only create a node CSR"
+                        + " with CN=system:node:n1");
+        assertThat(ask(TestServer.N1, "PATCH", PATH + "/r/approval", condition("Approved"))
+                        .status())
+                .isEqualTo(403);
+    }
+
+    @Test
+    void wrongRequestsAreRefusedWithEachReason() {
+        Answer refused = server.post(PATH, body("r", "nothing", "legacy", "flying"));
+
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.message())
+                .contains("spec.request: Invalid value")
+                .contains("expected a PEM block \"CERTIFICATE REQUEST\", found no PEM block")
+                .contains("spec.usages: Unsupported value: \"flying\"")
+                .contains("spec.signerName: Invalid value: \"legacy\": must be a fully qualified domain");
+        String masters = request("a", "system:masters", List.of());
+        assertThat(server.post(PATH, body("r", masters, "kubernetes.io/kube-apiserver-client", "client auth"))
+                        .message())
+                .contains("use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed");
+    }
+
+    @Test
+    void anApprovalChangesTheConditionsOnlyAndIsFinal() {
+        server.post(PATH, serving("r"));
+
+        Answer approved = ask(TestServer.ADMIN, "PATCH", PATH + "/r/approval", condition("Approved"));
+
+        assertThat(approved.status()).as(approved.text()).isEqualTo(200);
+        assertThat(approved.json().object("status").has("certificate")).isFalse();
+        assertThat(approved.json().object("spec").text("signerName")).isEqualTo(SERVING);
+        JsonObject written = approved.json().object("status").array("conditions").objects().findFirst().orElseThrow();
+        assertThat(written.text("lastTransitionTime")).isEqualTo("2026-11-21T07:00:00Z");
+        assertThat(ask(TestServer.ADMIN, "PATCH", PATH + "/r/approval", condition("Denied")).message())
+                .contains("updates may not remove a condition of type \"Approved\"");
+        assertThat(ask(TestServer.ADMIN, "PATCH", PATH + "/r", "{\"spec\":{\"signerName\":\"a.b/c\"}}").message())
+                .contains("spec: Invalid value").contains("field is immutable");
+    }
+
+    @Test
+    void onlySignersWriteTheStatusAndTheApprovalStaysOutOfIt() {
+        server.post(PATH, serving("r"));
+        User approver = User.authenticated("alice", List.of());
+
+        assertThat(ask(approver, "PATCH", PATH + "/r/status", condition("Approved")).status()).isEqualTo(403);
+        Answer status = ask(TestServer.ADMIN, "PATCH", PATH + "/r/status", "{\"status\":{\"conditions\":[{\"type\":"
+                + "\"Approved\",\"status\":\"True\"}],\"certificate\":\"YQ==\"}}");
+        assertThat(status.message()).contains("status.certificate: Invalid value");
+        server.post("/apis/rbac.authorization.k8s.io/v1/clusterroles", "{\"metadata\":{\"name\":\"half\"},\"rules\":[{"
+                + "\"apiGroups\":[\"certificates.k8s.io\"],\"resources\":[\"certificatesigningrequests/approval\"],"
+                + "\"verbs\":[\"patch\"]}]}");
+        server.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", "{\"metadata\":{\"name\":\"half\"},"
+                + "\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"half\"},"
+                + "\"subjects\":[{\"kind\":\"User\",\"name\":\"alice\"}]}");
+        server.settle();
+        assertThat(ask(approver, "PATCH", PATH + "/r/approval", condition("Approved")).message())
+                .contains("user not permitted to approve requests with signerName \"kubernetes.io/kubelet-serving\"");
+    }
+
+    @Test
+    void approvedRequestsOfNodesAreSignedAndOthersFail() {
+        server.server.signCertificates((request, usages, life) -> CERTIFICATE);
+        server.post(PATH, serving("good"));
+        server.post(PATH, body("bad", request("system:node:n1", "others", List.of("n1")), SERVING, "server auth"));
+        server.post(PATH, body("foreign", request("a", "b", List.of()), "example.com/s", "client auth"));
+
+        for (String name : List.of("good", "bad", "foreign")) {
+            ask(TestServer.ADMIN, "PATCH", PATH + "/" + name + "/approval", condition("Approved"));
+        }
+        server.settle();
+
+        assertThat(status("good").text("certificate")).isNotEmpty();
+        assertThat(status("bad").array("conditions").objects().map(condition -> condition.text("reason")))
+                .containsExactly("R", "SignerValidationFailure");
+        assertThat(status("foreign").has("certificate")).isFalse();
+    }
+
+    @Test
+    void aNodesOwnClientCertificateIsApprovedIfItHasTheRight() {
+        server.server.signCertificates((request, usages, life) -> CERTIFICATE);
+        String own = body("own", request("system:node:n1", "system:nodes", List.of()), CLIENT, "digital signature",
+                "client auth");
+        server.ask(TestServer.N1, "POST", PATH, own);
+        server.settle();
+        assertThat(status("own").isEmpty()).isTrue();
+
+        server.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", "{\"metadata\":{\"name\":\"rotation\"},"
+                + "\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":"
+                + "\"system:certificates.k8s.io:certificatesigningrequests:selfnodeclient\"},"
+                + "\"subjects\":[{\"kind\":\"Group\",\"name\":\"system:nodes\"}]}");
+        server.settle();
+        server.ask(TestServer.N1, "POST", PATH, own.replace("\"own\"", "\"next\""));
+        server.settle();
+
+        assertThat(status("next").array("conditions").objects().map(condition -> condition.text("message")))
+                .containsExactly("Auto approving self kubelet client certificate after SubjectAccessReview.");
+        assertThat(status("next").text("certificate")).isNotEmpty();
+    }
+
+    @Test
+    void oldRequestsAreRemoved() {
+        server.server.signCertificates((request, usages, life) -> CERTIFICATE);
+        server.post(PATH, serving("pending"));
+        server.post(PATH, serving("denied"));
+        ask(TestServer.ADMIN, "PATCH", PATH + "/denied/approval", condition("Denied"));
+
+        server.time.advance(Duration.ofHours(3));
+        assertThat(server.get(PATH).names()).containsExactly("pending");
+        server.time.advance(Duration.ofHours(24));
+        assertThat(server.get(PATH).names()).isEmpty();
+    }
+
+    private JsonObject status(String name) {
+        return server.get(PATH + "/" + name).json().object("status");
+    }
+}
