@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +25,9 @@ import org.slf4j.LoggerFactory;
 final class Exchange {
     /** The largest answer in bytes, as in CRI: a list of 110 pods with their labels has below 1 MiB. */
     static final int MAX_BODY = 16 << 20;
+
+    /** From one attempt to the next while the queue of new connections is full: ms. Below the shortest deadline, 1 s. */
+    private static final long AGAIN_MILLIS = 50;
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
     /**
@@ -42,25 +46,29 @@ final class Exchange {
     }
 
     /**
-     * Sends a request without a body and reads the whole answer. While the daemon accepts no connections, this waits until
-     * {@link #end}.
+     * Sends a request without a body and reads the whole answer. While the daemon's queue of new connections is full, this tries
+     * again until {@link #end}: a connection that waits in the queue would wait as long.
      */
     HttpReply request(String method, String path) throws IOException {
-        try (SocketChannel connection = connect()) {
-            HttpReader reader = send(connection, method, path);
-            InputStream body = reader.body();
-            return new HttpReply(reader.status(), reader.headers(), HttpReader.readAll(body, MAX_BODY));
-        } catch (IOException e) {
-            if (QUEUE_FULL.stream().anyMatch(String.valueOf(e.getMessage())::contains)) {
-                awaitEnd();
+        while (true) {
+            try (SocketChannel connection = connect()) {
+                HttpReader reader = send(connection, method, path);
+                InputStream body = reader.body();
+                return new HttpReply(reader.status(), reader.headers(), HttpReader.readAll(body, MAX_BODY));
+            } catch (IOException e) {
+                if (QUEUE_FULL.stream().noneMatch(String.valueOf(e.getMessage())::contains)) {
+                    throw e;
+                }
             }
-            throw e;
+            pause();
         }
     }
 
-    private void awaitEnd() throws ClosedChannelException {
+    private void pause() throws ClosedChannelException {
         try {
-            ended.await();
+            if (!ended.await(AGAIN_MILLIS, TimeUnit.MILLISECONDS)) {
+                return;
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
