@@ -17,7 +17,7 @@ import io.nodekeeper.cli.output.CheckedWriter;
 import io.nodekeeper.cli.up.UpCommand;
 import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.client.config.ServerAccess;
-import io.nodekeeper.cri.GrpcRuntime;
+import io.nodekeeper.cri.endpoint.DetectedRuntime;
 import io.nodekeeper.time.Shutdown;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -42,7 +42,7 @@ public final class Main {
         // made.
         System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host,connection");
         Commands.Processes processes = new Commands.Processes(
-                Main::up, Main::apiServer, Main::controller, Main::agent, Main::hollowNodes, GrpcRuntime::new);
+                Main::up, Main::apiServer, Main::controller, Main::agent, Main::hollowNodes, DetectedRuntime::new);
         List<NodekeeperCommand> commands = Commands.all(processes, OUT, ERR);
         System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
     }

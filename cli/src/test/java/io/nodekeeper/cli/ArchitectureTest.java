@@ -107,7 +107,7 @@ class ArchitectureTest {
                 .whereLayer("client")
                 .mayOnlyAccessLayers("time", "api")
                 .whereLayer("cri")
-                .mayOnlyAccessLayers("time")
+                .mayOnlyAccessLayers("time", "api")
                 .whereLayer("apiserver")
                 .mayOnlyAccessLayers("time", "api", "store", "client")
                 .whereLayer("agent")

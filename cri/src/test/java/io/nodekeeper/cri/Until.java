@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /** Waits in real time, ten seconds at most. */
-final class Until {
+public final class Until {
     private Until() {}
 
-    static void holds(String what, BooleanSupplier condition) throws InterruptedException {
+    public static void holds(String what, BooleanSupplier condition) throws InterruptedException {
         for (int i = 0; i < 1000; i++) {
             if (condition.getAsBoolean()) {
                 return;
@@ -20,12 +20,12 @@ final class Until {
         throw new AssertionError("not within 10 s: " + what);
     }
 
-    static <T> T done(CompletableFuture<T> future) throws Exception {
+    public static <T> T done(CompletableFuture<T> future) throws Exception {
         return future.get(10, TimeUnit.SECONDS);
     }
 
     /** What it fails with. */
-    static Throwable failed(CompletableFuture<?> future) throws Exception {
+    public static Throwable failed(CompletableFuture<?> future) throws Exception {
         try {
             Object value = future.get(10, TimeUnit.SECONDS);
             throw new AssertionError("a failure was expected, got " + value);

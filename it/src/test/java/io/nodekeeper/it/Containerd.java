@@ -336,11 +336,14 @@ public final class Containerd implements AutoCloseable {
     /** Removes files in places that all runtimes share; answers the ids of sandboxes and containers. */
     private Set<String> removeTraces() throws IOException {
         Set<String> ids = new TreeSet<>();
-        for (Path task : Leftovers.children(data.resolve("state/io.containerd.runtime.v2.task/k8s.io"))) {
-            ids.add(task.getFileName().toString());
-            Path address = task.resolve("address");
-            if (Files.exists(address)) {
-                Files.deleteIfExists(Path.of(Files.readString(address).replaceFirst("^unix://", "")));
+        // Of CRI, and of Docker.
+        for (String namespace : List.of("k8s.io", "moby")) {
+            for (Path task : Leftovers.children(data.resolve("state/io.containerd.runtime.v2.task/" + namespace))) {
+                ids.add(task.getFileName().toString());
+                Path address = task.resolve("address");
+                if (Files.exists(address)) {
+                    Files.deleteIfExists(Path.of(Files.readString(address).replaceFirst("^unix://", "")));
+                }
             }
         }
         for (Path result : results()) {

@@ -374,6 +374,11 @@ public final class AgentConfigBuilder {
         if (gates.has(AgentFeature.POD_LIFECYCLE) && pods.cgroups().enforces()) {
             thresholds = Thresholds.withAllocatable(thresholds);
         }
+        RuntimeConfig runtime = runtime(faults);
+        if (gates.has(AgentFeature.POD_LIFECYCLE) && runtime.isDocker()) {
+            faults.add("feature gate PodLifecycle needs a runtime with CRI; pods of Docker Engine at "
+                    + runtimeEndpoint.orElse("") + " are only watched");
+        }
         return new AgentConfig(
                 nodeName,
                 rootDir,
@@ -395,7 +400,7 @@ public final class AgentConfigBuilder {
                 thresholds,
                 evictionPressureTransitionPeriod,
                 problemRules,
-                runtime(faults),
+                runtime,
                 pods,
                 serving(faults),
                 nodeApi(faults),
@@ -415,8 +420,13 @@ public final class AgentConfigBuilder {
             faults.add("network-probe-interval must be 0, or " + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL)
                     + " or more, got " + GoDuration.format(networkProbeInterval));
         }
-        return new RuntimeConfig(
+        RuntimeConfig runtime = new RuntimeConfig(
                 runtimeEndpoint, runtimeRequestTimeout, (int) nodeStatusMaxImages, networkProbeInterval);
+        if (runtime.isDocker() && runtime.probesNetwork()) {
+            faults.add("network-probe-interval must be 0 with Docker Engine at " + runtimeEndpoint.orElse("")
+                    + ", which creates no sandboxes for the agent, got " + GoDuration.format(networkProbeInterval));
+        }
+        return runtime;
     }
 
     private ServingConfig serving(List<String> faults) {

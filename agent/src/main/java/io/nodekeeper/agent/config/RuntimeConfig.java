@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.cri.endpoint.DetectedRuntime;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -26,6 +27,14 @@ public record RuntimeConfig(
         return endpoint.isEmpty()
                 ? usual
                 : endpoint.filter(text -> !text.equals(NONE)).map(text -> Path.of(text.substring(SCHEME.length())));
+    }
+
+    /** Whether the endpoint is one of Docker Engine, by its name. */
+    public boolean isDocker() {
+        return endpoint.filter(RuntimeConfig::isEndpoint)
+                .flatMap(text -> socket(Optional.empty()))
+                .filter(DetectedRuntime::isDocker)
+                .isPresent();
     }
 
     /** Whether the pod network is probed. */

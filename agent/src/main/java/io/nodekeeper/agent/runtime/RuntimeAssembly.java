@@ -15,15 +15,17 @@ import io.nodekeeper.agent.stats.RuntimeSource;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.cri.ContainerRuntime;
-import io.nodekeeper.cri.GrpcRuntime;
+import io.nodekeeper.cri.endpoint.DetectedRuntime;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Workers;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Creates all parts that watch one container runtime, from the gRPC connection to the debug page. Owns the connection and
+ * Creates all parts that watch one container runtime, from the connection to the debug page. Owns the connection and
  * its threads.
  */
 public final class RuntimeAssembly {
@@ -33,7 +35,9 @@ public final class RuntimeAssembly {
      */
     private static final int WORKERS = 3;
 
-    private final GrpcRuntime connection;
+    private static final Logger log = LoggerFactory.getLogger(RuntimeAssembly.class);
+
+    private final DetectedRuntime connection;
     private final Workers workers;
     private final RuntimeWatch watch;
     private final RuntimePage page;
@@ -50,7 +54,11 @@ public final class RuntimeAssembly {
             AgentMetrics metrics,
             LoopMonitor loops,
             RandomGenerator random) {
-        connection = new GrpcRuntime(socket, loop);
+        connection = new DetectedRuntime(socket, loop);
+        log.info(
+                "The container runtime at {} is used over {}",
+                socket,
+                DetectedRuntime.isDocker(socket) ? "the API of Docker Engine" : "CRI");
         workers = new Workers("processes", WORKERS, loop);
         calls = new CallTracker(connection, loop.clock(), metrics);
         PlegConfig algorithm = config.gates().has(AgentFeature.PARALLEL_PLEG)
