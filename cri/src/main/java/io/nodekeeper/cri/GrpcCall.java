@@ -25,11 +25,11 @@ import io.nodekeeper.cri.v1.PodSandboxFilter;
 import io.nodekeeper.cri.v1.PodSandboxStatusRequest;
 import io.nodekeeper.cri.v1.PortForwardRequest;
 import io.nodekeeper.cri.v1.PortForwardResponse;
-import io.nodekeeper.cri.v1.PullImageRequest;
 import io.nodekeeper.cri.v1.PullImageResponse;
 import io.nodekeeper.cri.v1.RemoveContainerRequest;
 import io.nodekeeper.cri.v1.RemoveImageRequest;
 import io.nodekeeper.cri.v1.RemovePodSandboxRequest;
+import io.nodekeeper.cri.v1.ReopenContainerLogRequest;
 import io.nodekeeper.cri.v1.RunPodSandboxRequest;
 import io.nodekeeper.cri.v1.RunPodSandboxResponse;
 import io.nodekeeper.cri.v1.RuntimeConfig;
@@ -121,13 +121,10 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                                 .setImage(ImageSpec.newBuilder().setImage(image))
                                 .build(),
                         RuntimeResponses::image);
-            case RuntimeCall.PullImage(String image, SandboxConfig pod) ->
+            case RuntimeCall.PullImage pull ->
                 new GrpcCall<>(
                         ImageServiceGrpc.getPullImageMethod(),
-                        PullImageRequest.newBuilder()
-                                .setImage(ImageSpec.newBuilder().setImage(image))
-                                .setSandboxConfig(RuntimeRequests.sandbox(pod))
-                                .build(),
+                        RuntimeRequests.pull(pull),
                         PullImageResponse::getImageRef);
             case RuntimeCall.RemoveImage(String image) ->
                 new GrpcCall<>(
@@ -183,6 +180,13 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                         StopContainerRequest.newBuilder()
                                 .setContainerId(id)
                                 .setTimeout(grace.toSeconds())
+                                .build(),
+                        answer -> RuntimeCall.Done.DONE);
+            case RuntimeCall.ReopenLog(String id) ->
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getReopenContainerLogMethod(),
+                        ReopenContainerLogRequest.newBuilder()
+                                .setContainerId(id)
                                 .build(),
                         answer -> RuntimeCall.Done.DONE);
             case RuntimeCall.RemoveContainer(String id) ->

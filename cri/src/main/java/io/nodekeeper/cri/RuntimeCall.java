@@ -1,6 +1,7 @@
 package io.nodekeeper.cri;
 
 import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.RegistryCredentials;
 import io.nodekeeper.cri.config.SandboxConfig;
 import java.time.Duration;
 import java.util.List;
@@ -156,11 +157,13 @@ public sealed interface RuntimeCall<T> {
     }
 
     /**
-     * Pulls an image without credentials; returns its reference.
+     * Pulls an image; returns its reference.
      *
      * @param sandbox of the pod that needs the image
+     * @param credentials for the image's registry; empty for none
      */
-    record PullImage(String image, SandboxConfig sandbox) implements RuntimeCall<String> {
+    record PullImage(String image, SandboxConfig sandbox, Optional<RegistryCredentials> credentials)
+            implements RuntimeCall<String> {
         /** A large image on a slow network takes minutes; the runtime continues where a cancelled pull stopped. */
         public static final Duration LONGEST = Duration.ofMinutes(15);
 
@@ -320,6 +323,19 @@ public sealed interface RuntimeCall<T> {
         @Override
         public String method() {
             return "UpdateContainerResources";
+        }
+
+        @Override
+        public Optional<String> containerId() {
+            return Optional.of(id);
+        }
+    }
+
+    /** Tells the runtime to open the log file of a running container again, because the file was renamed. */
+    record ReopenLog(String id) implements RuntimeCall<Done> {
+        @Override
+        public String method() {
+            return "ReopenContainerLog";
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.nodekeeper.cri;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.v1.AuthConfig;
 import io.nodekeeper.cri.v1.CDIDevice;
 import io.nodekeeper.cri.v1.Capability;
 import io.nodekeeper.cri.v1.ContainerMetadata;
@@ -25,6 +26,7 @@ import io.nodekeeper.cri.v1.PodSandboxConfig;
 import io.nodekeeper.cri.v1.PodSandboxMetadata;
 import io.nodekeeper.cri.v1.PortMapping;
 import io.nodekeeper.cri.v1.Protocol;
+import io.nodekeeper.cri.v1.PullImageRequest;
 import io.nodekeeper.cri.v1.SecurityProfile;
 import java.util.List;
 import java.util.TreeMap;
@@ -87,6 +89,20 @@ final class RuntimeRequests {
                     .setHostIp(port.hostIp()));
         }
         return sandbox.build();
+    }
+
+    static PullImageRequest pull(RuntimeCall.PullImage pull) {
+        PullImageRequest.Builder request = PullImageRequest.newBuilder()
+                .setImage(ImageSpec.newBuilder().setImage(pull.image()))
+                .setSandboxConfig(sandbox(pull.sandbox()));
+        pull.credentials()
+                .ifPresent(credentials -> request.setAuth(AuthConfig.newBuilder()
+                        .setUsername(credentials.username())
+                        .setPassword(credentials.password())
+                        .setIdentityToken(credentials.identityToken())
+                        .setRegistryToken(credentials.registryToken())
+                        .setServerAddress(credentials.serverAddress())));
+        return request.build();
     }
 
     static io.nodekeeper.cri.v1.ContainerConfig container(ContainerConfig config) {
@@ -177,13 +193,15 @@ final class RuntimeRequests {
     }
 
     private static NamespaceOption namespaces(SandboxOptions.Namespaces shared) {
-        return NamespaceOption.newBuilder()
+        NamespaceOption.Builder namespaces = NamespaceOption.newBuilder()
                 .setNetwork(shared.hostNetwork() ? NamespaceMode.NODE : NamespaceMode.POD)
                 .setIpc(shared.hostIpc() ? NamespaceMode.NODE : NamespaceMode.POD)
                 .setPid(
                         shared.hostPid()
                                 ? NamespaceMode.NODE
-                                : shared.sharedPid() ? NamespaceMode.POD : NamespaceMode.CONTAINER)
-                .build();
+                                : shared.sharedPid() ? NamespaceMode.POD : NamespaceMode.CONTAINER);
+        shared.targetContainer()
+                .ifPresent(id -> namespaces.setPid(NamespaceMode.TARGET).setTargetId(id));
+        return namespaces.build();
     }
 }

@@ -279,7 +279,8 @@ public final class FakeRuntime implements ContainerRuntime {
                 images.stream()
                         .filter(image -> image.id().equals(name) || image.tags().contains(name))
                         .findFirst();
-            case RuntimeCall.PullImage(String name, SandboxConfig pod) -> {
+            case RuntimeCall.PullImage pull -> {
+                String name = pull.image();
                 images = List.of(new Image("sha256:" + name, List.of(), List.of(name), 1));
                 yield "sha256:" + name;
             }
@@ -295,6 +296,10 @@ public final class FakeRuntime implements ContainerRuntime {
             case RuntimeCall.StartContainer(String id) -> become(call, id, ContainerState.RUNNING);
             case RuntimeCall.StopContainer(String id, Duration grace) -> become(call, id, ContainerState.EXITED);
             case RuntimeCall.PinContainer(String id, String cpus) -> {
+                found(call, containers, id);
+                yield RuntimeCall.Done.DONE;
+            }
+            case RuntimeCall.ReopenLog(String id) -> {
                 found(call, containers, id);
                 yield RuntimeCall.Done.DONE;
             }

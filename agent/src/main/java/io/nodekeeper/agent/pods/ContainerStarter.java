@@ -159,7 +159,7 @@ final class ContainerStarter {
         events.normal(pod, "Pulling", "Pulling image \"" + name + "\"");
         long start = ports.loop().clock().nanoTime();
         CompletableFuture<String> call =
-                ports.runtime().call(new RuntimeCall.PullImage(name, sandbox), RuntimeCall.PullImage.LONGEST);
+                ports.runtime().call(new RuntimeCall.PullImage(name, sandbox, Optional.empty()), RuntimeCall.PullImage.LONGEST);
         pulling = Optional.of(call);
         return failing(Reasons.ERR_IMAGE_PULL, call.thenCompose(this::stored))
                 .thenApply(image -> {

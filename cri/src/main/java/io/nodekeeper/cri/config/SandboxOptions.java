@@ -73,9 +73,20 @@ public record SandboxOptions(
      * @param hostPid whether its containers see the host's processes
      * @param hostIpc whether it uses the host's IPC
      * @param sharedPid whether its containers see each other's processes
+     * @param targetContainer of one container: the container whose processes it sees instead, by the runtime's id
      */
-    public record Namespaces(boolean hostNetwork, boolean hostPid, boolean hostIpc, boolean sharedPid) {
+    public record Namespaces(
+            boolean hostNetwork,
+            boolean hostPid,
+            boolean hostIpc,
+            boolean sharedPid,
+            Optional<String> targetContainer) {
         /** Nothing is shared with the host; each container has its own processes, as in Kubernetes. */
-        public static final Namespaces OWN = new Namespaces(false, false, false, false);
+        public static final Namespaces OWN = new Namespaces(false, false, false, false, Optional.empty());
+
+        /** The same for a container that sees the processes of {@code container}. */
+        public Namespaces targeting(String container) {
+            return new Namespaces(hostNetwork, hostPid, hostIpc, sharedPid, Optional.of(container));
+        }
     }
 }

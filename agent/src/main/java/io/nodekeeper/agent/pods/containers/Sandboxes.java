@@ -52,7 +52,8 @@ public final class Sandboxes {
                 pod.hostNetwork(),
                 pod.spec().bool("hostPID"),
                 pod.spec().bool("hostIPC"),
-                pod.spec().bool("shareProcessNamespace"));
+                pod.spec().bool("shareProcessNamespace"),
+                Optional.empty());
     }
 
     private static List<SandboxOptions.Port> ports(Pod pod) {
