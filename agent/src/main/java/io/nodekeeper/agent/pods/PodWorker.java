@@ -280,7 +280,8 @@ final class PodWorker {
         before.thenCompose(ready -> commands.run(pod, command, ips)).thenAccept(outcome -> {
             memory = memory.after(command, outcome, clock.wallTime());
             if (touchesRuntime(command)) {
-                freshAfter = clock.nanoTime();
+                // What begins now is newer.
+                freshAfter = clock.nanoTime() - 1;
             }
             if (outcome instanceof Outcome.Done) {
                 run(list, index + 1, ips);

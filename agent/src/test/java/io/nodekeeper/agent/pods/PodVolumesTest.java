@@ -58,6 +58,7 @@ class PodVolumesTest {
         KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
         ports = new PodPorts(
                 new FakeRuntime(loop),
+                new StartTurns(loop, 4),
                 Duration.ofMinutes(2),
                 client,
                 (about, type, reason, message) -> events.add(type + " " + reason + " " + message),

@@ -101,6 +101,7 @@ abstract class SimulatedNode {
         Pleg pleg = new Pleg(runtime, loop, PlegConfig.PARALLEL, PlegMetrics.NONE);
         PodPorts ports = new PodPorts(
                 runtime,
+                new StartTurns(loop, 4),
                 CALL,
                 client,
                 (about, type, reason, message) -> events.add(about.name() + " " + type + " " + reason + " " + message),
