@@ -132,7 +132,7 @@ public final class PodAssembly {
         PodParent parent = PodParent.of(pods.cgroups(), LinuxHost.cgroupVersion());
         PodPorts ports = new PodPorts(
                 runtime,
-                new StartTurns(loop, Integer.getInteger("turns", 4)),
+                new StartTurns(loop, StartTurns.most(Runtime.getRuntime().availableProcessors())),
                 config.runtime().requestTimeout(),
                 client,
                 events,

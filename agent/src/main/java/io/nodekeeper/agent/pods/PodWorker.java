@@ -280,8 +280,7 @@ final class PodWorker {
         before.thenCompose(ready -> commands.run(pod, command, ips)).thenAccept(outcome -> {
             memory = memory.after(command, outcome, clock.wallTime());
             if (touchesRuntime(command)) {
-                // What begins now is newer.
-                freshAfter = clock.nanoTime() - 1;
+                freshAfter = clock.nanoTime();
             }
             if (outcome instanceof Outcome.Done) {
                 run(list, index + 1, ips);

@@ -20,12 +20,20 @@ final class StartTurns {
     /** How long a call counts. Ten times what a call takes when the runtime does nothing else (measured: 0.1 s). */
     static final Duration PATIENCE = Duration.ofSeconds(1);
 
+    /** The fewest at once: calls also wait for the disk and for locks of the network. */
+    private static final int LEAST = 4;
+
     private final Loop loop;
     private final int most;
     /** As many as there are pods: each waits for one call. */
     private final Map<Kind, Deque<Turn<?>>> waiting = new EnumMap<>(Kind.class);
 
     private int running;
+
+    /** How many calls at once keep so many processors busy. */
+    static int most(int processors) {
+        return Math.max(LEAST, 2 * processors);
+    }
 
     /** What is started. The first kind goes first. */
     enum Kind {
