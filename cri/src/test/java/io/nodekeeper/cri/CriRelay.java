@@ -19,9 +19,13 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -35,9 +39,24 @@ public final class CriRelay implements AutoCloseable {
     private final Map<String, Fault> faults = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> seen = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> cancelled = new ConcurrentHashMap<>();
+    private final Queue<Call> calls = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger recorded = new AtomicInteger();
+    private volatile boolean recording;
     private final Loop loop = new ThreadLoop("relay");
     private final Connections runtime;
     private final UnixServer server;
+
+    /** The most calls that are recorded; those of some hundred pods. */
+    private static final int MOST_CALLS = 50_000;
+
+    /**
+     * A call that the runtime answered.
+     *
+     * @param answer the last message of the answer; empty if there was none
+     * @param began when the relay received it, monotonic ns
+     * @param ended when the runtime's answer was complete, monotonic ns
+     */
+    public record Call(String method, byte[] request, byte[] answer, Status.Code code, long began, long ended) {}
 
     /** What happens to a call instead of passing. */
     public sealed interface Fault {
@@ -74,6 +93,18 @@ public final class CriRelay implements AutoCloseable {
     /** Removes a fault; calls that already hang continue to hang. */
     public void heal(String place) {
         faults.remove(place);
+    }
+
+    /** From now on all calls are recorded, up to a bound. */
+    public void record() {
+        calls.clear();
+        recorded.set(0);
+        recording = true;
+    }
+
+    /** The recorded calls, in the order of their answers. */
+    public List<Call> calls() {
+        return List.copyOf(calls);
     }
 
     /** The number of calls of {@code method}. */
@@ -202,7 +233,9 @@ public final class CriRelay implements AutoCloseable {
             onward = call;
             call.start(
                     new ClientCall.Listener<byte[]>() {
+                        private final long began = System.nanoTime();
                         private boolean begun;
+                        private byte[] last = new byte[0];
 
                         @Override
                         public void onMessage(byte[] answer) {
@@ -210,12 +243,17 @@ public final class CriRelay implements AutoCloseable {
                                 client.sendHeaders(new Metadata());
                                 begun = true;
                             }
+                            last = answer;
                             client.sendMessage(truncate ? java.util.Arrays.copyOf(answer, answer.length / 2) : answer);
                             call.request(1);
                         }
 
                         @Override
                         public void onClose(Status status, Metadata trailers) {
+                            if (recording && recorded.getAndIncrement() < MOST_CALLS) {
+                                calls.add(
+                                        new Call(name, request, last, status.getCode(), began, System.nanoTime()));
+                            }
                             if (!client.isCancelled()) {
                                 client.close(status, trailers);
                             }

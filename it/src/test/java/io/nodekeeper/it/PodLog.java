@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Selection;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -34,6 +35,22 @@ final class PodLog implements AutoCloseable {
     /** The time from the pod's first appearance, bound, to Ready. */
     Duration toReady(String name) {
         return Duration.ofNanos(time(ready, name) - time(bound, name));
+    }
+
+    /** The time from the first binding to the last Ready of these pods. */
+    Duration span(List<String> names) {
+        long first = names.stream().mapToLong(this::boundAt).min().orElseThrow();
+        return Duration.ofNanos(names.stream().mapToLong(this::readyAt).max().orElseThrow() - first);
+    }
+
+    /** When the pod was first seen bound; monotonic ns. */
+    long boundAt(String name) {
+        return time(bound, name);
+    }
+
+    /** When the pod was first seen Ready; monotonic ns. */
+    long readyAt(String name) {
+        return time(ready, name);
     }
 
     private static long time(Map<String, Long> times, String name) {

@@ -104,6 +104,13 @@ final class ParallelInspector implements Inspector {
         dispatch();
     }
 
+    /** A list of this pod alone, which began at {@code began}, did not show it; it is no longer in the records. */
+    void absentAlone(String uid, long began) {
+        gone(uid);
+        cache.absent(uid, began);
+        dispatch();
+    }
+
     /** The pod is no longer in the records. */
     void gone(String uid) {
         waiting.remove(uid);

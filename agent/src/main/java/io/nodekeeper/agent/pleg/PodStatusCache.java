@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 public final class PodStatusCache {
     private final Map<String, Slot> slots = new HashMap<>();
     private final Map<String, List<Waiter>> waiters = new HashMap<>();
+    /** The pods that a list of them alone did not show since the last list of all: as many as ended within a second or two. */
+    private final Map<String, Long> absent = new HashMap<>();
+
     private @Nullable Long listedAt;
 
     /**
@@ -71,7 +74,8 @@ public final class PodStatusCache {
 
     /** A list shows a pod for the first time: the earlier knowledge that it does not exist no longer applies. */
     void appeared(String uid) {
-        slots.putIfAbsent(uid, new Slot(get(uid), listedAt));
+        slots.putIfAbsent(uid, new Slot(get(uid), fresh(uid)));
+        absent.remove(uid);
     }
 
     void set(String uid, Entry entry, long observedAt) {
@@ -92,9 +96,17 @@ public final class PodStatusCache {
         slots.remove(uid);
     }
 
+    /** A list of this pod alone, which began at {@code observedAt}, did not show it. */
+    void absent(String uid, long observedAt) {
+        slots.remove(uid);
+        absent.put(uid, observedAt);
+        wake(uid, observedAt);
+    }
+
     /** A list that began at {@code time} was processed: pods that are not in the cache did not exist as of then. */
     void listed(long time) {
         listedAt = time;
+        absent.values().removeIf(earlier -> earlier - time <= 0);
         if (!waiters.isEmpty()) {
             List.copyOf(waiters.keySet()).stream()
                     .filter(uid -> !slots.containsKey(uid))
@@ -104,7 +116,11 @@ public final class PodStatusCache {
 
     private @Nullable Long fresh(String uid) {
         Slot slot = slots.get(uid);
-        return slot == null ? listedAt : slot.freshAt;
+        if (slot != null) {
+            return slot.freshAt;
+        }
+        Long alone = absent.get(uid);
+        return alone != null ? alone : listedAt;
     }
 
     private void refresh(String uid, Slot slot, long time) {

@@ -112,7 +112,7 @@ final class SinglePodLists {
             inspector.listedAlone(records.put(pod), began);
         } else {
             records.gone(uid);
-            inspector.gone(uid);
+            inspector.absentAlone(uid, began);
         }
     }
 }

@@ -110,8 +110,7 @@ final class ContainerStarter {
     private CompletableFuture<String> create(Pod pod, String id, ContainerConfig config, SandboxConfig sandbox) {
         return failing(
                         Reasons.CREATE_CONTAINER_ERROR,
-                        ports.runtime()
-                                .call(new RuntimeCall.CreateContainer(id, config, sandbox), ports.callDeadline()))
+                        inTurn(new RuntimeCall.CreateContainer(id, config, sandbox)))
                 .thenApply(container -> {
                     events.normal(pod, "Created", "Created container: " + config.name());
                     return container;
@@ -121,8 +120,14 @@ final class ContainerStarter {
     private CompletableFuture<Void> run(Pod pod, ContainerSpec container, String id) {
         return failing(
                         Reasons.RUN_CONTAINER_ERROR,
-                        ports.runtime().call(new RuntimeCall.StartContainer(id), ports.callDeadline()))
+                        inTurn(new RuntimeCall.StartContainer(id)))
                 .thenAccept(done -> events.normal(pod, "Started", "Started container " + container.name()));
+    }
+
+    private <T> CompletableFuture<T> inTurn(RuntimeCall<T> call) {
+        return ports.starts()
+                .take(StartTurns.Kind.CONTAINER, () -> ports.runtime().call(call, ports.callDeadline()))
+                .answer();
     }
 
     private CompletableFuture<Image> image(Pod pod, ContainerSpec container, SandboxConfig sandbox) {

@@ -139,6 +139,7 @@ public final class PodAssembly {
         storage = new StorageAssembly(config, client, nodes, objects, events, loop, random);
         PodPorts ports = new PodPorts(
                 runtime,
+                new StartTurns(loop, StartTurns.most(Runtime.getRuntime().availableProcessors())),
                 config.runtime().requestTimeout(),
                 client,
                 events,

@@ -12,9 +12,11 @@ import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.config.SandboxConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +27,8 @@ final class PodCommands {
     private static final String FAILED = "Failed";
     /** The kubelet's reason for a pod without its cgroup. */
     private static final String FAILED_CGROUP = "FailedCreatePodContainer";
+    /** Of a sandbox that was not begun, because its pod must end: there is nothing to report, and nothing to undo. */
+    private static final String ABANDONED = "Abandoned";
 
     private final PodPorts ports;
     private final PodEvents events;
@@ -32,6 +36,7 @@ final class PodCommands {
     private final ContainerStopper stopper;
     private final ContainerStarter starter;
     private final PodVolumes volumes;
+    private Optional<StartTurns.Turn<?>> sandbox = Optional.empty();
     private int cgroupTries;
 
     PodCommands(PodPorts ports, PodVolumes volumes) {
@@ -48,6 +53,7 @@ final class PodCommands {
         hooks.abandonPostStart();
         starter.abandonPull();
         volumes.abandon();
+        sandbox.ifPresent(turn -> turn.abandon(new CommandFailure(ABANDONED, "the pod must end")));
     }
 
     /** The address at which the node reaches the pod; empty if it has none yet. */
@@ -63,11 +69,8 @@ final class PodCommands {
             case PodCommand.CreateSandbox(int attempt) ->
                 makeCgroup(pod)
                         .thenCompose(made -> resolvConf())
-                        .thenCompose(text -> ports.runtime()
-                                .call(
-                                        new RuntimeCall.RunSandbox(Sandboxes.config(
-                                                pod, attempt, ports.node().get(), text)),
-                                        ports.callDeadline()));
+                        .thenCompose(text -> runSandbox(
+                                Sandboxes.config(pod, attempt, ports.node().get(), text)));
             case PodCommand.StopSandbox(String id) -> absent(new RuntimeCall.StopSandbox(id));
             case PodCommand.RemoveSandbox(String id) -> absent(new RuntimeCall.RemoveSandbox(id));
             case PodCommand.StartContainer start ->
@@ -86,9 +89,21 @@ final class PodCommands {
                 .exceptionally(error -> failed(pod, command, Failures.cause(error)));
     }
 
+    private CompletableFuture<?> runSandbox(SandboxConfig config) {
+        StartTurns.Turn<?> turn = ports.starts()
+                .take(
+                        StartTurns.Kind.SANDBOX,
+                        () -> ports.runtime().call(new RuntimeCall.RunSandbox(config), ports.callDeadline()));
+        sandbox = Optional.of(turn);
+        return turn.answer();
+    }
+
     private Outcome failed(Pod pod, PodCommand command, Throwable cause) {
         String message = Failures.text(cause);
         String reason = cause instanceof CommandFailure failure ? failure.reason() : FAILED;
+        if (reason.equals(ABANDONED)) {
+            return new Outcome.Done();
+        }
         switch (command) {
             case PodCommand.Prepare prepare ->
                 events.warning(

@@ -23,6 +23,7 @@ import java.util.function.Supplier;
  * The collaborators of a pod's commands, shared by all pods of a node.
  *
  * @param runtime whose answers come on {@code loop}
+ * @param starts gives calls that start something their turn
  * @param callDeadline of each call to the runtime, without the grace period of containers and the time of pulls
  * @param client whose answers come on {@code loop}
  * @param objects what pods refer to
@@ -37,6 +38,7 @@ import java.util.function.Supplier;
  */
 record PodPorts(
         ContainerRuntime runtime,
+        StartTurns starts,
         Duration callDeadline,
         KubeClient client,
         EventRecorder events,

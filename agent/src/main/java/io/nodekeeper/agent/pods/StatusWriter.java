@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.status.PodReport;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
@@ -10,6 +11,7 @@ import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -26,12 +28,18 @@ final class StatusWriter {
     /** How often a static pod's copy is looked for while there is none. */
     private static final Duration NO_OBJECT = Duration.ofSeconds(1);
 
+    /** Before a status that somebody has changed is written again: two who disagree write once a second, not without end. */
+    private static final Duration CONTESTED = Duration.ofSeconds(1);
+
     private final KubeClient client;
     private final Loop loop;
     private final Function<Pod, Optional<Pod>> objects;
     private Optional<JsonObject> written = Optional.empty();
     /** The UID of the object that has {@link #written}. */
     private String writtenTo = "";
+
+    /** The version of that object after the write; empty if the server's versions are no numbers. */
+    private OptionalLong writtenAt = OptionalLong.empty();
 
     private Optional<JsonObject> pending = Optional.empty();
     private CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
@@ -53,13 +61,18 @@ final class StatusWriter {
 
     /** Writes {@code status} unless the API has it. */
     void report(Pod pod, JsonObject status) {
-        if (stopped || has(pod, status)) {
+        boolean overwritten = objects.apply(pod).filter(this::isOverwritten).isPresent();
+        if (stopped || has(pod, status) && !overwritten) {
             return;
         }
         pending = Optional.of(status);
         if (idle.isDone()) {
             idle = new CompletableFuture<>();
-            write(pod);
+            if (overwritten) {
+                loop.schedule(CONTESTED, () -> write(pod));
+            } else {
+                write(pod);
+            }
         }
     }
 
@@ -89,6 +102,29 @@ final class StatusWriter {
                         .isPresent());
     }
 
+    /**
+     * Whether somebody has changed what was written since, such as the controller, which marks the pods of a node that is silent as not
+     * Ready. An older version is what the watch has not caught up with.
+     */
+    private boolean isOverwritten(Pod object) {
+        OptionalLong version = version(object.json());
+        if (written.isEmpty() || version.isEmpty() || writtenAt.isEmpty()) {
+            return false;
+        }
+        return version.getAsLong() > writtenAt.getAsLong()
+                && !(written.get().text("phase").equals(object.phase())
+                        && PodReport.ownConditions(written.get()).equals(PodReport.ownConditions(object.status())));
+    }
+
+    private static OptionalLong version(JsonObject object) {
+        String text = object.object("metadata").text("resourceVersion");
+        try {
+            return OptionalLong.of(Long.parseLong(text));
+        } catch (NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
     private void write(Pod pod) {
         if (stopped || pending.isEmpty()) {
             end();
@@ -111,6 +147,7 @@ final class StatusWriter {
                     if (error == null) {
                         written = Optional.of(status);
                         writtenTo = uid;
+                        writtenAt = version(answer);
                         pending = pending.filter(newer -> newer != status);
                         failures = 0;
                         write(pod);

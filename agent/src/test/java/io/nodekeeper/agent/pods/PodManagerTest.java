@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.RuntimeCall;
@@ -65,6 +66,23 @@ class PodManagerTest extends SimulatedNode {
 
         assertThat(calls()).isEmpty();
         assertThat(phase("web")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldReportAgainWhatTheControllerHasOverwritten() {
+        add("web");
+        start(110);
+        advance(5);
+        assertThat(ready("web")).isEqualTo("True");
+        transport.clear();
+
+        overwrite("web", status -> Json.parseObject("""
+                {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}"""));
+        assertThat(ready("web")).isEqualTo("False");
+        advance(5);
+
+        assertThat(ready("web")).isEqualTo("True");
+        assertThat(transport.log()).containsExactly("PATCH /api/v1/namespaces/shop/pods/web/status");
     }
 
     @Test

@@ -62,6 +62,7 @@ class PodVolumesTest {
         ObjectCache objectCache = new ObjectCache(client);
         ports = new PodPorts(
                 new FakeRuntime(loop),
+                new StartTurns(loop, 4),
                 Duration.ofMinutes(2),
                 client,
                 (about, type, reason, message) -> events.add(type + " " + reason + " " + message),

@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -56,6 +57,9 @@ abstract class SimulatedNode {
     final List<String> events = new ArrayList<>();
     private Optional<Agent> agent = Optional.empty();
     private int copies;
+    /** The newest version of an object. */
+    private int versions = 1;
+
     StaticPodConfig manifests = StaticPodConfig.DEFAULT;
     Optional<Node> node = Optional.empty();
     Optional<PodCgroups> cgroups = Optional.empty();
@@ -106,6 +110,7 @@ abstract class SimulatedNode {
         ObjectCache objects = new ObjectCache(client);
         PodPorts ports = new PodPorts(
                 runtime,
+                new StartTurns(loop, 4),
                 CALL,
                 client,
                 (about, type, reason, message) -> events.add(about.name() + " " + type + " " + reason + " " + message),
@@ -199,6 +204,15 @@ abstract class SimulatedNode {
         tell("MODIFIED", kept);
     }
 
+    /** Somebody else changes the status of a pod. */
+    void overwrite(String name, UnaryOperator<JsonObject> status) {
+        JsonObject changed = stored(name)
+                .with("status", status.apply(stored(name).object("status")))
+                .update("metadata", metadata -> metadata.with("resourceVersion", Integer.toString(++versions)));
+        pods.put(name, changed);
+        tell("MODIFIED", changed);
+    }
+
     void tell(String type, JsonObject pod) {
         transport.watches().stream()
                 .filter(watch -> !watch.cancelled())
@@ -240,7 +254,8 @@ abstract class SimulatedNode {
             tell("DELETED", pod);
             return Optional.of(FakeTransport.reply(200, pod));
         }
-        JsonObject changed = pod.with("status", Json.parseObject(call.body()).object("status"));
+        JsonObject changed = pod.with("status", Json.parseObject(call.body()).object("status"))
+                .update("metadata", metadata -> metadata.with("resourceVersion", Integer.toString(++versions)));
         pods.put(name, changed);
         tell("MODIFIED", changed);
         return Optional.of(FakeTransport.reply(200, changed));

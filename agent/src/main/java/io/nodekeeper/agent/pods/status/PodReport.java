@@ -104,6 +104,17 @@ public final class PodReport {
         return new PodReport(wanted, observed, before, inputs).status();
     }
 
+    /** The conditions in {@code status} that the node owns: their status by type. */
+    public static Map<String, String> ownConditions(JsonObject status) {
+        return status.array("conditions")
+                .objects()
+                .filter(condition -> OWN.contains(condition.text("type")))
+                .collect(Collectors.toMap(
+                        condition -> condition.text("type"),
+                        condition -> condition.text("status"),
+                        (first, second) -> second));
+    }
+
     private JsonObject status() {
         String phase = phase();
         JsonObject.Builder status = JsonObject.builder().put("phase", phase).put("conditions", conditions(phase));

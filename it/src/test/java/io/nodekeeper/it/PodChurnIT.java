@@ -1,0 +1,294 @@
+package io.nodekeeper.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.v1.ContainerState;
+import io.nodekeeper.cri.v1.ListContainersRequest;
+import io.nodekeeper.cri.v1.ListPodSandboxRequest;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * An agent that is killed again and again while pods come and go on a real containerd. Each container writes a line when it
+ * starts, so a container that was started twice is found. {@code -Dchurn.kills=N} kills it N times, and
+ * {@code -Dchurn.seed=N} repeats a run.
+ */
+@Tag("long")
+class PodChurnIT {
+    private static final int KILLS = Integer.getInteger("churn.kills", 4);
+    private static final long SEED = Long.getLong("churn.seed", System.nanoTime());
+    private static final String NODE = "runner";
+    private static final Duration CONVERGED = Duration.ofSeconds(120);
+    private static final Duration CALL = Duration.ofSeconds(30);
+    /** The longest time for which the agent runs before it is killed: from its first steps to its usual work. */
+    private static final int LONGEST_LIFE_MS = 6_000;
+    /** The most pods that live at once, without the one that is always there. */
+    private static final int MOST = 12;
+    /** Between two probes while an agent works: the period, once more at random after a start, and a busy machine. */
+    private static final Duration PROBED = Duration.ofSeconds(8);
+
+    private final Random random = new Random(SEED);
+    /** The pods that shall run, and those that shall end by themselves. */
+    private final Set<String> wanted = new TreeSet<>();
+    /** All that ever were created. */
+    private final List<String> created = new ArrayList<>();
+
+    private final Set<String> deleted = new HashSet<>();
+    /** When no agent worked, in ns: from the kill until the next one had run a probe. */
+    private final List<long[]> silences = new ArrayList<>();
+
+    @TempDir
+    Path directory;
+
+    private Kubectl kubectl;
+    private PodLog pods;
+    private RealNode node;
+    private Path stories;
+    private Path probes;
+
+    @Test
+    void anAgentThatIsKilledDuringChurnStartsNothingTwiceAndLosesNothing() throws Exception {
+        System.out.println("seed " + SEED + ": " + KILLS + " kills");
+        Path data = directory.resolve("data");
+        stories = Files.createDirectory(directory.resolve("stories"));
+        probes = stories.resolve("probes");
+        try (Running server = Running.startSmall(
+                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"))) {
+            server.awaitReady();
+            Path kubeconfig = data.resolve("admin.kubeconfig");
+            kubectl = new Kubectl(directory, kubeconfig);
+            try (ConditionLog conditions = new ConditionLog(kubeconfig);
+                    PodLog log = new PodLog(kubeconfig);
+                    RealNode real =
+                            new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0)) {
+                pods = log;
+                node = real;
+                String[] flags = {"--config", config().toString()};
+                node.startAgent(flags);
+                node.awaitReady(conditions);
+                kubectl.okWith(steady(), "apply", "-f");
+                Eventually.within(CONVERGED, () -> pods.isReady("steady") && probeTimes().size() > 1);
+                String steady = pods.container("steady").text("containerID");
+
+                for (int i = 0; i < KILLS; i++) {
+                    churn();
+                    Thread.sleep(random.nextInt(LONGEST_LIFE_MS));
+                    long killed = uptime();
+                    node.agent().kill();
+                    nothingRunsTwice();
+                    node.startAgent(flags);
+                    silences.add(new long[] {killed, Long.MAX_VALUE});
+                }
+                converged(server);
+
+                assertThat(pods.container("steady").text("containerID")).isEqualTo(steady);
+                assertThat(pods.container("steady").number("restartCount")).contains(0L);
+                assertThat(starts("steady")).isEqualTo(1);
+                wanted.forEach(name -> assertThat(starts(name)).as(name).isEqualTo(1));
+                created.forEach(name -> assertThat(starts(name)).as(name).isLessThanOrEqualTo(1));
+                everyProbeCame();
+            }
+        }
+    }
+
+    /** Some pods come and some go. */
+    private void churn() throws Exception {
+        StringBuilder yaml = new StringBuilder();
+        for (int i = random.nextInt(4); i >= 0 && wanted.size() < MOST; i--) {
+            String name = "churn-" + created.size() + (random.nextInt(4) == 0 ? "-job" : "");
+            created.add(name);
+            wanted.add(name);
+            yaml.append(pod(name)).append("---\n");
+        }
+        if (!yaml.isEmpty()) {
+            kubectl.okWith(yaml.toString(), "apply", "-f");
+        }
+        List<String> end = new ArrayList<>();
+        for (String name : List.copyOf(wanted)) {
+            if (random.nextInt(4) == 0) {
+                end.add(name);
+            }
+        }
+        if (!end.isEmpty()) {
+            wanted.removeAll(end);
+            deleted.addAll(end);
+            List<String> command = new ArrayList<>(List.of("delete", "pod", "--wait=false"));
+            if (random.nextInt(3) == 0) {
+                // The API forgets them at once; their containers are left for the agent to find.
+                command.addAll(List.of("--force", "--grace-period=0"));
+            }
+            command.addAll(end);
+            kubectl.ok(command.toArray(String[]::new));
+        }
+    }
+
+    /** Within a while everything is as wanted, in the API, in the runtime and on the disk. */
+    private void converged(Running server) throws Exception {
+        try {
+            Eventually.within(
+                    CONVERGED,
+                    () -> wanted.stream().allMatch(this::isDone)
+                            && deleted.stream().allMatch(name -> pods.pod(name).isEmpty())
+                            && sandboxes().equals(sandboxesWanted()));
+        } catch (AssertionError e) {
+            throw new AssertionError(
+                    "seed " + SEED + ": wanted " + wanted + ", in the runtime " + sandboxes() + ", pods "
+                            + kubectl.ok("get", "pods") + "\nagent: " + node.agent().log() + "\nserver: "
+                            + server.log(),
+                    e);
+        }
+        nothingRunsTwice();
+        Eventually.within(
+                CONVERGED,
+                () -> Leftovers.children(node.directory().resolve("agent/pods")).size() == wanted.size() + 1);
+    }
+
+    private boolean isDone(String name) {
+        return name.endsWith("-job")
+                ? pods.pod(name)
+                        .map(pod -> pod.object("status").text("phase"))
+                        .filter("Succeeded"::equals)
+                        .isPresent()
+                : pods.isReady(name);
+    }
+
+    /** The sandboxes of pods that have ended by themselves stay, but do not run. */
+    private Set<String> sandboxesWanted() {
+        Set<String> names = new TreeSet<>(wanted);
+        names.add("steady");
+        return names;
+    }
+
+    private Set<String> sandboxes() {
+        Set<String> names = new TreeSet<>();
+        node.pods()
+                .stub(CALL)
+                .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
+                .getItemsList()
+                .forEach(sandbox -> names.add(sandbox.getMetadata().getName()));
+        return names;
+    }
+
+    /** No two containers of one pod and name run or wait for their start. */
+    private void nothingRunsTwice() {
+        Map<String, String> alive = new TreeMap<>();
+        node.pods()
+                .stub(CALL)
+                .listContainers(ListContainersRequest.getDefaultInstance())
+                .getContainersList()
+                .stream()
+                .filter(container -> container.getState() == ContainerState.CONTAINER_RUNNING)
+                .forEach(container -> assertThat(alive.put(
+                                container.getLabelsOrThrow("io.kubernetes.pod.uid") + "/"
+                                        + container.getMetadata().getName(),
+                                container.getId()))
+                        .as("seed " + SEED + ": another container beside " + container)
+                        .isNull());
+    }
+
+    private int starts(String name) {
+        try {
+            Path story = stories.resolve(name);
+            return Files.exists(story) ? Files.readAllLines(story).size() : 0;
+        } catch (java.io.IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    /** While an agent works, the steady pod is probed; a kill delays probes until the next agent works. */
+    private void everyProbeCame() throws Exception {
+        List<Long> times = probeTimes();
+        List<Long> gaps = new ArrayList<>();
+        for (int i = 1; i < times.size(); i++) {
+            long from = times.get(i - 1);
+            long to = times.get(i);
+            boolean killed = silences.stream().anyMatch(silence -> silence[0] >= from && silence[0] <= to);
+            if (!killed) {
+                assertThat(Duration.ofMillis(to - from))
+                        .as("seed " + SEED + ": no probe from " + from + " to " + to)
+                        .isLessThan(PROBED);
+            }
+            gaps.add(to - from);
+        }
+        gaps.sort(null);
+        System.out.println(KILLS + " kills, " + created.size() + " pods created, " + deleted.size() + " deleted, "
+                + times.size() + " probes: longest pauses " + gaps.subList(Math.max(0, gaps.size() - 5), gaps.size())
+                + " ms");
+    }
+
+    /** When the steady pod was probed: ms since the machine's start. */
+    private List<Long> probeTimes() throws Exception {
+        if (!Files.exists(probes)) {
+            return List.of();
+        }
+        try (Stream<String> lines = Files.lines(probes)) {
+            return lines.map(PodChurnIT::millis).toList();
+        }
+    }
+
+    private static long uptime() throws Exception {
+        return millis(Files.readString(Path.of("/proc/uptime")));
+    }
+
+    private static long millis(String uptime) {
+        return Math.round(Double.parseDouble(uptime.split(" ")[0]) * 1_000);
+    }
+
+    private Path config() throws Exception {
+        return Files.writeString(directory.resolve("kubelet.yaml"), """
+                apiVersion: kubelet.config.k8s.io/v1beta1
+                kind: KubeletConfiguration
+                podLogsDir: %s
+                port: %d
+                featureGates:
+                  PodLifecycle: true
+                """.formatted(directory.resolve("logs"), AgentPage.freePort()));
+    }
+
+    private String steady() {
+        return spec("steady", "Always", "echo start >> /stories/steady; trap 'exit 0' TERM; while true; do sleep 0.5; done")
+                + "    livenessProbe: {exec: {command: [/bin/sh, -c, 'read up rest < /proc/uptime; echo $up $rest >> /stories/probes']}, periodSeconds: 1, timeoutSeconds: 10, failureThreshold: 10}\n";
+    }
+
+    private String pod(String name) {
+        boolean job = name.endsWith("-job");
+        return spec(
+                name,
+                job ? "Never" : "Always",
+                "echo start >> /stories/" + name + "; "
+                        + (job ? "exit 0" : "trap 'exit 0' TERM; while true; do sleep 0.5; done"));
+    }
+
+    private String spec(String name, String restart, String script) {
+        return """
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: %s}
+                spec:
+                  nodeName: %s
+                  restartPolicy: %s
+                  automountServiceAccountToken: false
+                  terminationGracePeriodSeconds: 2
+                  volumes: [{name: stories, hostPath: {path: %s}}]
+                  containers:
+                  - name: main
+                    image: %s
+                    command: [/bin/sh, -c, "%s"]
+                    volumeMounts: [{name: stories, mountPath: /stories}]
+                """.formatted(name, NODE, restart, stories, BusyboxImages.BUSYBOX, script);
+    }
+}
