@@ -142,7 +142,8 @@ public final class ServerMetrics {
                 .register(registry);
         GaugeWithCallback.builder()
                 .name("nodekeeper_store_commit_window_seconds")
-                .help("How long lease renewals wait to be committed together at the current load; 0 if they do not wait.")
+                .help(
+                        "How long lease renewals wait to be committed together at the current load; 0 if they do not wait.")
                 .callback(callback -> callback.call(store.commits().window().toNanos() / 1e9))
                 .register(registry);
         audit.ifPresent(log -> {

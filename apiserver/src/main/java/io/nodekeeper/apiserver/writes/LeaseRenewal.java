@@ -13,7 +13,8 @@ import java.util.Optional;
 final class LeaseRenewal {
     /** The same as {@link LeaseForm#HEAD}, in the other order. */
     private static final byte[] OTHER_HEAD =
-            "{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{".getBytes(StandardCharsets.US_ASCII);
+            "{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{"
+                    .getBytes(StandardCharsets.US_ASCII);
 
     private LeaseRenewal() {}
 

@@ -1,13 +1,13 @@
 package io.nodekeeper.apiserver.writes;
 
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.admission.NodeRestriction;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
-import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import java.util.List;
@@ -41,7 +41,8 @@ final class LeaseRenewals {
         if (!resource.type().equals(ResourceType.LEASES)
                 || !target.subresource().isEmpty()
                 || !(request.contentType().isEmpty() || request.contentType().equals(ApiResponse.JSON))
-                || OPTIONS.stream().anyMatch(option -> !request.parameter(option).isEmpty())) {
+                || OPTIONS.stream()
+                        .anyMatch(option -> !request.parameter(option).isEmpty())) {
             return Optional.empty();
         }
         String key = resource.key(target.namespace(), target.name());
