@@ -83,7 +83,9 @@ public class ApiServerBenchmark {
         micros = micros + 1 == 1_000_000 ? 0 : micros + 1;
         String time =
                 "2026-01-01T00:00:00." + Integer.toString(1_000_000 + micros).substring(1) + "Z";
-        String metadata = ",\"uid\":\"" + uids[i] + "\",\"resourceVersion\":\"" + versions[i] + "\"";
+        // As a kubelet, which sends back the object that it got.
+        String metadata = ",\"uid\":\"" + uids[i] + "\",\"resourceVersion\":\"" + versions[i]
+                + "\",\"creationTimestamp\":\"2026-01-01T00:00:00Z\"";
         ApiResponse.Full answer =
                 (ApiResponse.Full) server.handle(request("PUT", LEASES + "/node-" + i, body(i, metadata, time)))
                         .join();

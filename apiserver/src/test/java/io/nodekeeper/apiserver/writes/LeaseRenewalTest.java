@@ -122,7 +122,7 @@ class LeaseRenewalTest {
 
     @Test
     void bothPathsGiveTheSameAnswerToUpdatesOfAllKinds() {
-        compare(20, 1_000);
+        compare(10, 1_000);
     }
 
     /** Takes 60 to 100 s on one core. */
