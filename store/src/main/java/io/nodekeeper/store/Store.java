@@ -57,6 +57,20 @@ public interface Store {
      */
     CompletableFuture<Entry> put(String key, byte[] value, long expected);
 
+    /**
+     * As {@link #put}, for a write whose client does not need the answer at once, such as a renewal every 10 s. Under load it waits
+     * some milliseconds, so that writes that arrive in that time are committed together; see {@link #commits}. This default does not
+     * wait.
+     */
+    default CompletableFuture<Entry> putBatched(String key, byte[] value, long expected) {
+        return put(key, value, expected);
+    }
+
+    /** How writes were grouped. */
+    default Commits commits() {
+        return Commits.UNKNOWN;
+    }
+
     /** Deletes an object if it is at revision {@code expected}. Returns the deletion's revision. Fails as {@link #put} does. */
     CompletableFuture<Long> delete(String key, long expected);
 
@@ -99,10 +113,16 @@ public interface Store {
      */
     CompletableFuture<Void> close();
 
-    /** Receives changes one at a time, ordered by revision. Must not block. */
+    /** Receives changes one at a time, ordered by revision, on one thread at a time. Must not block. */
     interface Watcher {
         /** Called for each change. */
         void onEvent(Event event);
+
+        /**
+         * Called after one or more calls of {@link #onEvent}, when no more changes are at hand. A watcher may pass its changes on
+         * together then.
+         */
+        default void onSettled() {}
 
         /** Called if the requested history was compacted. The watch ends. */
         void onCompacted(StoreException.Compacted why);

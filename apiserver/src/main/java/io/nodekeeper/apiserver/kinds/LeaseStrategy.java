@@ -30,6 +30,12 @@ public final class LeaseStrategy implements Strategy {
         return true;
     }
 
+    /** A lease is renewed every few seconds, by clients whose next renewal does not wait for the answer. */
+    @Override
+    public boolean isRenewed() {
+        return true;
+    }
+
     @Override
     public boolean createsOnUpdate() {
         return true;

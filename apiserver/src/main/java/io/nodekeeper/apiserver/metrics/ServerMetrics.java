@@ -130,6 +130,22 @@ public final class ServerMetrics {
                 .help("1 while the store is full and writes that need space are refused.")
                 .callback(callback -> callback.call(store.usage().exceeded() ? 1 : 0))
                 .register(registry);
+        CounterWithCallback.builder()
+                .name("nodekeeper_store_commits_total")
+                .help("Number of groups of changes that the store committed.")
+                .callback(callback -> callback.call((double) store.commits().groups()))
+                .register(registry);
+        CounterWithCallback.builder()
+                .name("nodekeeper_store_committed_changes_total")
+                .help("Number of changes in these groups.")
+                .callback(callback -> callback.call((double) store.commits().changes()))
+                .register(registry);
+        GaugeWithCallback.builder()
+                .name("nodekeeper_store_commit_window_seconds")
+                .help(
+                        "How long lease renewals wait to be committed together at the current load; 0 if they do not wait.")
+                .callback(callback -> callback.call(store.commits().window().toNanos() / 1e9))
+                .register(registry);
         audit.ifPresent(log -> {
             CounterWithCallback.builder()
                     .name("apiserver_audit_event_total")

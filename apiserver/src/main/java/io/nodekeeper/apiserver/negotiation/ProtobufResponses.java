@@ -115,6 +115,11 @@ public final class ProtobufResponses {
             }
 
             @Override
+            public void write(List<byte[]> parts) {
+                sink.write(parts.stream().map(ProtobufResponses.this::frame).toList());
+            }
+
+            @Override
             public void end() {
                 sink.end();
             }

@@ -108,6 +108,11 @@ final class NettySink implements StreamSink, Outbox.Target {
     }
 
     @Override
+    public void write(List<byte[]> parts) {
+        outbox.add(this, parts);
+    }
+
+    @Override
     public void end() {
         outbox.add(this, END, 0);
     }

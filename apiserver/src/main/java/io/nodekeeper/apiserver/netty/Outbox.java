@@ -50,6 +50,21 @@ final class Outbox implements Runnable {
         executor.execute(this);
     }
 
+    /** Passes these bytes to {@code target}, in order, in one task of the event loop. They count as unread. */
+    void add(Target target, List<byte[]> items) {
+        synchronized (this) {
+            for (byte[] item : items) {
+                waiting.add(target);
+                waiting.add(target.count(item.length) ? item : CUT);
+            }
+            if (scheduled) {
+                return;
+            }
+            scheduled = true;
+        }
+        executor.execute(this);
+    }
+
     /** Counts {@code news} bytes as read. */
     void taken(Target target, long news) {
         synchronized (this) {

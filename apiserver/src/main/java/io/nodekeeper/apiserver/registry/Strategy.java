@@ -64,6 +64,11 @@ public interface Strategy {
         return false;
     }
 
+    /** Whether objects are updated all the time, by clients for which some milliseconds of delay under load do not matter. */
+    default boolean isRenewed() {
+        return false;
+    }
+
     /** Whether an update of an absent object creates it. */
     default boolean createsOnUpdate() {
         return false;

@@ -23,6 +23,11 @@ public interface StreamSink {
     /** Writes later data, as {@link #writeFirst}; a reader that leaves too much of it unread is disconnected. */
     void write(byte[] bytes);
 
+    /** Writes several parts, in order, as {@link #write(byte[])} does. They reach the reader together if it reads fast enough. */
+    default void write(List<byte[]> parts) {
+        parts.forEach(this::write);
+    }
+
     /** Ends the answer normally. */
     void end();
 

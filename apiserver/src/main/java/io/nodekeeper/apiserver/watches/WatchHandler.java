@@ -20,6 +20,7 @@ import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -166,6 +167,8 @@ public final class WatchHandler {
         private long ends;
         /** The objects at the start of the watch, which the reader requested, of any size. */
         private long asked;
+        /** The lines of changes that were committed together; at most as many as a group of the store has. */
+        private List<byte[]> pending = new ArrayList<>();
 
         private Stream(Resource resource, RequestTarget target, ListOptions options, Media media, StreamSink sink) {
             this.resource = resource;
@@ -271,7 +274,16 @@ public final class WatchHandler {
             if (event.revision() <= asked) {
                 sink.writeFirst(line);
             } else {
-                sink.write(line);
+                pending.add(line);
+            }
+        }
+
+        @Override
+        public void onSettled() {
+            List<byte[]> lines = pending;
+            if (!lines.isEmpty()) {
+                pending = new ArrayList<>();
+                sink.write(lines);
             }
         }
 

@@ -185,7 +185,10 @@ public final class OptimisticRetry {
 
     /** Stores what replaces {@code entry}. */
     public CompletableFuture<Result> replace(WriteRequest write, Entry entry, JsonObject object) {
-        return store.put(entry.key(), bytes(write, object), entry.modRevision())
+        byte[] bytes = bytes(write, object);
+        return (write.resource().strategy().isRenewed()
+                        ? store.putBatched(entry.key(), bytes, entry.modRevision())
+                        : store.put(entry.key(), bytes, entry.modRevision()))
                 .thenApply(stored -> Result.stored(200, write.resource().codec(), stored));
     }
 
@@ -206,7 +209,8 @@ public final class OptimisticRetry {
         return bytes;
     }
 
-    private static RuntimeException refused(Throwable error) {
+    /** The answer for a failure of the store. */
+    static RuntimeException refused(Throwable error) {
         Throwable cause = Failures.cause(error);
         if (cause instanceof StoreException.NoSpace) {
             return new ApiException(500, "InternalError", String.valueOf(cause.getMessage()));

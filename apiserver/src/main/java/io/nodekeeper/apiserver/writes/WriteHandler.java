@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.writes;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
@@ -23,6 +24,7 @@ import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -49,6 +51,7 @@ public final class WriteHandler {
     private final ObjectDeleter deleter;
     private final CollectionDeleter collectionDeleter;
     private final NodeRestriction nodeRestriction = new NodeRestriction();
+    private final LeaseRenewals renewals;
     private final Escalation escalation;
     private final EventAdmission events;
     private final DefaultTolerations defaultTolerations;
@@ -73,6 +76,7 @@ public final class WriteHandler {
         this.defaultTolerations = defaultTolerations;
         this.serviceAccounts = serviceAccounts;
         classes = new ClassAdmission(store);
+        renewals = new LeaseRenewals(store, nodeRestriction);
         writer = new ObjectWriter(store, clock, random);
         deleter = new ObjectDeleter(store, clock);
         collectionDeleter = new CollectionDeleter(store, deleter, workers);
@@ -129,6 +133,17 @@ public final class WriteHandler {
     }
 
     public CompletableFuture<ApiResponse> update(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
+        return renewals.start(user, resource, target, request)
+                // The general path finds out what the other write means for this one.
+                .map(renewed ->
+                        renewed.exceptionallyCompose(error -> Failures.cause(error) instanceof StoreException.Conflict
+                                ? replace(user, resource, target, request)
+                                : CompletableFuture.failedFuture(OptimisticRetry.refused(error))))
+                .orElseGet(() -> replace(user, resource, target, request));
+    }
+
+    private CompletableFuture<ApiResponse> replace(
             User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);

@@ -1,6 +1,7 @@
 package io.nodekeeper.store.memory;
 
 import io.nodekeeper.store.Changes;
+import io.nodekeeper.store.Commits;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Journal;
@@ -37,7 +38,9 @@ import org.slf4j.LoggerFactory;
  * one group is being synced, the next one gathers: a slow disk makes the groups larger.
  *
  * <p>The journal may have a thread of its own. Then a disk that does not respond blocks writes only, and the next group is
- * being written while the acknowledgements of the last one are sent.
+ * being written while the acknowledgements of the last one are sent. With such a journal, batched writes
+ * ({@link Store#putBatched}) gather for up to 5 ms before a group starts, if their rate is high enough ({@link CommitWindow}). A
+ * write that is not batched starts a group at once, with all writes before it.
  */
 public final class IndexedStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(IndexedStore.class);
@@ -79,9 +82,24 @@ public final class IndexedStore implements Store {
     private volatile long writingSince;
     private volatile boolean healthy = true;
     private volatile boolean closing;
+
+    /** How long batched writes wait for each other. */
+    private final CommitWindow window;
+    /** Whether {@link #tick} takes the queue soon, so that a batched write need not wake the loop. Set by the loop only. */
+    private volatile boolean deferred;
+    /** Whether a write in the queue must not wait for {@link #tick}. */
+    private volatile boolean urgent;
+
+    private Optional<Loop.Timer> ticker = Optional.empty();
+    private long groups;
+    private long changes;
+    /** These numbers as of the last group, for other threads. */
+    private volatile Commits commits = Commits.UNKNOWN;
+
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-    private record Write(String key, Optional<byte[]> value, long expected, CompletableFuture<Event> done) {}
+    private record Write(
+            String key, Optional<byte[]> value, long expected, boolean batched, CompletableFuture<Event> done) {}
 
     /** An object after a write of the current group: with its value in memory, and in the form that the store keeps. */
     private record Pending(Optional<Entry> full, Optional<Entry> kept) {}
@@ -133,6 +151,7 @@ public final class IndexedStore implements Store {
         this.apart = apart;
         this.journal = journal;
         this.limits = limits;
+        window = new CommitWindow(loop.clock().nanoTime());
         cache = new WatchCache(loop, limits.history());
         Journal.Recovered kept = journal.load();
         for (Entry entry : kept.entries()) {
@@ -178,13 +197,24 @@ public final class IndexedStore implements Store {
 
     @Override
     public CompletableFuture<Entry> put(String key, byte[] value, long expected) {
-        return submit(key, Optional.of(value), expected)
+        return submit(key, Optional.of(value), expected, false)
                 .thenApply(event -> event.after().orElseThrow());
     }
 
     @Override
+    public CompletableFuture<Entry> putBatched(String key, byte[] value, long expected) {
+        return submit(key, Optional.of(value), expected, apart)
+                .thenApply(event -> event.after().orElseThrow());
+    }
+
+    @Override
+    public Commits commits() {
+        return commits;
+    }
+
+    @Override
     public CompletableFuture<Long> delete(String key, long expected) {
-        return submit(key, Optional.empty(), expected).thenApply(Event::revision);
+        return submit(key, Optional.empty(), expected, false).thenApply(Event::revision);
     }
 
     @Override
@@ -299,13 +329,19 @@ public final class IndexedStore implements Store {
         return closed;
     }
 
-    private CompletableFuture<Event> submit(String key, Optional<byte[]> value, long expected) {
+    private CompletableFuture<Event> submit(String key, Optional<byte[]> value, long expected, boolean batched) {
         CompletableFuture<Event> done = new CompletableFuture<>();
         if (closing) {
             done.completeExceptionally(new StoreException("the store is closed: " + key + " is not written", null));
             return done;
         }
-        queue.add(new Write(key, value, expected, done));
+        queue.add(new Write(key, value, expected, batched, done));
+        if (!batched) {
+            urgent = true;
+        } else if (deferred) {
+            // The tick resets the flag before it takes the queue, so it takes this write.
+            return done;
+        }
         if (draining.compareAndSet(false, true)) {
             loop.execute(this::drain);
         }
@@ -314,10 +350,34 @@ public final class IndexedStore implements Store {
 
     private void drain() {
         draining.set(false);
-        if (!writing) {
+        if (!writing && isDue()) {
             commit();
         }
         proceed();
+    }
+
+    /** Whether queued writes need not wait for more. */
+    private boolean isDue() {
+        return urgent || !deferred || closing;
+    }
+
+    /** The wait of batched writes is over. */
+    private void tick() {
+        ticker = Optional.empty();
+        deferred = false;
+        if (!writing && !queue.isEmpty()) {
+            commit();
+        }
+        proceed();
+    }
+
+    /** Lets the batched writes that arrive from now on wait, if their rate is high enough. */
+    private void defer(int batched) {
+        ticker.ifPresent(Loop.Timer::cancel);
+        window.committed(batched, loop.clock().nanoTime());
+        long wait = window.nanos();
+        ticker = wait == 0 ? Optional.empty() : Optional.of(loop.schedule(Duration.ofNanos(wait), this::tick));
+        deferred = wait > 0;
     }
 
     /** Starts the commit of queued writes. If there are none and the store is closing, closes the journal. */
@@ -326,7 +386,7 @@ public final class IndexedStore implements Store {
             return;
         }
         if (!queue.isEmpty()) {
-            if (draining.compareAndSet(false, true)) {
+            if (isDue() && draining.compareAndSet(false, true)) {
                 loop.execute(this::drain);
             }
         } else if (closing && !closed.isDone()) {
@@ -352,8 +412,11 @@ public final class IndexedStore implements Store {
         Map<String, Pending> pending = new HashMap<>();
         long next = cache.revision();
         long size = 0;
+        int batched = 0;
         Write write;
+        urgent = false;
         while (events.size() < GROUP && size < GROUP_BYTES && (write = queue.poll()) != null) {
+            batched += write.batched ? 1 : 0;
             String key = write.key;
             Pending earlier = pending.get(key);
             Optional<Entry> before = earlier == null ? cache.get(key) : earlier.full;
@@ -383,6 +446,13 @@ public final class IndexedStore implements Store {
             accepted.add(write);
         }
         recount();
+        if (apart) {
+            // What did not fit into the group is the next one.
+            if (!queue.isEmpty()) {
+                urgent = true;
+            }
+            defer(batched);
+        }
         full.forEach(refused -> refused.done.completeExceptionally(noSpace(refused.key)));
         if (events.isEmpty()) {
             losses.forEach(IndexedStore::fail);
@@ -436,7 +506,8 @@ public final class IndexedStore implements Store {
             healthy = true;
             cache.apply(group.plan);
             recount();
-            if (apart) {
+            commits = new Commits(++groups, changes += group.events.size(), Duration.ofNanos(window.nanos()));
+            if (apart && !queue.isEmpty() && isDue()) {
                 // Keeps the disk busy: starts the next group before the acknowledgements of this one.
                 commit();
             }

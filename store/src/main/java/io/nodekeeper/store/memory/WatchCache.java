@@ -171,6 +171,7 @@ public final class WatchCache {
                 history.since(after).stream()
                         .filter(event -> subscription.covers(event.key()))
                         .forEach(subscription::offer);
+                subscription.settle();
             }
             watchers.add(subscription);
         });
@@ -335,6 +336,7 @@ public final class WatchCache {
     /** Notifies the watchers of changes that were applied. */
     public void deliver(List<Event> events) {
         events.forEach(watchers::offer);
+        watchers.settle();
     }
 
     /** Raises the revision to {@code revision} after a check that no object changed since. */

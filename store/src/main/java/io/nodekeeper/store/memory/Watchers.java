@@ -22,6 +22,8 @@ final class Watchers {
         private final String target;
         private final Store.Watcher watcher;
         private final long after;
+        /** Whether it received changes since it was last settled. */
+        private boolean unsettled;
 
         Subscription(String target, long after, Store.Watcher watcher) {
             this.target = target;
@@ -39,10 +41,22 @@ final class Watchers {
 
         void offer(Event event) {
             if (event.revision() > after) {
+                unsettled = true;
                 try {
                     watcher.onEvent(event);
                 } catch (RuntimeException e) {
                     log.error("a watcher of {} failed on revision {}", target, event.revision(), e);
+                }
+            }
+        }
+
+        void settle() {
+            if (unsettled) {
+                unsettled = false;
+                try {
+                    watcher.onSettled();
+                } catch (RuntimeException e) {
+                    log.error("a watcher of {} failed", target, e);
                 }
             }
         }
@@ -54,6 +68,8 @@ final class Watchers {
     }
 
     private final Map<String, List<Subscription>> byTarget = new HashMap<>();
+    /** The watches that received changes since the last {@link #settle}, each once; at most all. */
+    private final List<Subscription> unsettled = new ArrayList<>();
 
     void add(Subscription subscription) {
         byTarget.computeIfAbsent(subscription.target, target -> new ArrayList<>())
@@ -89,12 +105,23 @@ final class Watchers {
         }
     }
 
+    /** Tells the watches that received changes that there are no more for now. */
+    void settle() {
+        unsettled.forEach(Subscription::settle);
+        unsettled.clear();
+    }
+
     private void offerTo(String target, Event event) {
         List<Subscription> peers = byTarget.get(target);
         if (peers != null) {
             // From the end, by index: a watcher may cancel itself during the call.
             for (int i = peers.size() - 1; i >= 0; i--) {
-                peers.get(i).offer(event);
+                Subscription peer = peers.get(i);
+                boolean first = !peer.unsettled;
+                peer.offer(event);
+                if (first && peer.unsettled) {
+                    unsettled.add(peer);
+                }
             }
         }
     }
