@@ -18,6 +18,8 @@ import io.nodekeeper.agent.pleg.PodRef;
 import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.cpus.CpuManager;
+import io.nodekeeper.agent.pods.cpus.CpuReconciler;
 import io.nodekeeper.agent.pods.eviction.Evictions;
 import io.nodekeeper.agent.pods.eviction.NodeReclaim;
 import io.nodekeeper.agent.pods.garbage.EndedContainers;
@@ -51,6 +53,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -93,6 +96,8 @@ public final class PodAssembly {
     private final Duration callDeadline;
     private final ImageGcConfig imageGc;
     private final Path rootDir;
+    private final Optional<CpuReconciler> cpus;
+    private final Duration cpuPeriod;
     private final Supplier<Optional<Fact<Path>>> imageMount;
     private Optional<ImageCollector> images = Optional.empty();
     private final List<Periodic> periods = new ArrayList<>();
@@ -105,6 +110,7 @@ public final class PodAssembly {
      * @param foreign the pods of the runtime that must not be touched
      * @param cgroups those of pods, which are made already; empty if pods have none
      * @param devices those of plugins; empty if nobody manages them
+     * @param cpus processors that pods have for themselves; empty if they share all of them
      * @param nodeEvent records an event about the node: whether it is fine, and its message
      */
     public PodAssembly(
@@ -122,6 +128,7 @@ public final class PodAssembly {
             RandomGenerator random,
             Optional<PodCgroups> cgroups,
             Optional<DeviceManager> devices,
+            Optional<CpuManager> cpus,
             BiConsumer<Boolean, String> nodeEvent) {
         this.loop = loop;
         this.random = random;
@@ -148,7 +155,7 @@ public final class PodAssembly {
                         name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain(), parent),
                 ProbePorts.of(prober, loop, random, metrics),
                 cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
-                new NodeResources(devices));
+                new NodeResources(devices, cpus));
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
             public boolean runtime() {
@@ -179,6 +186,9 @@ public final class PodAssembly {
                 foreign);
         this.runtime = runtime;
         this.pleg = pleg;
+        this.cpus = cpus.map(own -> new CpuReconciler(
+                own, runtime, config.runtime().requestTimeout()));
+        cpuPeriod = pods.cpus().reconcilePeriod();
         callDeadline = config.runtime().requestTimeout();
         imageGc = pods.imageGc();
         rootDir = config.rootDir();
@@ -315,6 +325,11 @@ public final class PodAssembly {
                 beat.beat();
                 return manager.tick();
             }));
+            cpus.ifPresent(reconciler -> periods.add(Periodic.start("processors", loop, cpuPeriod, 0, random, () -> {
+                Set<String> uids = manager.running().stream().map(Pod::uid).collect(Collectors.toSet());
+                reconciler.reconcile(pleg.inventory().containers(), uids);
+                return CompletableFuture.completedFuture(null);
+            })));
         });
     }
 
