@@ -24,6 +24,8 @@ import io.nodekeeper.agent.pages.AgentPages;
 import io.nodekeeper.agent.pleg.PodStatus;
 import io.nodekeeper.agent.pods.PodAssembly;
 import io.nodekeeper.agent.pods.cgroups.PodCgroups;
+import io.nodekeeper.agent.pods.cpus.CpuManager;
+import io.nodekeeper.agent.pods.cpus.CpuStateFile;
 import io.nodekeeper.agent.pods.eviction.Evictions;
 import io.nodekeeper.agent.pods.garbage.GarbageListener;
 import io.nodekeeper.agent.pods.model.Pod;
@@ -38,6 +40,7 @@ import io.nodekeeper.agent.shutdown.ShutdownManager;
 import io.nodekeeper.agent.shutdown.SystemdLogind;
 import io.nodekeeper.agent.stats.NodeStatistics;
 import io.nodekeeper.agent.status.NodeEvent;
+import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.HttpTransport;
@@ -132,6 +135,7 @@ public final class NodeAgent {
         Optional<PodCgroups> cgroups =
                 runsPods && faults.isEmpty() ? PodAssembly.cgroups(config, faults) : Optional.empty();
         devices = runsPods && faults.isEmpty() ? devices(config, faults) : Optional.empty();
+        Optional<CpuManager> cpus = runsPods && faults.isEmpty() ? cpus(config, faults) : Optional.empty();
         faults.addAll(Thresholds.unmeasurable(
                 config.thresholds(), socket.isPresent(), () -> LinuxHost.podMemoryFault(cgroupRoot)));
         OpenFilesCheck.limitFault().ifPresent(faults::add);
@@ -190,6 +194,7 @@ public final class NodeAgent {
                         random,
                         cgroups,
                         devices.map(DeviceDirectory::manager),
+                        cpus,
                         (fine, message) -> new NodeEvent(
                                         fine ? EventRecorder.NORMAL : EventRecorder.WARNING,
                                         fine ? "NodeAllocatableEnforced" : "FailedNodeAllocatableEnforcement",
@@ -293,6 +298,14 @@ public final class NodeAgent {
     /** The agent's own certificate as a client, if it is renewed. */
     public Optional<IssuedCertificate> clientCertificate() {
         return clientCertificate;
+    }
+
+    private Optional<CpuManager> cpus(AgentConfig config, List<String> faults) {
+        Quantity reserved = config.kubeReserved()
+                .getOrDefault("cpu", Quantity.ZERO)
+                .plus(config.systemReserved().getOrDefault("cpu", Quantity.ZERO));
+        return CpuStateFile.open(
+                config.rootDir(), Path.of("/"), config.pods().cpus(), reserved, workers::call, loop, faults);
     }
 
     private ShutdownManager shutdown() {

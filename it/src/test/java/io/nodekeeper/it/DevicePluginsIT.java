@@ -2,6 +2,7 @@ package io.nodekeeper.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.facts.CpuSet;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.StubDevicePlugin;
 import java.io.IOException;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Devices of a plugin that is a process of its own, in pods on a real containerd. */
+/** Devices of a plugin that is a process of its own, and processors, in pods on a real containerd. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("long")
@@ -60,6 +61,9 @@ class DevicePluginsIT {
                 kind: KubeletConfiguration
                 podLogsDir: %s
                 nodeStatusUpdateFrequency: 1s
+                cpuManagerPolicy: static
+                cpuManagerReconcilePeriod: 1s
+                reservedSystemCPUs: "0"
                 featureGates:
                   PodLifecycle: true
                 """.formatted(logs));
@@ -161,6 +165,39 @@ class DevicePluginsIT {
                 SOON,
                 () -> Files.readString(sockets.resolve("kubelet_internal_checkpoint"))
                         .contains("\"PodDeviceEntries\":[]"));
+    }
+
+    @Test
+    @Order(7)
+    void aGuaranteedPodHasAProcessorForItself() throws Exception {
+        kubectl.okWith(processors("shares", "{}"), "apply", "-f");
+        Eventually.within(SOON, () -> log("shares").contains("Cpus_allowed_list"));
+
+        kubectl.okWith(processors("alone", "{limits: {cpu: 1, memory: 64Mi}}"), "apply", "-f");
+
+        Eventually.within(SOON, () -> log("alone").contains("Cpus_allowed_list"));
+        CpuSet own = cpus("alone");
+        assertThat(own.size()).isEqualTo(1);
+        assertThat(own).isNotEqualTo(CpuSet.parse("0"));
+        Eventually.within(SOON, () -> !cpus("shares").overlaps(own));
+        assertThat(cpus("shares").containsAll(CpuSet.parse("0"))).isTrue();
+
+        kubectl.ok("delete", "pod", "alone", "--timeout=60s");
+        Eventually.within(SOON, () -> cpus("shares").containsAll(own));
+        kubectl.ok("delete", "pods", "--all", "--timeout=60s");
+    }
+
+    /** Those that the container saw last. */
+    private CpuSet cpus(String pod) throws IOException {
+        String last = log(pod).lines().reduce("", (before, line) -> line);
+        return CpuSet.parse(last.substring(last.lastIndexOf(':') + 1));
+    }
+
+    private static String processors(String name, String resources) {
+        return pod(name)
+                .replace("{limits: {example.com/gpu: 1}}", resources)
+                .replaceFirst("(?s)device=.*kind\"\n", "")
+                .replace("while true; do sleep 0.2; done", "while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.5; done");
     }
 
     private void startPlugin() throws IOException {

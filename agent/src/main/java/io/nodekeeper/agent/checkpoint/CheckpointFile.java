@@ -69,6 +69,11 @@ public final class CheckpointFile {
         }
     }
 
+    /** Replaces {@code file} by {@code content}. Blocks. */
+    public static void write(Path file, JsonObject content) throws IOException {
+        replace(file, Json.writeBytes(content));
+    }
+
     /** Writes the content; the result completes on the loop once what is now in memory is on disk. */
     public CompletableFuture<Void> save() {
         if (waiting.isPresent()) {
@@ -87,7 +92,7 @@ public final class CheckpointFile {
         busy = true;
         byte[] bytes = Json.writeBytes(content.get());
         disk.call(file.toString(), WRITE, () -> {
-                    replace(bytes);
+                    replace(file, bytes);
                     return "";
                 })
                 .whenComplete((done, error) -> loop.execute(() -> {
@@ -103,7 +108,7 @@ public final class CheckpointFile {
                 }));
     }
 
-    private void replace(byte[] bytes) throws IOException {
+    private static void replace(Path file, byte[] bytes) throws IOException {
         Path made = file.resolveSibling("." + file.getFileName() + ".tmp");
         Files.deleteIfExists(made);
         try (FileChannel channel = FileChannel.open(

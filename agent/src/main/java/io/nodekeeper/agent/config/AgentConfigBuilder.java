@@ -395,8 +395,8 @@ public final class AgentConfigBuilder {
                 registerWithTaints,
                 enableControllerAttachDetach,
                 localStorageCapacityIsolation,
-                quantities("kubeReserved", kubeReserved, faults),
-                quantities("systemReserved", systemReserved, faults),
+                kubeReserved(faults),
+                systemReserved(faults),
                 thresholds,
                 evictionPressureTransitionPeriod,
                 problemRules,
@@ -407,6 +407,23 @@ public final class AgentConfigBuilder {
                 shutdown,
                 rotatesCertificates,
                 gates);
+    }
+
+    /** As in Kubernetes, a list of reserved processors replaces all reserved amounts of processor time. */
+    private Map<String, Quantity> kubeReserved(List<String> faults) {
+        Map<String, Quantity> reserved = quantities("kubeReserved", kubeReserved, faults);
+        if (!pods.cpus().reserved().isEmpty()) {
+            reserved.remove("cpu");
+        }
+        return reserved;
+    }
+
+    private Map<String, Quantity> systemReserved(List<String> faults) {
+        Map<String, Quantity> reserved = quantities("systemReserved", systemReserved, faults);
+        if (!pods.cpus().reserved().isEmpty()) {
+            reserved.put("cpu", Quantity.of(pods.cpus().reserved().size()));
+        }
+        return reserved;
     }
 
     private RuntimeConfig runtime(List<String> faults) {

@@ -153,7 +153,8 @@ public final class ConfigFile {
                 take("evictionMaxPodGracePeriod", "a number of seconds", ConfigFile::seconds)
                         .orElse(usual.evictionMaxGrace()),
                 new CgroupFields(fields, faults).read(),
-                imageGc(usual.imageGc())));
+                imageGc(usual.imageGc()),
+                CpuConfig.read(fields, take("cpuManagerReconcilePeriod", "a duration like 10s", this::duration), faults)));
     }
 
     /** Metrics name it, so Kubernetes wants plain characters. */

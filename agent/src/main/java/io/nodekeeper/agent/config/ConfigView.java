@@ -116,7 +116,10 @@ public final class ConfigView {
     private void pods(JsonObject.Builder json) {
         PodConfig pods = config.pods();
         StaticPodConfig fixed = pods.staticPods();
-        json.put("podLogsDir", pods.logsDirectory().toString())
+        json.put("cpuManagerPolicy", pods.cpus().policy())
+                .put("cpuManagerReconcilePeriod", GoDuration.format(pods.cpus().reconcilePeriod()))
+                .putUnlessEmpty("reservedSystemCPUs", pods.cpus().reserved().toString())
+                .put("podLogsDir", pods.logsDirectory().toString())
                 .put("clusterDNS", JsonArray.ofStrings(pods.clusterDns()))
                 .putUnlessEmpty("clusterDomain", pods.clusterDomain())
                 .put("resolvConf", pods.resolvConf().toString())

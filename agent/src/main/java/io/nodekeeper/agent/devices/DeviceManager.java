@@ -169,31 +169,36 @@ public final class DeviceManager implements NodeDevices {
                 .whenComplete((done, error) -> ended(resource, plugin, error));
     }
 
-    private boolean isCurrent(String resource, DevicePlugin plugin) {
+    /** The state of {@code resource}, if {@code plugin} still answers for it. */
+    private Optional<DeviceResource> current(String resource, DevicePlugin plugin) {
         return Optional.ofNullable(resources.get(resource))
-                .flatMap(DeviceResource::plugin)
-                .filter(plugin::equals)
-                .isPresent();
+                .filter(state -> state.plugin().filter(plugin::equals).isPresent());
     }
 
     private void listed(String resource, DevicePlugin plugin, List<PluginDevice> list) {
-        if (isCurrent(resource, plugin)) {
-            DeviceResource state = resources.get(resource);
+        current(resource, plugin).ifPresent(state -> {
             state.list(list);
-            log.info("{} has {} devices, {} of them healthy", resource, list.size(), state.healthy().size());
+            log.info(
+                    "{} has {} devices, {} of them healthy",
+                    resource,
+                    list.size(),
+                    state.healthy().size());
             save();
-        }
+        });
     }
 
     private void ended(String resource, DevicePlugin plugin, @Nullable Throwable error) {
-        if (!stopped && isCurrent(resource, plugin)) {
+        if (stopped) {
+            return;
+        }
+        current(resource, plugin).ifPresent(state -> {
             log.warn(
                     "The plugin of {} has ended, so its devices are unhealthy: {}",
                     resource,
                     error == null ? "it closed its list of devices" : Failures.text(error));
-            resources.get(resource).disconnect(loop.clock().nanoTime());
+            state.disconnect(loop.clock().nanoTime());
             save();
-        }
+        });
     }
 
     /** Whether devices of that resource come from a plugin. */

@@ -19,6 +19,8 @@ import io.nodekeeper.agent.pleg.PodRef;
 import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.cpus.CpuManager;
+import io.nodekeeper.agent.pods.cpus.CpuReconciler;
 import io.nodekeeper.agent.pods.eviction.Evictions;
 import io.nodekeeper.agent.pods.eviction.NodeReclaim;
 import io.nodekeeper.agent.pods.garbage.EndedContainers;
@@ -52,6 +54,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -95,6 +98,8 @@ public final class PodAssembly {
     private final Duration callDeadline;
     private final ImageGcConfig imageGc;
     private final Path rootDir;
+    private final Optional<CpuReconciler> cpus;
+    private final Duration cpuPeriod;
     private final Supplier<Optional<Fact<Path>>> imageMount;
     private Optional<ImageCollector> images = Optional.empty();
     private final List<Periodic> periods = new ArrayList<>();
@@ -107,6 +112,7 @@ public final class PodAssembly {
      * @param foreign the pods of the runtime that must not be touched
      * @param cgroups those of pods, which are made already; empty if pods have none
      * @param devices those of plugins; empty if nobody manages them
+     * @param cpus processors that pods have for themselves; empty if they share all of them
      * @param nodeEvent records an event about the node: whether it is fine, and its message
      */
     public PodAssembly(
@@ -124,6 +130,7 @@ public final class PodAssembly {
             RandomGenerator random,
             Optional<PodCgroups> cgroups,
             Optional<DeviceManager> devices,
+            Optional<CpuManager> cpus,
             BiConsumer<Boolean, String> nodeEvent) {
         this.loop = loop;
         this.random = random;
@@ -153,7 +160,7 @@ public final class PodAssembly {
                         name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain(), parent),
                 ProbePorts.of(prober, loop, random, metrics),
                 cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
-                new NodeResources(devices),
+                new NodeResources(devices, cpus),
                 storage.volumes());
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
@@ -185,6 +192,9 @@ public final class PodAssembly {
                 foreign);
         this.runtime = runtime;
         this.pleg = pleg;
+        this.cpus = cpus.map(own -> new CpuReconciler(
+                own, runtime, config.runtime().requestTimeout()));
+        cpuPeriod = pods.cpus().reconcilePeriod();
         callDeadline = config.runtime().requestTimeout();
         imageGc = pods.imageGc();
         rootDir = config.rootDir();
@@ -331,6 +341,11 @@ public final class PodAssembly {
                 beat.beat();
                 return manager.tick();
             }));
+            cpus.ifPresent(reconciler -> periods.add(Periodic.start("processors", loop, cpuPeriod, 0, random, () -> {
+                Set<String> uids = manager.running().stream().map(Pod::uid).collect(Collectors.toSet());
+                reconciler.reconcile(pleg.inventory().containers(), uids);
+                return CompletableFuture.completedFuture(null);
+            })));
         });
     }
 

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.agent.facts.CpuSet;
 import io.nodekeeper.api.Quantity;
 import java.net.InetAddress;
 import java.net.URI;
@@ -191,6 +192,26 @@ class ConfigFileTest {
     }
 
     @Test
+    void readsTheFieldsAboutProcessors() {
+        AgentConfig config = parse("""
+                cpuManagerPolicy: static
+                cpuManagerReconcilePeriod: 5s
+                reservedSystemCPUs: 0-1,7
+                kubeReserved: {cpu: 500m, memory: 1Gi}
+                """);
+
+        assertThat(config.pods().cpus())
+                .isEqualTo(new CpuConfig(true, Duration.ofSeconds(5), CpuSet.of(List.of(0, 1, 7))));
+        assertThat(config.kubeReserved()).containsOnlyKeys("memory");
+        assertThat(config.systemReserved()).isEqualTo(Map.of("cpu", Quantity.of(3)));
+        assertThatThrownBy(() -> parse(
+                        "cpuManagerPolicy: fast\ncpuManagerReconcilePeriod: 0s\nreservedSystemCPUs: all"))
+                .hasMessageContaining("unknown cpuManagerPolicy: \"fast\"; expected none or static")
+                .hasMessageContaining("cpuManagerReconcilePeriod must be greater than 0, got 0s")
+                .hasMessageContaining("reservedSystemCPUs: expected processors such as 0-3,7, got \"all\"");
+    }
+
+    @Test
     void readsTheFieldsAboutPods() {
         PodConfig pods = parse("""
                 podLogsDir: /data/logs
@@ -223,7 +244,8 @@ class ConfigFileTest {
                                 Duration.ofSeconds(20)),
                         Duration.ofSeconds(30),
                         CgroupConfig.DEFAULT,
-                        new ImageGcConfig(90, 70, Duration.ofMinutes(1), Duration.ofHours(24))));
+                        new ImageGcConfig(90, 70, Duration.ofMinutes(1), Duration.ofHours(24)),
+                        CpuConfig.DEFAULT));
         assertThatThrownBy(() -> parse("imageGCHighThresholdPercent: 101\nimageGCLowThresholdPercent: 85\n"
                         + "imageMinimumGCAge: 1h\nimageMaximumGCAge: 1h"))
                 .hasMessageContaining("imageGCHighThresholdPercent must be a percentage from 0 to 100, got 101")

@@ -6,7 +6,6 @@ import io.nodekeeper.agent.devices.DeviceFixture;
 import io.nodekeeper.agent.devices.FakePlugin;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.ContainerConfig;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -26,7 +25,7 @@ class DevicePodsTest extends SimulatedNode {
 
     private FakePlugin startDevices() {
         DeviceFixture fixture = new DeviceFixture(directory, loop);
-        resources = new NodeResources(Optional.of(fixture.manager()));
+        resources = new NodeResources(Optional.of(fixture.manager()), Optional.empty());
         return fixture.register(GPU);
     }
 
@@ -133,23 +132,6 @@ class DevicePodsTest extends SimulatedNode {
         assertThat(phase("one")).isEqualTo("Running");
         assertThat(again.calls).containsExactly("allocate [b]");
         assertThat(calls().stream().filter("CreateContainer"::equals)).hasSize(2);
-    }
-
-    @Test
-    void shouldWaitWithAContainerWhosePluginRefusesItsStart() {
-        gpu.list("a");
-        addWith("web", GPU, 1);
-        start(110);
-        advance(5);
-        assertThat(created().environment()).isEqualTo(Map.of("DEVICES", "a"));
-
-        addWith("more", GPU, 1);
-        gpu.list("a", "b");
-        gpu.error = "no";
-        advance(3);
-
-        // Refused at its admission: nobody had to wait for it.
-        assertThat(stored("more").object("status").text("reason")).isEqualTo("UnexpectedAdmissionError");
     }
 
     private ContainerConfig created() {
