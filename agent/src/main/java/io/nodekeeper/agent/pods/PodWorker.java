@@ -155,6 +155,8 @@ final class PodWorker {
     void tick() {
         if (isActive() && !stopped) {
             volumes.tick(pod());
+        } else if (!stopped && isOver()) {
+            volumes.over(pod());
         }
         if (wakeAt.filter(at -> !at.isAfter(clock.wallTime())).isPresent()) {
             wake();
@@ -178,14 +180,19 @@ final class PodWorker {
 
     /** Removes the pod's cgroup if nothing of it runs or will run again. What fails is tried again in the next round. */
     void releaseCgroup() {
-        boolean over = wanted.run() && pod().isTerminal() && !busy;
-        boolean rests = shown.filter(last -> last.status().containers().stream().noneMatch(PodWorker::runs)
-                        && last.status().sandboxes().stream()
-                                .noneMatch(status -> status.sandbox().ready()))
-                .isPresent();
-        if (over && rests) {
+        if (isOver()) {
             commands.releaseCgroup(pod());
         }
+    }
+
+    /** Whether nothing of a pod that stays in the API runs or will run again. */
+    private boolean isOver() {
+        boolean over = wanted.run() && pod().isTerminal() && !busy;
+        return over
+                && shown.filter(last -> last.status().containers().stream().noneMatch(PodWorker::runs)
+                                && last.status().sandboxes().stream()
+                                        .noneMatch(status -> status.sandbox().ready()))
+                        .isPresent();
     }
 
     /** Starts nothing more. */
