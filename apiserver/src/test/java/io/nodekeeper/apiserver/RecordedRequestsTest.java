@@ -72,10 +72,10 @@ class RecordedRequestsTest {
         "kubelet-1.32.txt, ONLY_PROTOBUF, 53",
         "kube-controller-manager-1.26.txt, PROTOBUF, 140",
         "kube-controller-manager-1.26.txt, JSON, 140",
-        "kube-controller-manager-1.32.txt, PROTOBUF, 138",
-        "kube-controller-manager-1.32.txt, JSON, 138",
+        "kube-controller-manager-1.32.txt, PROTOBUF, 135",
+        "kube-controller-manager-1.32.txt, JSON, 135",
         "kube-controller-manager-1.26.txt, ONLY_PROTOBUF, 140",
-        "kube-controller-manager-1.32.txt, ONLY_PROTOBUF, 138",
+        "kube-controller-manager-1.32.txt, ONLY_PROTOBUF, 135",
     })
     @Tag("W73")
     @Tag("W74")

@@ -84,7 +84,8 @@ final class CsiDriverMain {
                                         .setType(NodeServiceCapability.RPC.Type.STAGE_UNSTAGE_VOLUME)))
                         .build());
         on(NodeGrpc.getNodeStageVolumeMethod(), request -> {
-            note("stage " + request.getVolumeId() + " " + request.getSecretsMap() + " " + request.getPublishContextMap());
+            note("stage " + request.getVolumeId() + " " + request.getSecretsMap() + " "
+                    + request.getPublishContextMap());
             Path volume = Files.createDirectories(directory.resolve("volumes").resolve(request.getVolumeId()));
             bind(volume, Path.of(request.getStagingTargetPath()));
             return NodeStageVolumeResponse.getDefaultInstance();
@@ -99,9 +100,7 @@ final class CsiDriverMain {
             if (Files.exists(directory.resolve("hang-" + request.getVolumeId()))) {
                 return null;
             }
-            bind(
-                    Path.of(request.getStagingTargetPath()),
-                    Files.createDirectories(Path.of(request.getTargetPath())));
+            bind(Path.of(request.getStagingTargetPath()), Files.createDirectories(Path.of(request.getTargetPath())));
             return NodePublishVolumeResponse.getDefaultInstance();
         });
         on(NodeGrpc.getNodeUnpublishVolumeMethod(), request -> {
@@ -135,15 +134,15 @@ final class CsiDriverMain {
 
     /** The answer to a request; none if it is not answered. */
     private interface Answer<Q, A> {
-        @Nullable A to(Q request) throws Exception;
+        @Nullable
+        A to(Q request) throws Exception;
     }
 
     private <Q, A> void on(MethodDescriptor<Q, A> method, Answer<Q, A> answer) {
         methods.put(
                 method.getFullMethodName(),
                 ServerMethodDefinition.create(
-                        method,
-                        ServerCalls.asyncUnaryCall((Q request, StreamObserver<A> reply) -> {
+                        method, ServerCalls.asyncUnaryCall((Q request, StreamObserver<A> reply) -> {
                             try {
                                 A made = answer.to(request);
                                 if (made != null) {

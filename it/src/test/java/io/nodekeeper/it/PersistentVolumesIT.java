@@ -51,9 +51,7 @@ class PersistentVolumesIT {
         Path data = directory.resolve("data");
         int port = AgentPage.freePort();
         server = Running.startSmall(
-                directory,
-                "apiserver",
-                List.of("apiserver", "--data-dir", data.toString(), "--secure-port=" + port));
+                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port=" + port));
         server.awaitReady();
         Path kubeconfig = data.resolve("admin.kubeconfig");
         kubectl = new Kubectl(directory, kubeconfig);
@@ -71,8 +69,7 @@ class PersistentVolumesIT {
                         "--out=" + identity));
         assertThat(certs.awaitEnd()).as(certs.log()).isZero();
         // The paths of mounts are compared with the kernel's, which have no links.
-        node = new RealNode(
-                Files.createDirectory(directory.toRealPath().resolve(NODE)), NODE, identity, false, 0);
+        node = new RealNode(Files.createDirectory(directory.toRealPath().resolve(NODE)), NODE, identity, false, 0);
         agent = node.directory().resolve("agent");
         Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
                 apiVersion: kubelet.config.k8s.io/v1beta1
@@ -103,8 +100,7 @@ class PersistentVolumesIT {
         startDriver();
 
         Eventually.within(SOON, () -> driver.calls().contains("registered true"));
-        assertThat(csiNode().array("drivers").objects().toList())
-                .containsExactly(Json.parseObject("""
+        assertThat(csiNode().array("drivers").objects().toList()).containsExactly(Json.parseObject("""
                         {"name": "csi.example.com", "nodeID": "machine-7", "topologyKeys": ["example.com/rack"],
                          "allocatable": {"count": 5}}"""));
         JsonObject metadata = json("node", NODE).object("metadata");
@@ -129,7 +125,9 @@ class PersistentVolumesIT {
         attach("data");
 
         Eventually.within(SOON, () -> pods.isReady("writer"));
-        assertThat(driver.calls()).contains("stage handle-data {user=ann} {device=/dev/x}").contains("publish handle-data");
+        assertThat(driver.calls())
+                .contains("stage handle-data {user=ann} {device=/dev/x}")
+                .contains("publish handle-data");
         assertThat(content("data", "said")).isEqualTo("kept\n");
     }
 
@@ -164,9 +162,8 @@ class PersistentVolumesIT {
         Eventually.within(SOON, () -> pods.isReady("beside"));
         Eventually.within(
                 SOON,
-                () -> events()
-                        .contains("CSI driver csi.example.com has not answered NodePublishVolume for volume"
-                                + " \"pv-stuck\" since 10 s"));
+                () -> events().contains("CSI driver csi.example.com has not answered NodePublishVolume for volume"
+                        + " \"pv-stuck\" since 10 s"));
         assertThat(pods.isReady("hung")).isFalse();
         driver.recover("handle-stuck");
     }
@@ -208,8 +205,7 @@ class PersistentVolumesIT {
     }
 
     private void startDriver() throws Exception {
-        driver = CsiDriver.start(
-                DRIVER, agent.resolve("plugins_registry/example.sock"), directory.resolve("driver"));
+        driver = CsiDriver.start(DRIVER, agent.resolve("plugins_registry/example.sock"), directory.resolve("driver"));
     }
 
     private void claim(String name) throws Exception {
@@ -239,9 +235,7 @@ class PersistentVolumesIT {
                     volumeHandle: handle-%1$s
                     nodeStageSecretRef: {namespace: default, name: stage}
                 """.formatted(
-                        name,
-                        json("persistentvolumeclaim", name).object("metadata").text("uid"),
-                        DRIVER));
+                name, json("persistentvolumeclaim", name).object("metadata").text("uid"), DRIVER));
         kubectl.ok(
                 "patch",
                 "persistentvolumeclaim",

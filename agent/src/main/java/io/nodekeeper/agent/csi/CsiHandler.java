@@ -56,7 +56,9 @@ public final class CsiHandler implements PluginHandler {
         return isSupported(plugin.versions())
                 ? Optional.empty()
                 : Optional.of(about + "None of the versions specified "
-                        + plugin.versions().stream().map(version -> "\"" + version + "\"").toList()
+                        + plugin.versions().stream()
+                                .map(version -> "\"" + version + "\"")
+                                .toList()
                         + " are supported. err=could not find a supported version; expected 1.x.y");
     }
 

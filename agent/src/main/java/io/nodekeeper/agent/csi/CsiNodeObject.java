@@ -38,8 +38,7 @@ final class CsiNodeObject {
         JsonObject.Builder driver = JsonObject.builder().put("name", name).put("nodeID", info.nodeId());
         driver.put(
                 "topologyKeys",
-                JsonArray.ofStrings(
-                        info.topology().keySet().stream().sorted().toList()));
+                JsonArray.ofStrings(info.topology().keySet().stream().sorted().toList()));
         if (info.mostVolumes() > 0) {
             driver.put(
                     "allocatable",

@@ -98,8 +98,8 @@ public final class CsiNodes {
     /** Adds a driver. Changes come one after another. */
     CompletableFuture<Void> add(String driver, PluginCall.NodeInfo info) {
         if (info.nodeId().isEmpty()) {
-            return CompletableFuture.failedFuture(new IllegalStateException(
-                    "error adding CSI driver node info: driverNodeID must not be empty"));
+            return CompletableFuture.failedFuture(
+                    new IllegalStateException("error adding CSI driver node info: driverNodeID must not be empty"));
         }
         return change(
                 stored -> NodeIds.adding(stored, driver, info), object -> CsiNodeObject.with(object, driver, info));
@@ -112,11 +112,9 @@ public final class CsiNodes {
 
     private CompletableFuture<Void> change(Function<Node, JsonObject> patch, UnaryOperator<JsonObject> drivers) {
         CompletableFuture<Void> changed = last.handle((done, error) -> tried(
-                                "error updating Node object with CSI driver node info: ",
-                                () -> patchNode(patch))
+                                "error updating Node object with CSI driver node info: ", () -> patchNode(patch))
                         .thenCompose(patched -> tried(
-                                "error updating CSINode object with CSI driver node info: ",
-                                () -> update(drivers))))
+                                "error updating CSINode object with CSI driver node info: ", () -> update(drivers))))
                 .thenCompose(started -> started);
         last = changed;
         return changed;
@@ -163,7 +161,6 @@ public final class CsiNodes {
                 .exceptionallyCompose(error -> tries == TRIES || stopped
                         ? CompletableFuture.failedFuture(Failures.cause(error))
                         : Deadlines.sleep(client.loop(), pause)
-                                .thenCompose(
-                                        waited -> again(attempt, tries + 1, pause.multipliedBy(FACTOR))));
+                                .thenCompose(waited -> again(attempt, tries + 1, pause.multipliedBy(FACTOR))));
     }
 }

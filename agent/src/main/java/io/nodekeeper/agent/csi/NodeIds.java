@@ -68,7 +68,8 @@ final class NodeIds {
     private static Map<String, String> ids(Node node) {
         String text = node.metadata().object("annotations").text(ANNOTATION);
         try {
-            return new TreeMap<>(text.isEmpty() ? Map.of() : Json.parseObject(text).texts());
+            return new TreeMap<>(
+                    text.isEmpty() ? Map.of() : Json.parseObject(text).texts());
         } catch (RuntimeException e) {
             return new TreeMap<>();
         }

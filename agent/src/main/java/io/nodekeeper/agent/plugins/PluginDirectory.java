@@ -138,8 +138,7 @@ final class PluginDirectory {
             }
             keys.put(
                     path,
-                    path.register(
-                            service, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_DELETE));
+                    path.register(service, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_DELETE));
         } catch (IOException | ClosedWatchServiceException e) {
             log.debug("{} cannot be watched; it is read every {}", path, PluginManager.RESCAN, e);
         }

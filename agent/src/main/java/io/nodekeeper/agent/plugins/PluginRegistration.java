@@ -35,10 +35,11 @@ final class PluginRegistration {
     /** Registers the plugin; the message of a failure is a kubelet's. */
     CompletableFuture<Plugin> register(Path socket) {
         return calls.call(socket, new PluginCall.GetInfo(), GET_INFO)
-                .exceptionallyCompose(error -> failed(isDial(error)
-                        ? "dial failed at socket " + socket + ", err: " + Failures.text(error)
-                        : "failed to get plugin info using RPC GetInfo at socket " + socket + ", err: "
-                                + Failures.text(error)))
+                .exceptionallyCompose(error -> failed(
+                        isDial(error)
+                                ? "dial failed at socket " + socket + ", err: " + Failures.text(error)
+                                : "failed to get plugin info using RPC GetInfo at socket " + socket + ", err: "
+                                        + Failures.text(error)))
                 .thenCompose(info -> take(socket, info));
     }
 
@@ -57,19 +58,21 @@ final class PluginRegistration {
         if (fault.isPresent()) {
             return invalid(socket, fault.get());
         }
-        return handler.register(plugin).handle((done, error) -> Optional.ofNullable(error)).thenCompose(error -> {
-            if (error.isPresent()) {
-                String why = ERROR + "plugin registration failed with err: " + Failures.text(error.get());
-                return refuse(socket, why, why);
-            }
-            return tell(socket, new PluginCall.NotifyRegistrationStatus(true, ""))
-                    .thenApply(told -> plugin)
-                    .exceptionallyCompose(untold -> {
-                        // It is registered again with the next attempt, or its socket is gone.
-                        handler.deregister(plugin);
-                        return CompletableFuture.failedFuture(untold);
-                    });
-        });
+        return handler.register(plugin)
+                .handle((done, error) -> Optional.ofNullable(error))
+                .thenCompose(error -> {
+                    if (error.isPresent()) {
+                        String why = ERROR + "plugin registration failed with err: " + Failures.text(error.get());
+                        return refuse(socket, why, why);
+                    }
+                    return tell(socket, new PluginCall.NotifyRegistrationStatus(true, ""))
+                            .thenApply(told -> plugin)
+                            .exceptionallyCompose(untold -> {
+                                // It is registered again with the next attempt, or its socket is gone.
+                                handler.deregister(plugin);
+                                return CompletableFuture.failedFuture(untold);
+                            });
+                });
     }
 
     private CompletableFuture<Plugin> invalid(Path socket, String fault) {
@@ -97,17 +100,18 @@ final class PluginRegistration {
     }
 
     private static boolean isDial(Throwable error) {
-        return Failures.cause(error) instanceof PluginCallException call && call.code().equals("Unavailable");
+        return Failures.cause(error) instanceof PluginCallException call
+                && call.code().equals("Unavailable");
     }
 
     private static Optional<String> malformed(PluginCall.Info info) {
         if (info.name().isEmpty() || info.name().length() > LONGEST_NAME) {
-            return Optional.of("the name must have 1 to " + LONGEST_NAME + " characters, got \"" + cut(info.name())
-                    + "\"");
+            return Optional.of(
+                    "the name must have 1 to " + LONGEST_NAME + " characters, got \"" + cut(info.name()) + "\"");
         }
         if (info.versions().size() > MOST_VERSIONS) {
-            return Optional.of(
-                    "it may have at most " + MOST_VERSIONS + " versions, got " + info.versions().size());
+            return Optional.of("it may have at most " + MOST_VERSIONS + " versions, got "
+                    + info.versions().size());
         }
         try {
             return Path.of(info.endpoint()).isAbsolute() || info.endpoint().isEmpty()

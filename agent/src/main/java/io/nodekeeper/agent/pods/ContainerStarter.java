@@ -242,8 +242,7 @@ final class ContainerStarter {
 
     private Path mount(Pod pod, ContainerSpec container, Containers.SubPath part, Path volume) throws IOException {
         try {
-            return ports.files()
-                    .subPath(pod, part.volume(), volume, container.name(), part.mount(), part.inside());
+            return ports.files().subPath(pod, part.volume(), volume, container.name(), part.mount(), part.inside());
         } catch (IOException e) {
             throw new IOException(
                     "failed to prepare subPath for volumeMount \"" + part.volume() + "\" of container \""

@@ -107,9 +107,7 @@ final class PodCommands {
         switch (command) {
             case PodCommand.Prepare prepare ->
                 events.warning(
-                        pod,
-                        cause instanceof PersistentException volume ? volume.reason() : "FailedMount",
-                        message);
+                        pod, cause instanceof PersistentException volume ? volume.reason() : "FailedMount", message);
             case PodCommand.CreateSandbox create -> {
                 if (reason.equals(FAILED_CGROUP)) {
                     events.warning(pod, FAILED_CGROUP, message);

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -31,6 +32,8 @@ final class PodVolumes {
      * 70 s; a change of the pod's labels or annotations brings all changes at once.
      */
     static final Duration PERIOD = Duration.ofMinutes(1);
+    /** The least pause between two attempts to unmount the volumes of a pod that has ended. */
+    private static final Duration RELEASE_AGAIN = Duration.ofSeconds(10);
     /** An agent that restarts spreads the first updates of its pods over this many seconds. */
     private static final int SPREAD = 10;
 
@@ -49,6 +52,10 @@ final class PodVolumes {
     private Map<String, Path> persistent = Map.of();
 
     private boolean ending;
+    /** Whether nothing of a pod that has ended is mounted any more. */
+    private boolean released;
+    /** The next attempt at the earliest, monotonic ns. */
+    private Optional<Long> releaseAt = Optional.empty();
 
     /** What of a pod may change and be in its volumes. */
     private record Metadata(Map<String, String> labels, Map<String, String> annotations) {
@@ -66,9 +73,7 @@ final class PodVolumes {
 
     /** Makes the directories and volumes; keeps what is there. */
     CompletableFuture<Void> prepare(Pod pod) {
-        return next(() -> ports.persistent()
-                .prepare(pod, () -> !ending)
-                .thenCompose(mounted -> prepare(pod, mounted)));
+        return next(() -> ports.persistent().prepare(pod, () -> !ending).thenCompose(mounted -> prepare(pod, mounted)));
     }
 
     private CompletableFuture<Void> prepare(Pod pod, List<PersistentVolumes.Prepared> mounted) {
@@ -123,9 +128,28 @@ final class PodVolumes {
         written = metadata;
         updateAt = clock.nanoTime() + PERIOD.toNanos();
         Duration age = changed ? ObjectCache.NEW : ObjectCache.RECENT;
-        next(() -> update(pod, age).thenCompose(done -> ports.persistent().refresh(pod))).whenComplete((done, error) -> {
-            if (error != null) {
-                events.warning(pod, "FailedMount", Failures.text(error));
+        next(() -> update(pod, age).thenCompose(done -> ports.persistent().refresh(pod)))
+                .whenComplete((done, error) -> {
+                    if (error != null) {
+                        events.warning(pod, "FailedMount", Failures.text(error));
+                    }
+                });
+    }
+
+    /** Nothing of the pod will run again, but it stays in the API: others may have its persistent volumes. */
+    void over(Pod pod) {
+        long now = clock.nanoTime();
+        boolean due = releaseAt.filter(at -> now - at < 0).isEmpty();
+        if (released || !due || !last.isDone() || !PersistentVolumes.hasAny(pod)) {
+            return;
+        }
+        releaseAt = Optional.of(now + RELEASE_AGAIN.toNanos());
+        next(() -> unmount(pod)).whenComplete((done, error) -> {
+            if (error == null) {
+                released = true;
+                ports.persistent().release(pod.uid());
+            } else {
+                events.warning(pod, "FailedUnMount", Failures.text(error));
             }
         });
     }
@@ -133,11 +157,15 @@ final class PodVolumes {
     /** Removes the pod's directories, volumes and logs. */
     CompletableFuture<Void> remove(Pod pod) {
         there = false;
-        return next(() -> onDisk("parts of volumes of " + pod.fullName(), () -> ports.files().removeParts(pod.uid()))
-                .thenCompose(done -> ports.persistent().unmount(pod))
-                .thenCompose(done -> onDisk(
-                        "directories of " + pod.fullName(), () -> ports.files().remove(pod.uid())))
+        return next(() -> unmount(pod)
+                .thenCompose(
+                        done -> onDisk("directories of " + pod.fullName(), () -> ports.files().remove(pod.uid())))
                 .thenAccept(done -> ports.persistent().release(pod.uid())));
+    }
+
+    private CompletableFuture<Void> unmount(Pod pod) {
+        return onDisk("parts of volumes of " + pod.fullName(), () -> ports.files().removeParts(pod.uid()))
+                .thenCompose(done -> ports.persistent().unmount(pod));
     }
 
     private interface DiskWork {

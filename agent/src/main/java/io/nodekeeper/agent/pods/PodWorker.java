@@ -160,6 +160,8 @@ final class PodWorker {
     void tick() {
         if (isActive() && !stopped) {
             volumes.tick(pod());
+        } else if (!stopped && wanted.run() && isOver()) {
+            volumes.over(pod());
         }
         if (wakeAt.filter(at -> !at.isAfter(clock.wallTime())).isPresent()) {
             wake();

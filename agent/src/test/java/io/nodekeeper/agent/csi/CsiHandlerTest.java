@@ -104,8 +104,9 @@ class CsiHandlerTest {
 
         register();
 
-        assertThat(drivers()).isEqualTo(Json.parseObject(
-                "{\"drivers\": [{\"name\": \"d1\", \"nodeID\": \"machine-7\", \"topologyKeys\": []}]}"));
+        assertThat(drivers())
+                .isEqualTo(Json.parseObject(
+                        "{\"drivers\": [{\"name\": \"d1\", \"nodeID\": \"machine-7\", \"topologyKeys\": []}]}"));
     }
 
     @Test

@@ -47,10 +47,11 @@ public final class FakeObjects {
             case "POST" -> {
                 JsonObject created = Json.parseObject(call.body());
                 if (path.endsWith("/token")) {
-                    return Optional.of(FakeTransport.reply(
-                            201,
-                            Json.parseObject(
-                                    "{\"status\": {\"token\": \"t0ken\", \"expirationTimestamp\": \"2026-01-01T01:00:00Z\"}}")));
+                    return Optional.of(
+                            FakeTransport.reply(
+                                    201,
+                                    Json.parseObject(
+                                            "{\"status\": {\"token\": \"t0ken\", \"expirationTimestamp\": \"2026-01-01T01:00:00Z\"}}")));
                 }
                 objects.put(path + "/" + created.object("metadata").text("name"), created);
                 return Optional.of(FakeTransport.reply(201, created));

@@ -20,8 +20,8 @@ public final class FakePlugins implements PluginCalls {
     public final List<String> calls = new ArrayList<>();
 
     private final Loop loop;
-    private BiFunction<Path, PluginCall<?>, Optional<Object>> answers = (socket, call) ->
-            Optional.of(new PluginCallException("Unavailable", socket + ": Connection refused"));
+    private BiFunction<Path, PluginCall<?>, Optional<Object>> answers =
+            (socket, call) -> Optional.of(new PluginCallException("Unavailable", socket + ": Connection refused"));
 
     public FakePlugins(Loop loop) {
         this.loop = loop;

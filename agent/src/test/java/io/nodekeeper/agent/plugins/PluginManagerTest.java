@@ -190,8 +190,10 @@ class PluginManagerTest {
         assertThat(plugins.calls)
                 .contains("a.sock NotifyRegistrationStatus[registered=false, error=RegisterPlugin error -- plugin"
                         + " validation failed with err: it is too old]")
-                .anyMatch(call -> call.startsWith("b.sock NotifyRegistrationStatus[registered=false, error=RegisterPlugin"
-                        + " error -- plugin validation failed with err: the name must have 1 to 253 characters"));
+                .anyMatch(
+                        call -> call.startsWith(
+                                "b.sock NotifyRegistrationStatus[registered=false, error=RegisterPlugin"
+                                        + " error -- plugin validation failed with err: the name must have 1 to 253 characters"));
     }
 
     @Test

@@ -2,6 +2,8 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.csi.CsiDriver;
+import io.nodekeeper.agent.plugins.FakePlugins;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.model.Pod;
@@ -13,7 +15,6 @@ import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
-import io.nodekeeper.agent.plugins.FakePlugins;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
@@ -21,8 +22,10 @@ import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.cri.FakeRuntime;
+import io.nodekeeper.cri.plugin.PluginCall;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,6 +34,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,6 +52,7 @@ class PodVolumesTest {
     private final FakeTransport transport = new FakeTransport();
     private final Map<String, JsonObject> objects = new HashMap<>();
     private final List<String> events = new ArrayList<>();
+    private final FakePlugins plugins = new FakePlugins(loop);
     private int issued;
     private Path volumes;
     private PodPorts ports;
@@ -80,6 +85,31 @@ class PodVolumesTest {
         pod = new PodVolumes(ports);
     }
 
+    @Test
+    void shouldUnmountTheVolumesOfDriversOnceThePodHasEndedAndAgainUntilThatSucceeds() throws Exception {
+        Pod ended = new Pod(Json.parseObject("""
+                {"metadata": {"name": "done", "namespace": "shop", "uid": "u2"},
+                 "spec": {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}}"""));
+        Path mount = directory.resolve("root/pods/u2/volumes/kubernetes.io~csi/pv1");
+        Files.createDirectories(mount);
+        Files.writeString(
+                mount.resolve("vol_data.json"),
+                "{\"driverName\": \"d\", \"volumeHandle\": \"h\", \"specVolID\": \"pv1\"}");
+        pod.over(ended);
+        time.advance(Duration.ofSeconds(1));
+        assertThat(events).hasSize(1).allMatch(event -> event.startsWith("Warning FailedUnMount UnmountVolume.TearDown"));
+
+        plugins.answer((socket, call) -> Optional.of(new PluginCall.Done()));
+        for (int second = 0; second < 30; second++) {
+            pod.over(ended);
+            time.advance(Duration.ofSeconds(1));
+        }
+
+        assertThat(plugins.calls)
+                .hasSize(2)
+                .allMatch(("d.sock NodeUnpublishVolume[handle=h, target=" + mount.resolve("mount") + "]")::equals);
+    }
+
     private PersistentVolumes persistent(KubeClient client, ObjectCache cache) {
         return new PersistentVolumes(new VolumePorts(
                 "n1",
@@ -88,8 +118,8 @@ class PodVolumesTest {
                 cache,
                 loop,
                 new AtOnce(),
-                new FakePlugins(loop),
-                driver -> Optional.empty(),
+                plugins,
+                name -> Optional.of(new CsiDriver(name, Path.of("/d.sock"), Set.of())),
                 true,
                 () -> {},
                 (about, reason, message) -> events.add("Warning " + reason + " " + message)));

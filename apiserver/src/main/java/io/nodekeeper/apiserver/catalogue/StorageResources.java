@@ -27,8 +27,7 @@ public final class StorageResources {
             .table(StorageTables.PERSISTENT_VOLUME_CLAIMS);
 
     static final Resource STORAGE_CLASSES = Resource.stored(
-                    new ResourceType("storage.k8s.io", "v1", "storageclasses", "StorageClass", false),
-                    "storageclasses")
+                    new ResourceType("storage.k8s.io", "v1", "storageclasses", "StorageClass", false), "storageclasses")
             .shortNames("sc")
             .strategy(new StorageClassStrategy())
             .table(StorageTables.STORAGE_CLASSES);

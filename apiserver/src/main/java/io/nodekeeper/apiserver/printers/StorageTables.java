@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 
 /** The columns of persistent volumes, their claims and classes, as Kubernetes prints them. */
 public final class StorageTables {
-    private static final Map<String, String> MODES = Map.of(
-            "ReadWriteOnce", "RWO", "ReadOnlyMany", "ROX", "ReadWriteMany", "RWX", "ReadWriteOncePod", "RWOP");
+    private static final Map<String, String> MODES =
+            Map.of("ReadWriteOnce", "RWO", "ReadOnlyMany", "ROX", "ReadWriteMany", "RWX", "ReadWriteOncePod", "RWOP");
 
     public static final Table PERSISTENT_VOLUMES = new Table(List.of(
             Tables.name(),
@@ -18,7 +18,8 @@ public final class StorageTables {
                     volume -> volume.object("spec").object("capacity").text("storage")),
             Tables.column("Access Modes", volume -> modes(volume.object("spec").array("accessModes"))),
             Tables.column("Reclaim Policy", volume -> volume.object("spec").text("persistentVolumeReclaimPolicy")),
-            Tables.column("Status", volume -> phase(volume, volume.object("status").text("phase"))),
+            Tables.column(
+                    "Status", volume -> phase(volume, volume.object("status").text("phase"))),
             Tables.column("Claim", volume -> claim(volume.object("spec").object("claimRef"))),
             Tables.column("StorageClass", volume -> volume.object("spec").text("storageClassName")),
             Tables.column("VolumeAttributesClass", volume -> attributesClass(volume)),

@@ -279,22 +279,36 @@ class KindsTest {
     void aControllerBindsAVolumeAndAClaimWhoseOtherFieldsAreFixed() {
         String claims = "/api/v1/namespaces/default/persistentvolumeclaims";
         String volumes = "/api/v1/persistentvolumes";
-        server.post(claims, "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}");
-        server.post(volumes, "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"capacity\":{\"storage\":\"1Gi\"},\"hostPath\":{\"path\":\"/d\"}}}");
+        server.post(
+                claims,
+                "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}");
+        server.post(
+                volumes,
+                "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"capacity\":{\"storage\":\"1Gi\"},\"hostPath\":{\"path\":\"/d\"}}}");
 
-        assertThat(server.get(claims + "/c").json().object("status").text("phase")).isEqualTo("Pending");
-        assertThat(server.patch(TestServer.MERGE, claims + "/c", "{\"spec\":{\"volumeName\":\"v\"}}").status())
+        assertThat(server.get(claims + "/c").json().object("status").text("phase"))
+                .isEqualTo("Pending");
+        assertThat(server.patch(TestServer.MERGE, claims + "/c", "{\"spec\":{\"volumeName\":\"v\"}}")
+                        .status())
                 .isEqualTo(200);
-        assertThat(server.patch(TestServer.MERGE, claims + "/c/status", "{\"status\":{\"phase\":\"Bound\"}}").json()
-                        .object("status").text("phase"))
+        assertThat(server.patch(TestServer.MERGE, claims + "/c/status", "{\"status\":{\"phase\":\"Bound\"}}")
+                        .json()
+                        .object("status")
+                        .text("phase"))
                 .isEqualTo("Bound");
-        assertThat(server.patch(TestServer.MERGE, volumes + "/v", "{\"spec\":{\"claimRef\":{\"name\":\"c\",\"namespace\":\"default\"}}}").status())
+        assertThat(server.patch(
+                                TestServer.MERGE,
+                                volumes + "/v",
+                                "{\"spec\":{\"claimRef\":{\"name\":\"c\",\"namespace\":\"default\"}}}")
+                        .status())
                 .isEqualTo(200);
 
-        assertThat(server.patch(TestServer.MERGE, claims + "/c", "{\"spec\":{\"volumeName\":\"w\"}}").message())
+        assertThat(server.patch(TestServer.MERGE, claims + "/c", "{\"spec\":{\"volumeName\":\"w\"}}")
+                        .message())
                 .endsWith("is invalid: spec: Forbidden: spec is immutable after creation except resources.requests and"
                         + " volumeAttributesClassName for bound claims");
-        assertThat(server.patch(TestServer.MERGE, volumes + "/v", "{\"spec\":{\"hostPath\":{\"path\":\"/e\"}}}").message())
+        assertThat(server.patch(TestServer.MERGE, volumes + "/v", "{\"spec\":{\"hostPath\":{\"path\":\"/e\"}}}")
+                        .message())
                 .endsWith("is invalid: spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable"
                         + " after creation");
     }

@@ -1,7 +1,7 @@
 package io.nodekeeper.cri.plugin;
 
-import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.DeadlineExceededException;
+import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.ThreadPool;
 import io.nodekeeper.time.TimerThread;
@@ -67,8 +67,7 @@ public final class GrpcPlugins implements PluginCalls, AutoCloseable {
         return told;
     }
 
-    private <T> void begin(
-            Path socket, Lane lane, PluginCall<T> call, Duration deadline, CompletableFuture<T> answer) {
+    private <T> void begin(Path socket, Lane lane, PluginCall<T> call, Duration deadline, CompletableFuture<T> answer) {
         if (answer.isDone()) {
             return;
         }

@@ -58,8 +58,7 @@ final class OneCall {
                 .userAgent("nodekeeper")
                 .build();
         ClientCall<Q, A> call = channel.newCall(
-                exchange.method(),
-                CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
+                exchange.method(), CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
         call.start(
                 new ClientCall.Listener<>() {
                     private @Nullable A message;

@@ -92,10 +92,11 @@ record PluginExchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Functio
 
     private static Set<PluginCall.Capability> capabilities(NodeGetCapabilitiesResponse answer) {
         Set<PluginCall.Capability> known = EnumSet.noneOf(PluginCall.Capability.class);
-        answer.getCapabilitiesList().forEach(capability -> Arrays.stream(PluginCall.Capability.values())
-                .filter(each ->
-                        each.name().equals(capability.getRpc().getType().name()))
-                .forEach(known::add));
+        answer.getCapabilitiesList()
+                .forEach(capability -> Arrays.stream(PluginCall.Capability.values())
+                        .filter(each ->
+                                each.name().equals(capability.getRpc().getType().name()))
+                        .forEach(known::add));
         return known;
     }
 

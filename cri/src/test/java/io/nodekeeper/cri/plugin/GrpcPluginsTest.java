@@ -182,13 +182,14 @@ class GrpcPluginsTest {
 
     private <T> CompletableFuture<T> begin(String socket, PluginCall<T> call, Duration deadline) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        loop.execute(() -> plugins.call(directory.resolve(socket), call, deadline).whenComplete((value, error) -> {
-            if (error == null) {
-                result.complete(value);
-            } else {
-                result.completeExceptionally(error);
-            }
-        }));
+        loop.execute(() -> plugins.call(directory.resolve(socket), call, deadline)
+                .whenComplete((value, error) -> {
+                    if (error == null) {
+                        result.complete(value);
+                    } else {
+                        result.completeExceptionally(error);
+                    }
+                }));
         return result;
     }
 
@@ -204,7 +205,9 @@ class GrpcPluginsTest {
         try {
             call.get(60, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
-            Throwable cause = e.getCause() instanceof PluginCallException ? e.getCause() : e.getCause().getCause();
+            Throwable cause = e.getCause() instanceof PluginCallException
+                    ? e.getCause()
+                    : e.getCause().getCause();
             return (PluginCallException) cause;
         }
         throw new AssertionError("the call succeeded");

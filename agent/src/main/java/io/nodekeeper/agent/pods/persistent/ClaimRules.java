@@ -37,12 +37,12 @@ final class ClaimRules {
         String name = claimName(pod, volume);
         String full = pod.namespace() + "/" + name;
         JsonObject found = claim.orElseThrow(() -> failed(
-                volume, full, "failed to fetch PVC from API server: persistentvolumeclaims \"" + name + "\" not found"));
+                volume,
+                full,
+                "failed to fetch PVC from API server: persistentvolumeclaims \"" + name + "\" not found"));
         if (volume.has("ephemeral") && !isOwner(pod, found)) {
             throw failed(
-                    volume,
-                    full,
-                    "PVC " + full + " was not created for pod " + pod.fullName() + " (pod is not owner)");
+                    volume, full, "PVC " + full + " was not created for pod " + pod.fullName() + " (pod is not owner)");
         }
         if (found.object("metadata").has("deletionTimestamp")) {
             throw failed(volume, full, "PVC is being deleted");
@@ -88,8 +88,7 @@ final class ClaimRules {
             throw failed(
                     volume,
                     full,
-                    "volume " + volume.text("name") + " has volumeMode " + mode
-                            + ", but is specified in volumeMounts");
+                    "volume " + volume.text("name") + " has volumeMode " + mode + ", but is specified in volumeMounts");
         }
         if (spec.has("csi")) {
             boolean readOnly = volume.object("persistentVolumeClaim").bool("readOnly");

@@ -133,8 +133,8 @@ final class CsiMounts {
                         registered,
                         new PluginCall.NodeUnpublishVolume(
                                 found.handle(), found.path().toString())))
-                .orElseGet(() -> CompletableFuture.failedFuture(new IllegalStateException(
-                        "kubernetes.io/csi: Unmounter.TearDownAt failed to get CSI client: "
+                .orElseGet(() -> CompletableFuture.failedFuture(
+                        new IllegalStateException("kubernetes.io/csi: Unmounter.TearDownAt failed to get CSI client: "
                                 + missing(found.driver()))));
         return done.<Void>thenApply(ended -> null)
                 .exceptionallyCompose(failing(error -> new PersistentException(
@@ -150,7 +150,10 @@ final class CsiMounts {
                         return CompletableFuture.completedFuture(null);
                     }
                     table.staged(volume.name(), volume.directory(), false);
-                    return call(driver, new PluginCall.NodeUnstageVolume(volume.handle(), volume.directory()), volume.name())
+                    return call(
+                                    driver,
+                                    new PluginCall.NodeUnstageVolume(volume.handle(), volume.directory()),
+                                    volume.name())
                             .thenCompose(done -> ports.onDisk("directory of volume " + volume.name(), () -> {
                                 VolumePaths.removeGlobal(Path.of(volume.directory()));
                                 return "";
@@ -174,8 +177,7 @@ final class CsiMounts {
         });
     }
 
-    private CompletableFuture<PluginCall.Done> call(
-            CsiDriver driver, PluginCall<PluginCall.Done> call, String volume) {
+    private CompletableFuture<PluginCall.Done> call(CsiDriver driver, PluginCall<PluginCall.Done> call, String volume) {
         return ports.plugins().call(driver.endpoint(), call, CsiHandler.CALL).whenComplete((done, error) -> {
             if (error != null
                     && Failures.cause(error) instanceof PluginCallException refused
@@ -193,8 +195,7 @@ final class CsiMounts {
 
     private CompletableFuture<?> inTurn(String name, Supplier<CompletableFuture<?>> work) {
         CompletableFuture<?> before = staging.getOrDefault(name, CompletableFuture.completedFuture(null));
-        CompletableFuture<?> mine =
-                before.handle((done, error) -> work.get()).thenCompose(started -> started);
+        CompletableFuture<?> mine = before.handle((done, error) -> work.get()).thenCompose(started -> started);
         staging.put(name, mine);
         mine.whenComplete((done, error) -> staging.remove(name, mine));
         return mine;
@@ -213,8 +214,7 @@ final class CsiMounts {
     }
 
     private static PersistentException deviceFailed(CsiVolume volume, String why) {
-        return new PersistentException(
-                "MountVolume.MountDevice failed for volume \"" + volume.name() + "\" : " + why);
+        return new PersistentException("MountVolume.MountDevice failed for volume \"" + volume.name() + "\" : " + why);
     }
 
     /** What a kubelet says of a volume that cannot be mounted for a pod. */

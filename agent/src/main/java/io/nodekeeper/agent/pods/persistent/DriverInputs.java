@@ -48,8 +48,8 @@ final class DriverInputs {
         Map<String, String> values = new HashMap<>();
         secret.object("data")
                 .texts()
-                .forEach((key, value) -> values.put(
-                        key, new String(Base64.getDecoder().decode(value), StandardCharsets.UTF_8)));
+                .forEach((key, value) ->
+                        values.put(key, new String(Base64.getDecoder().decode(value), StandardCharsets.UTF_8)));
         return values;
     }
 
@@ -71,7 +71,8 @@ final class DriverInputs {
         Map<String, JsonObject> issued = new TreeMap<>();
         CompletableFuture<Void> all = CompletableFuture.completedFuture(null);
         for (VolumeNeed.Token need : policy.tokens()) {
-            all = all.thenCompose(done -> tokens.get(pod, need)).thenAccept(answer -> issued.put(need.audience(), status(answer)));
+            all = all.thenCompose(done -> tokens.get(pod, need))
+                    .thenAccept(answer -> issued.put(need.audience(), status(answer)));
         }
         return all.thenApply(done -> {
             context.put("csi.storage.k8s.io/serviceAccount.tokens", Json.write(JsonObject.copyOf(issued)));

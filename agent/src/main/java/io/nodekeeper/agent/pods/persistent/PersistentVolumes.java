@@ -77,7 +77,9 @@ public final class PersistentVolumes {
         }
         long now = ports.loop().clock().nanoTime();
         List<VolumeTable.Unused> unused = table.unused();
-        unstaging.keySet().retainAll(unused.stream().map(VolumeTable.Unused::name).toList());
+        unstaging
+                .keySet()
+                .retainAll(unused.stream().map(VolumeTable.Unused::name).toList());
         for (VolumeTable.Unused volume : unused) {
             Unstaging last = unstaging.getOrDefault(volume.name(), new Unstaging(0, Optional.of(now)));
             Optional<CsiDriver> driver = ports.drivers().apply(volume.driver());
@@ -99,9 +101,7 @@ public final class PersistentVolumes {
             log.warn("UnmountDevice failed for volume \"{}\" : {}", volume.name(), Failures.text(error));
             unstaging.put(
                     volume.name(),
-                    new Unstaging(
-                            failures + 1,
-                            Optional.of(ports.loop().clock().nanoTime() + pause.toNanos())));
+                    new Unstaging(failures + 1, Optional.of(ports.loop().clock().nanoTime() + pause.toNanos())));
         });
     }
 
@@ -114,9 +114,8 @@ public final class PersistentVolumes {
         return pod.spec()
                 .array("volumes")
                 .objects()
-                .filter(volume -> VolumeKind.of(volume)
-                        .filter(VolumeKind::isPersistent)
-                        .isPresent());
+                .filter(volume ->
+                        VolumeKind.of(volume).filter(VolumeKind::isPersistent).isPresent());
     }
 
     /**
@@ -163,8 +162,8 @@ public final class PersistentVolumes {
                     new Prepared(name, source, Optional.empty(), source instanceof PersistentSource.Local));
         }
         return sources.policy(csi.driver())
-                .exceptionallyCompose(error ->
-                        CompletableFuture.failedFuture(CsiMounts.setUpFailed(csi, Failures.text(error))))
+                .exceptionallyCompose(
+                        error -> CompletableFuture.failedFuture(CsiMounts.setUpFailed(csi, Failures.text(error))))
                 .thenCompose(policy -> mount(pod, csi, policy, goesOn)
                         .thenApply(path -> new Prepared(name, source, Optional.of(path), policy.givesGroup(csi))));
     }
@@ -174,16 +173,14 @@ public final class PersistentVolumes {
         if (fault.isPresent()) {
             return CompletableFuture.failedFuture(CsiMounts.setUpFailed(volume, fault.get()));
         }
-        if (volume.accessModes().contains("ReadWriteOncePod")
-                && table.hasOtherUser(pod.uid(), volume.uniqueName())) {
+        if (volume.accessModes().contains("ReadWriteOncePod") && table.hasOtherUser(pod.uid(), volume.uniqueName())) {
             return CompletableFuture.failedFuture(CsiMounts.setUpFailed(
                     volume, "volume uses the ReadWriteOncePod access mode and is already in use by another pod"));
         }
         boolean attaches = policy.attachRequired() && !volume.inline();
         table.use(pod.uid(), volume, attaches);
-        CompletableFuture<Map<String, String>> context = attaches
-                ? attachments.await(pod, volume, goesOn)
-                : CompletableFuture.completedFuture(Map.of());
+        CompletableFuture<Map<String, String>> context =
+                attaches ? attachments.await(pod, volume, goesOn) : CompletableFuture.completedFuture(Map.of());
         return context.thenCompose(attached -> mounts.stage(pod, volume, attached)
                 .thenCompose(staged -> mounts.publish(pod, volume, policy, staged, attached)));
     }
@@ -246,7 +243,8 @@ public final class PersistentVolumes {
         scanned = true;
         for (VolumePaths.Found volume : found) {
             if (volume.uid().isEmpty()) {
-                table.foundStaged(volume.driver(), volume.handle(), volume.path().toString());
+                table.foundStaged(
+                        volume.driver(), volume.handle(), volume.path().toString());
             } else if (!gone.contains(volume.uid())) {
                 table.found(volume.uid(), volume.driver(), volume.handle());
             }
@@ -259,8 +257,8 @@ public final class PersistentVolumes {
 
     private CompletableFuture<?> decide() {
         return together(table.undecided().stream()
-                .map(driver -> sources.policy(driver)
-                        .thenAccept(policy -> table.decide(driver, policy.attachRequired())))
+                .map(driver ->
+                        sources.policy(driver).thenAccept(policy -> table.decide(driver, policy.attachRequired())))
                 .toList());
     }
 }

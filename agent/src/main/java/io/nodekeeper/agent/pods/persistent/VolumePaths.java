@@ -96,7 +96,8 @@ final class VolumePaths {
     /** The volumes of the pod {@code uid} that may be mounted. */
     List<Found> ofPod(String uid) throws IOException {
         List<Found> found = new ArrayList<>();
-        for (Path directory : children(pods.resolve(component(uid)).resolve("volumes").resolve(PODS))) {
+        for (Path directory :
+                children(pods.resolve(component(uid)).resolve("volumes").resolve(PODS))) {
             read(directory, uid, "mount").ifPresent(found::add);
         }
         return found;
@@ -149,7 +150,8 @@ final class VolumePaths {
             String handle = data.text("volumeHandle");
             if (!driver.isEmpty() && !handle.isEmpty()) {
                 String name = data.text("specVolID");
-                return Optional.of(new Found(uid, name.isEmpty() ? handle : name, driver, handle, directory.resolve(mount)));
+                return Optional.of(
+                        new Found(uid, name.isEmpty() ? handle : name, driver, handle, directory.resolve(mount)));
             }
             log.warn("{} names no driver and volume; what is mounted beside it is left alone", file);
         } catch (NoSuchFileException e) {

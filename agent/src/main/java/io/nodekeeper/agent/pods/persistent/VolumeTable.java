@@ -48,8 +48,7 @@ final class VolumeTable {
     record Unused(String name, String driver, String handle, String directory) {}
 
     private Entry entry(String driver, String handle) {
-        return entries.computeIfAbsent(
-                CsiVolume.uniqueName(driver, handle), name -> new Entry(driver, handle));
+        return entries.computeIfAbsent(CsiVolume.uniqueName(driver, handle), name -> new Entry(driver, handle));
     }
 
     /** The pod {@code uid} begins to use a volume. */

@@ -31,9 +31,7 @@ final class Waits {
      * @param late the error when it is not found in time, or no longer wanted
      */
     <T> CompletableFuture<T> until(
-            BooleanSupplier goesOn,
-            Supplier<CompletableFuture<Optional<T>>> look,
-            Supplier<PersistentException> late) {
+            BooleanSupplier goesOn, Supplier<CompletableFuture<Optional<T>>> look, Supplier<PersistentException> late) {
         return look(goesOn, look, late, loop.clock().nanoTime() + MOST.toNanos(), 0);
     }
 

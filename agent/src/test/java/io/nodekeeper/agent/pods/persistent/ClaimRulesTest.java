@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ClaimRulesTest {
     private static final Pod POD =
             new Pod(Json.parseObject("{\"metadata\": {\"name\": \"web\", \"namespace\": \"shop\", \"uid\": \"u1\"}}"));
-    private static final JsonObject VOLUME =
-            Json.parseObject("{\"name\": \"data\", \"persistentVolumeClaim\": {\"claimName\": \"c\", \"readOnly\": true}}");
+    private static final JsonObject VOLUME = Json.parseObject(
+            "{\"name\": \"data\", \"persistentVolumeClaim\": {\"claimName\": \"c\", \"readOnly\": true}}");
     private static final JsonObject EPHEMERAL = Json.parseObject("{\"name\": \"data\", \"ephemeral\": {}}");
     private static final String BEGIN =
             "Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process"
@@ -41,8 +41,7 @@ class ClaimRulesTest {
     @Test
     void aClaimThatIsMissingIsNamed() {
         assertThatThrownBy(() -> ClaimRules.boundVolume(POD, VOLUME, Optional.empty()))
-                .hasMessage(BEGIN
-                        + "c: failed to fetch PVC from API server: persistentvolumeclaims \"c\" not found");
+                .hasMessage(BEGIN + "c: failed to fetch PVC from API server: persistentvolumeclaims \"c\" not found");
     }
 
     @Test
@@ -72,8 +71,7 @@ class ClaimRulesTest {
     @Test
     void aVolumeThatIsMissingIsNamed() {
         assertThatThrownBy(() -> ClaimRules.source(POD, VOLUME, claim(), Optional.empty()))
-                .hasMessage(BEGIN
-                        + "c: failed to fetch PV pv1 from API server: persistentvolumes \"pv1\" not found");
+                .hasMessage(BEGIN + "c: failed to fetch PV pv1 from API server: persistentvolumes \"pv1\" not found");
     }
 
     @Test
@@ -126,10 +124,19 @@ class ClaimRulesTest {
                 "{'fsGroupPolicy': 'File'} | `` | ReadWriteMany | true",
                 "{'fsGroupPolicy': 'None'} | ext4 | ReadWriteOnce | false"
             })
-    void theDriversPolicyDecidesWhetherFilesAreGivenToTheGroup(
-            String spec, String fsType, String mode, boolean given) {
+    void theDriversPolicyDecidesWhetherFilesAreGivenToTheGroup(String spec, String fsType, String mode, boolean given) {
         CsiVolume volume = new CsiVolume(
-                "v", "d", "h", false, false, fsType, List.of(mode), List.of(), Map.of(), JsonObject.EMPTY, JsonObject.EMPTY);
+                "v",
+                "d",
+                "h",
+                false,
+                false,
+                fsType,
+                List.of(mode),
+                List.of(),
+                Map.of(),
+                JsonObject.EMPTY,
+                JsonObject.EMPTY);
 
         assertThat(DriverPolicy.of(Optional.of(json("{'spec': " + spec + "}"))).givesGroup(volume))
                 .isEqualTo(given);

@@ -85,7 +85,8 @@ class PersistentVolumesTest {
                         "d.sock NodeStageVolume[volume=Volume[h]]",
                         "d.sock NodePublishVolume[volume=Volume[h], target=" + target("a") + ", readOnly=false]");
         assertThat(data(global)).isEqualTo(Json.parseObject("{\"driverName\": \"d\", \"volumeHandle\": \"h\"}"));
-        assertThat(data(target("a").resolveSibling(""))).isEqualTo(Json.parseObject("""
+        assertThat(data(target("a").resolveSibling("")))
+                .isEqualTo(Json.parseObject("""
                 {"attachmentID": "csi-%s", "driverName": "d", "nodeName": "n1", "specVolID": "pv1",
                  "volumeHandle": "h", "volumeLifecycleMode": "Persistent"}""".formatted(CsiVolume.sha256("hdn1"))));
     }
@@ -268,7 +269,8 @@ class PersistentVolumesTest {
 
     @Test
     void anInlineVolumeNeedsADriverThatAllowsIt() {
-        Pod pod = podWith("a", "{\"name\": \"data\", \"csi\": {\"driver\": \"d\", \"volumeAttributes\": {\"k\": \"v\"}}}");
+        Pod pod = podWith(
+                "a", "{\"name\": \"data\", \"csi\": {\"driver\": \"d\", \"volumeAttributes\": {\"k\": \"v\"}}}");
         CompletableFuture<?> refused = volumes.prepare(pod, () -> true);
         advance(1);
         assertThat(cause(refused))
@@ -330,7 +332,11 @@ class PersistentVolumesTest {
         api.objects.computeIfPresent(
                 "/api/v1/persistentvolumes/pv1",
                 (path, volume) -> volume.update(
-                        "spec", spec -> spec.with("accessModes", Json.parseObject("{\"m\":[\"ReadWriteOncePod\"]}").array("m"))));
+                        "spec",
+                        spec -> spec.with(
+                                "accessModes",
+                                Json.parseObject("{\"m\":[\"ReadWriteOncePod\"]}")
+                                        .array("m"))));
         prepareNow("a", "c");
 
         assertThat(cause(prepareNow("b", "c")))
@@ -430,8 +436,7 @@ class PersistentVolumesTest {
 
     private void claim(String claim, String volume, String handle, String more) {
         api.put("/api/v1/namespaces/shop/persistentvolumeclaims/" + claim, """
-                {"metadata": {"uid": "uid-%s"}, "spec": {"volumeName": "%s"}, "status": {"phase": "Bound"}}"""
-                .formatted(claim, volume));
+                {"metadata": {"uid": "uid-%s"}, "spec": {"volumeName": "%s"}, "status": {"phase": "Bound"}}""".formatted(claim, volume));
         api.put("/api/v1/persistentvolumes/" + volume, """
                 {"metadata": {"name": "%s"}, "spec": {"claimRef": {"uid": "uid-%s"}, "accessModes": ["ReadWriteOnce"],
                  "csi": {"driver": "d", "volumeHandle": "%s"%s}}}""".formatted(volume, claim, handle, more));
@@ -460,7 +465,9 @@ class PersistentVolumesTest {
     }
 
     private long count(String method) {
-        return plugins.calls.stream().filter(call -> call.contains(" " + method + "[")).count();
+        return plugins.calls.stream()
+                .filter(call -> call.contains(" " + method + "["))
+                .count();
     }
 
     private void advance(int seconds) {

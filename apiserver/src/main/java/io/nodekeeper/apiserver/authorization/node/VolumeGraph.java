@@ -47,9 +47,9 @@ final class VolumeGraph {
         remove(key);
         byKey.put(key, bound);
         byName.put(bound.name(), bound);
-        bound.secrets().forEach(secret -> bySecret
-                .computeIfAbsent(secret, name -> ConcurrentHashMap.newKeySet())
-                .add(bound));
+        bound.secrets()
+                .forEach(secret -> bySecret.computeIfAbsent(secret, name -> ConcurrentHashMap.newKeySet())
+                        .add(bound));
     }
 
     void remove(String key) {

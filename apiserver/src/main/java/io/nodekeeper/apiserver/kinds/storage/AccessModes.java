@@ -23,8 +23,8 @@ final class AccessModes {
                 .map(mode -> FieldError.notSupported("spec.accessModes", quoted(mode), listed(MODES)))
                 .forEach(errors::add);
         if (modes.size() > 1 && modes.contains("ReadWriteOncePod")) {
-            errors.add(FieldError.forbidden(
-                    "spec.accessModes", "may not use ReadWriteOncePod with other access modes"));
+            errors.add(
+                    FieldError.forbidden("spec.accessModes", "may not use ReadWriteOncePod with other access modes"));
         }
         String mode = spec.text("volumeMode");
         if (!VOLUME_MODES.contains(mode)) {

@@ -39,9 +39,6 @@ public final class StorageClassStrategy implements Strategy {
     @Override
     public List<FieldError> validateUpdate(JsonObject storageClass, JsonObject old) {
         return Strategy.immutable(
-                "",
-                storageClass,
-                old,
-                List.of("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"));
+                "", storageClass, old, List.of("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"));
     }
 }
