@@ -1,6 +1,8 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
+import io.nodekeeper.cri.endpoint.DetectedRuntime;
 import io.nodekeeper.time.Clock;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -61,6 +63,21 @@ public record DiagnosisInput(
             Clock clock) {
         return new DiagnosisInput(
                 processes, answers, workload, restarts, unlisted, socket, clock.nanoTime(), clock.wallTime());
+    }
+
+    /** Whether the runtime is Docker Engine, by its socket's name. */
+    boolean isDocker() {
+        return DetectedRuntime.isDocker(Path.of(socket));
+    }
+
+    /** The usual name of the runtime's service. */
+    String service() {
+        return isDocker() ? "docker" : "containerd";
+    }
+
+    /** The remedy when the runtime itself hangs: an operator has to restart it. */
+    Remedy restart() {
+        return new Remedy.Advice("restart the container runtime, e.g. systemctl restart " + service());
     }
 
     /** The wall time {@code age} ago. */
