@@ -1,8 +1,6 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
-import io.nodekeeper.cri.endpoint.DetectedRuntime;
 import io.nodekeeper.time.Clock;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -67,7 +65,7 @@ public record DiagnosisInput(
 
     /** Whether the runtime is Docker Engine, by its socket's name. */
     boolean isDocker() {
-        return DetectedRuntime.isDocker(Path.of(socket));
+        return socket.endsWith("/docker.sock");
     }
 
     /** The usual name of the runtime's service. */
