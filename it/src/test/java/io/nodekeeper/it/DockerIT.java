@@ -33,7 +33,7 @@ class DockerIT {
     private static final int PODS = 5;
     private static final Duration SOON = Duration.ofSeconds(10);
     /** A pod that cannot be inspected for that long stays so: enough for several attempts, and for the diagnosis. */
-    private static final Duration WHILE = Duration.ofSeconds(12);
+    private static final Duration WHILE = Duration.ofSeconds(10);
     /** After 30 s without a status the runtime counts as down; the agent reports each 2 s here. */
     private static final Duration DOWN = Duration.ofSeconds(40);
 
@@ -90,6 +90,18 @@ class DockerIT {
         page = new AgentPage(port);
     }
 
+    private void within(Duration limit, Eventually.Condition condition) throws Exception {
+        try {
+            Eventually.within(limit, condition);
+        } catch (AssertionError e) {
+            throw new AssertionError(
+                    e.getMessage() + "; Ready: " + conditions.now(NODE, Condition.READY) + ", RuntimeDegraded: "
+                            + conditions.now(NODE, "RuntimeDegraded") + ", page: " + page.runtime() + ", log: "
+                            + agent.log(),
+                    e);
+        }
+    }
+
     private boolean isFresh(List<Dockerd.DockerPod> some) {
         Map<String, AgentPage.PodKnowledge> known = page.pods();
         return some.stream()
@@ -111,12 +123,12 @@ class DockerIT {
 
     /** Waits until the daemon does not answer an inspection of the pod's container. */
     private void awaitHang(Dockerd.DockerPod pod) throws Exception {
-        Eventually.within(
+        within(
                 SOON, () -> docker.run(Duration.ofSeconds(1), "inspect", pod.container()).code() == -1);
     }
 
     private void awaitHealth() throws Exception {
-        Eventually.within(
+        within(
                 Duration.ofSeconds(30),
                 () -> isReady() && isFresh(pods) && conditions.is(NODE, "RuntimeDegraded", Condition.FALSE));
     }
@@ -144,7 +156,7 @@ class DockerIT {
 
         // An event of Docker shows a new pod.
         docker.pod("late");
-        Eventually.within(SOON, () -> page.pods().containsKey("late"));
+        within(SOON, () -> page.pods().containsKey("late"));
     }
 
     @Test
@@ -161,7 +173,7 @@ class DockerIT {
         awaitHang(victim);
 
         // Then the culprit is named, the node is Ready, and all others are fresh.
-        Eventually.within(
+        within(
                 Duration.ofSeconds(20),
                 () -> isDegraded("ShimStopped", "default/" + victim.name(), "pid " + shim) && isFresh(others()));
 
@@ -170,17 +182,16 @@ class DockerIT {
         Instant killed = Instant.now();
         startAgent();
 
-        // Then it reports Ready, knows all others, and never says that the runtime is down.
-        Eventually.within(
+        // Then it reports Ready, knows all others, names the culprit, and never says that the runtime is down.
+        within(
                 SOON,
                 () -> conditions
                                 .now(NODE, Condition.READY)
                                 .flatMap(Condition::lastHeartbeatTime)
                                 .filter(said -> said.isAfter(killed))
-                                .isPresent()
-                        && isFresh(others()));
-        Eventually.within(
-                Duration.ofSeconds(20), () -> isDegraded("ShimStopped", "default/" + victim.name(), "pid " + shim));
+                                .isPresent());
+        within(
+                Duration.ofSeconds(20), () -> isDegraded("ShimStopped", "default/" + victim.name(), "pid " + shim) && isFresh(others()));
         assertThat(conditions.since(begin, NODE, Condition.READY)).allMatch(entry -> entry.says(Condition.TRUE));
 
         // When the shim continues, the kill ends and nothing is accused any more.
@@ -215,7 +226,7 @@ class DockerIT {
 
         // Then the plugin is named, and for the whole time all others are fresh and the node is Ready.
         List<String> late = new ArrayList<>();
-        Eventually.within(
+        within(
                 Duration.ofSeconds(25), () -> isFresh(others()) && isDegraded("default/" + victim.name(), "calico"));
         long end = System.nanoTime() + WHILE.toNanos();
         while (System.nanoTime() < end) {
@@ -241,8 +252,8 @@ class DockerIT {
     void aDaemonThatHangsIsNamedAndItsNodeIsNotReadyUntilItContinues() throws Exception {
         docker.signal("STOP");
 
-        Eventually.within(Duration.ofSeconds(20), () -> isDegraded("RuntimeFrozen", "dockerd (pid " + docker.pid()));
-        Eventually.within(DOWN, () -> conditions
+        within(Duration.ofSeconds(20), () -> isDegraded("RuntimeFrozen", "dockerd (pid " + docker.pid()));
+        within(DOWN, () -> conditions
                 .now(NODE, Condition.READY)
                 .filter(now -> now.status().equals(Condition.FALSE))
                 .filter(now -> now.message().contains("container runtime is down"))

@@ -374,11 +374,6 @@ public final class AgentConfigBuilder {
         if (gates.has(AgentFeature.POD_LIFECYCLE) && pods.cgroups().enforces()) {
             thresholds = Thresholds.withAllocatable(thresholds);
         }
-        RuntimeConfig runtime = runtime(faults);
-        if (gates.has(AgentFeature.POD_LIFECYCLE) && runtime.isDocker()) {
-            faults.add("feature gate PodLifecycle needs a runtime with CRI; pods of Docker Engine at "
-                    + runtimeEndpoint.orElse("") + " are only watched");
-        }
         return new AgentConfig(
                 nodeName,
                 rootDir,
@@ -400,7 +395,7 @@ public final class AgentConfigBuilder {
                 thresholds,
                 evictionPressureTransitionPeriod,
                 problemRules,
-                runtime,
+                runtime(gates, faults),
                 pods,
                 serving(faults),
                 nodeApi(faults),
@@ -426,7 +421,7 @@ public final class AgentConfigBuilder {
         return reserved;
     }
 
-    private RuntimeConfig runtime(List<String> faults) {
+    private RuntimeConfig runtime(AgentFeatures gates, List<String> faults) {
         runtimeEndpoint
                 .filter(endpoint -> !RuntimeConfig.isEndpoint(endpoint))
                 .ifPresent(endpoint ->
@@ -442,6 +437,10 @@ public final class AgentConfigBuilder {
         if (runtime.isDocker() && runtime.probesNetwork()) {
             faults.add("network-probe-interval must be 0 with Docker Engine at " + runtimeEndpoint.orElse("")
                     + ", which creates no sandboxes for the agent, got " + GoDuration.format(networkProbeInterval));
+        }
+        if (runtime.isDocker() && gates.has(AgentFeature.POD_LIFECYCLE)) {
+            faults.add("feature gate PodLifecycle must be false with Docker Engine at " + runtimeEndpoint.orElse("")
+                    + ", whose pods are only watched");
         }
         return runtime;
     }

@@ -373,4 +373,19 @@ class ConfigFileTest {
                         .nodeLabels())
                 .hasSize(3);
     }
+
+    @Test
+    void onDockerEngineNothingIsStarted() {
+        AgentConfigBuilder builder = new AgentConfigBuilder("n1")
+                .containerRuntimeEndpoint("unix:///run/docker.sock")
+                .networkProbeInterval(Duration.ofMinutes(1))
+                .featureGates(Map.of("PodLifecycle", true));
+
+        assertThatThrownBy(builder::build).isInstanceOf(ConfigException.class).hasMessage("""
+                        invalid configuration:
+                          network-probe-interval must be 0 with Docker Engine at unix:///run/docker.sock, which creates no\
+                         sandboxes for the agent, got 1m0s
+                          feature gate PodLifecycle must be false with Docker Engine at unix:///run/docker.sock, whose pods\
+                         are only watched""");
+    }
 }

@@ -21,16 +21,11 @@ final class ApiVersion {
 
     /** The path of {@code resource}, such as {@code /info}, in the agreed version. */
     String path(Exchange exchange, String resource) throws IOException {
-        return "/v1." + minor(exchange) + resource;
-    }
-
-    /** The second number of the agreed version, such as 41. */
-    int minor(Exchange exchange) throws IOException {
         Integer known = agreed;
-        return known == null ? agree(exchange.request("GET", "/_ping")) : known;
+        return "/v1." + (known == null ? agree(exchange.request("GET", "/_ping")) : known) + resource;
     }
 
-    /** Takes the daemon's version from its answer to {@code /_ping}. */
+    /** Takes the daemon's version from its answer to {@code /_ping}; returns the second number of the agreed one. */
     int agree(HttpReply ping) throws IOException {
         int minor = Math.min(MAX, offered(ping));
         agreed = minor;

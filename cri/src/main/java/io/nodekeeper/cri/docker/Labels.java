@@ -49,4 +49,9 @@ final class Labels {
         List<String> labels = podUid.map(uid -> List.of(TYPE, POD_UID + "=" + uid)).orElse(List.of(TYPE));
         return JsonObject.EMPTY.with("label", JsonArray.ofStrings(labels));
     }
+
+    /** Docker's filter for the containers of a sandbox. */
+    static JsonObject sandboxFilter(String id) {
+        return JsonObject.EMPTY.with("label", JsonArray.ofStrings(List.of(SANDBOX_ID + "=" + id)));
+    }
 }

@@ -3,6 +3,7 @@ package io.nodekeeper.cri.docker;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.cri.Container;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
@@ -16,13 +17,12 @@ import java.util.regex.Pattern;
 
 /**
  * The requests that answer a call: queries of the port, translated to Docker's API. Commands that change pods are refused, as the
- * agent only watches pods of Docker Engine. Blocks; one instance serves one call.
+ * agent only watches pods of Docker Engine; except for the removal of a sandbox, a remedy that an operator asks for. Blocks; one
+ * instance serves one call.
  */
 final class Requests {
     /** The daemon names itself in each answer, so that its version costs it nothing: /version starts runc and docker-init. */
     private static final Pattern SERVER = Pattern.compile("Docker/(\\S{1,100})(?: .*)?");
-    /** The first version with statistics of one moment; older daemons measure for a second or two. */
-    private static final int ONE_SHOT = 41;
 
     private final String method;
     private final Exchange exchange;
@@ -41,7 +41,8 @@ final class Requests {
             case RuntimeCall.GetStatus asked -> DockerAnswers.status(object("/info"));
             case RuntimeCall.GetSandbox(String id) -> DockerAnswers.sandbox(id, inspect(id));
             case RuntimeCall.GetContainer(String id) -> DockerAnswers.container(id, inspect(id));
-            case RuntimeCall.GetContainerStats(String id) -> DockerAnswers.usage(id, object(statistics(id)));
+            // dockerd collects statistics of one container after the other: one that hangs would delay those of all.
+            case RuntimeCall.GetContainerStats(String id) -> DockerAnswers.usage(id, inspect(id));
             case RuntimeCall.ListImages asked -> DockerAnswers.images(value("/images/json"));
             case RuntimeCall.GetImage(String image) -> image(image);
             case RuntimeCall.GetImageFilesystems asked ->
@@ -49,6 +50,8 @@ final class Requests {
             // dockershim passed it to its kubenet plugin only; plugins of CNI have their own configuration.
             case RuntimeCall.SetPodCidr asked -> RuntimeCall.Done.DONE;
             case RuntimeCall.GetSandboxImage asked -> Optional.<String>empty();
+            // A remedy that an operator confirms.
+            case RuntimeCall.RemoveSandbox(String id) -> removeSandbox(id);
             default ->
                 throw new RuntimeCallException(
                         method,
@@ -81,11 +84,6 @@ final class Requests {
         return object("/containers/" + encoded(id) + "/json");
     }
 
-    private String statistics(String id) throws IOException {
-        String moment = version.minor(exchange) >= ONE_SHOT ? "&one-shot=1" : "";
-        return "/containers/" + encoded(id) + "/stats?stream=0" + moment;
-    }
-
     private Optional<Image> image(String name) throws IOException {
         // The slashes of a name belong to the path.
         String path = "/images/" + encoded(name).replace("%2F", "/") + "/json";
@@ -93,6 +91,25 @@ final class Requests {
         return reply.status() == 404
                 ? Optional.empty()
                 : Optional.of(DockerAnswers.image(DockerError.object(method, reply)));
+    }
+
+    /** Removes the containers of a sandbox by force, then the sandbox. What is gone already is no error. */
+    private RuntimeCall.Done removeSandbox(String id) throws IOException {
+        String filter = encoded(Json.write(Labels.sandboxFilter(id)));
+        for (Container container :
+                DockerAnswers.list(value("/containers/json?all=1&filters=" + filter)).containers()) {
+            remove(container.id());
+        }
+        remove(id);
+        return RuntimeCall.Done.DONE;
+    }
+
+    private void remove(String id) throws IOException {
+        String path = version.path(exchange, "/containers/" + encoded(id) + "?force=1&v=1");
+        HttpReply reply = exchange.request("DELETE", path);
+        if (reply.status() != 404) {
+            DockerError.check(method, reply);
+        }
     }
 
     private JsonObject object(String resource) throws IOException {

@@ -25,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -263,7 +264,7 @@ class DockerRuntimeTest {
                                 1_795_579_390_500_000_000L,
                                 "busybox:1",
                                 "sha256:aa",
-                                java.util.Map.of("a.b/c", "d"))));
+                                Map.of("a.b/c", "d"))));
     }
 
     @Test
@@ -316,25 +317,11 @@ class DockerRuntimeTest {
     }
 
     @Test
-    void statisticsAreThoseOfOneMoment() throws Exception {
-        docker.json(
-                "/v1.41/containers/c1/stats?stream=0&one-shot=1",
-                """
-                {"cpu_stats":{"cpu_usage":{"total_usage":12345}},
-                 "memory_stats":{"usage":5000,"stats":{"total_inactive_file":1000,"inactive_file":7}}}
-                """);
+    void statisticsAreAnInspectionThatMeasuresNothing() throws Exception {
+        docker.json("/v1.41/containers/c1c1/json", inspected("k8s_a_b_c_d_0", "container", "\"Running\":true"));
 
-        assertThat(ask(new RuntimeCall.GetContainerStats("c1"))).isEqualTo(new ContainerUsage("c1", 12345, 4000, 0, 0));
-    }
-
-    @Test
-    void anOlderDaemonMeasuresItsStatistics() throws Exception {
-        docker.raw("/_ping", FakeDocker.PING.replace("1.41", "1.40"));
-        docker.json(
-                "/v1.40/containers/c1/stats?stream=0",
-                "{\"memory_stats\":{\"usage\":5000,\"stats\":{\"inactive_file\":7}}}");
-
-        assertThat(ask(new RuntimeCall.GetContainerStats("c1"))).isEqualTo(new ContainerUsage("c1", 0, 4993, 0, 0));
+        assertThat(ask(new RuntimeCall.GetContainerStats("c1c1"))).isEqualTo(new ContainerUsage("c1c1", 0, 0, 0, 0));
+        assertThat(docker.requests()).containsExactly("/_ping", "/v1.41/containers/c1c1/json");
     }
 
     @Test
@@ -364,6 +351,27 @@ class DockerRuntimeTest {
         assertThat(ask(new RuntimeCall.GetImage("a.example/b:1")))
                 .contains(new Image("sha256:aa", List.of(), List.of("a.example/b:1"), 3, OptionalLong.of(1000), ""));
         assertThat(ask(new RuntimeCall.GetImage("missing"))).isEmpty();
+    }
+
+    @Test
+    void aSandboxIsRemovedWithItsContainers() throws Exception {
+        docker.json(list("{\"label\":[\"io.kubernetes.sandbox.id=s1\"]}"), LIST);
+        docker.raw("DELETE /v1.41/containers/c1?force=1&v=1", "HTTP/1.1 204 No Content\r\n\r\n");
+        docker.error("DELETE /v1.41/containers/s1?force=1&v=1", 404, "No such container: s1");
+
+        assertThat(ask(new RuntimeCall.RemoveSandbox("s1"))).isEqualTo(RuntimeCall.Done.DONE);
+        assertThat(docker.requests().subList(2, 4))
+                .containsExactly(
+                        "DELETE /v1.41/containers/c1?force=1&v=1", "DELETE /v1.41/containers/s1?force=1&v=1");
+    }
+
+    @Test
+    void aRemovalThatFailsHasDockersWords() throws Exception {
+        docker.json(list("{\"label\":[\"io.kubernetes.sandbox.id=s1\"]}"), "[]");
+        docker.error("DELETE /v1.41/containers/s1?force=1&v=1", 409, "removal is in progress already");
+
+        assertThat(refused(new RuntimeCall.RemoveSandbox("s1")))
+                .hasMessage("RemovePodSandbox: OTHER: Docker answered with status 409: removal is in progress already");
     }
 
     @Test

@@ -23,7 +23,7 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 
 /**
- * A server on a unix socket that answers requests by their path with prepared bytes. {@code /_ping} is answered as Docker 20.10
+ * A server on a unix socket that answers requests by their path, after the method if it is not GET, with prepared bytes. {@code /_ping} is answered as Docker 20.10
  * does, unless prepared otherwise. A path that is not prepared gets status 404.
  */
 public final class FakeDocker implements AutoCloseable {
@@ -160,8 +160,8 @@ public final class FakeDocker implements AutoCloseable {
                 new InputStreamReader(Channels.newInputStream(connection), StandardCharsets.ISO_8859_1));
         Map<String, String> head = new LinkedHashMap<>();
         String first = reader.readLine();
-        if (first != null && first.startsWith("GET ")) {
-            head.put("", first.split(" ")[1]);
+        if (first != null && first.endsWith(" HTTP/1.1")) {
+            head.put("", first.replaceFirst("^GET ", "").replaceFirst(" HTTP/1.1$", ""));
         }
         for (String line = reader.readLine(); line != null && !line.isEmpty(); line = reader.readLine()) {
             head.put(line.replaceFirst(":.*", ""), line.replaceFirst("[^:]*: *", ""));

@@ -10,13 +10,17 @@ import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
+import java.net.URLEncoder;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -90,7 +94,7 @@ class HungDockerTest {
     void anAnswerThatStopsInTheMiddleIsLate() throws Exception {
         docker.reply(INSPECT, connection -> {
             FakeDocker.write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{");
-            connection.read(java.nio.ByteBuffer.allocate(1));
+            connection.read(ByteBuffer.allocate(1));
         });
 
         assertThat(Until.failed(runtime.call(STATUS, SHORT))).isInstanceOf(DeadlineExceededException.class);
@@ -112,12 +116,12 @@ class HungDockerTest {
         CompletableFuture<Integer> listed = new CompletableFuture<>();
         docker.json(
                 "/v1.41/containers/json?all=1&filters="
-                        + java.net.URLEncoder.encode(
+                        + URLEncoder.encode(
                                 "{\"label\":[\"io.kubernetes.docker.type\"]}", StandardCharsets.UTF_8),
                 "[]");
         loop.execute(() -> {
-            var first = runtime.call(new RuntimeCall.ListSandboxes(java.util.Optional.empty()), LONG);
-            runtime.call(new RuntimeCall.ListContainers(java.util.Optional.empty()), LONG)
+            var first = runtime.call(new RuntimeCall.ListSandboxes(Optional.empty()), LONG);
+            runtime.call(new RuntimeCall.ListContainers(Optional.empty()), LONG)
                     .thenAccept(list -> listed.complete(list.size()));
             first.cancel(true);
         });
@@ -146,7 +150,7 @@ class HungDockerTest {
         assertThat(refused(STATUS).getMessage())
                 .isEqualTo("ContainerStatus: UNAVAILABLE: runtime at " + socket + ": Connection refused");
 
-        java.nio.file.Files.delete(socket);
+        Files.delete(socket);
         assertThat(refused(STATUS).getMessage())
                 .isEqualTo("ContainerStatus: UNAVAILABLE: runtime at " + socket + ": No such file or directory");
 

@@ -177,7 +177,7 @@ final class CallDiagnosis {
                 .<Remedy>map(Remedy.RemoveSandbox::new)
                 .orElseGet(() -> first.call() instanceof RuntimeCall.RunSandbox
                         ? new Remedy.Advice("check the runtime's log for pod " + subject.text())
-                        : Remedy.RESTART_RUNTIME);
+                        : facts.restart());
         List<String> evidence = new ArrayList<>();
         waiting.forEach(answer -> evidence.add(answer.call().method()
                 + answer.call()
@@ -224,7 +224,7 @@ final class CallDiagnosis {
                         "the container runtime has answered " + first.call().method() + " for no pod since "
                                 + KubeTime.format(since),
                         since,
-                        Remedy.RESTART_RUNTIME)
+                        facts.restart())
                 .delays(first.call().method())
                 .shownBy(evidence)
                 .sure(Confidence.UNKNOWN);
@@ -238,7 +238,7 @@ final class CallDiagnosis {
                         "the container runtime has not answered "
                                 + answer.call().method() + " since " + KubeTime.format(since),
                         since,
-                        Remedy.RESTART_RUNTIME)
+                        facts.restart())
                 .delays(answer.call().method())
                 .shownBy(Examined.of(Subject.NODE, facts, index))
                 .sure(Confidence.UNKNOWN);

@@ -63,6 +63,21 @@ public record DiagnosisInput(
                 processes, answers, workload, restarts, unlisted, socket, clock.nanoTime(), clock.wallTime());
     }
 
+    /** Whether the runtime is Docker Engine, by its socket's name. */
+    boolean isDocker() {
+        return socket.endsWith("/docker.sock");
+    }
+
+    /** The usual name of the runtime's service. */
+    String service() {
+        return isDocker() ? "docker" : "containerd";
+    }
+
+    /** The remedy when the runtime itself hangs: an operator has to restart it. */
+    Remedy restart() {
+        return new Remedy.Advice("restart the container runtime, e.g. systemctl restart " + service());
+    }
+
     /** The wall time {@code age} ago. */
     Instant ago(Duration age) {
         return wall.minus(age);

@@ -33,9 +33,9 @@ final class Examined {
                                 + "; none of them is stopped, traced, frozen or waits for a lock, pipe, socket or disk"
                                 + " as far as the kernel shows");
         lines.add("next: "
-                + index.first(ProcessRole.RUNTIME)
+                + index.server()
                         .map(runtime -> "kill -USR1 " + runtime.info().ref().pid()
-                                + " makes containerd write its goroutines to its log; look there for ")
+                                + " makes " + ProcessIndex.program(runtime.info()) + " write its goroutines to its log; look there for ")
                         .orElse("look in the runtime's log for ")
                 + (subject.isNode() ? "calls that wait" : subject.text()));
         return lines;

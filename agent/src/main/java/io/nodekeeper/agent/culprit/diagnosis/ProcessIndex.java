@@ -48,6 +48,14 @@ final class ProcessIndex {
                 .findFirst();
     }
 
+    /** The process that answers at the runtime's socket; on Docker Engine dockerd, and not the containerd behind it. */
+    Optional<ObservedProcess> server() {
+        return facts.processes().stream()
+                .filter(process -> process.info().role() == ProcessRole.RUNTIME)
+                .filter(process -> !facts.isDocker() || !program(process.info()).equals("containerd"))
+                .findFirst();
+    }
+
     /** What the process is about; the node for the runtime. */
     Subject subject(ObservedProcess process) {
         ProcessInfo info = process.info();
@@ -114,8 +122,12 @@ final class ProcessIndex {
 
     /** The program's name without its directory, and the pid. */
     static String name(ProcessInfo info) {
-        return CommandLines.program(info.ref().command()) + " (pid "
-                + info.ref().pid() + ")";
+        return program(info) + " (pid " + info.ref().pid() + ")";
+    }
+
+    /** The program's name without its directory. */
+    static String program(ProcessInfo info) {
+        return CommandLines.program(info.ref().command());
     }
 
     /** A process as a line of evidence. */

@@ -2,7 +2,6 @@ package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.evidence.Confidence;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
-import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.KubeTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -81,7 +80,7 @@ final class RefusalDiagnosis {
                 .toList();
         // What cannot be read shows that another program may listen there, so it is named.
         Optional<ProcessInfo> listener = cause.filter(known -> known == RefusalCause.GARBAGE)
-                .flatMap(known -> new ProcessIndex(facts).first(ProcessRole.RUNTIME))
+                .flatMap(known -> new ProcessIndex(facts).server())
                 .map(ObservedProcess::info);
         String who = listener.map(info -> "; " + ProcessIndex.name(info) + " listens at its socket")
                 .orElse("");

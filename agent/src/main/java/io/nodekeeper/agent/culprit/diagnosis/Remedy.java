@@ -6,9 +6,6 @@ import java.util.stream.Collectors;
 
 /** An action that may remove a culprit, with its cost. Immutable. */
 public sealed interface Remedy {
-    /** The remedy when the runtime itself hangs: an operator has to restart it. */
-    Remedy RESTART_RUNTIME = new Advice("restart the container runtime, e.g. systemctl restart containerd");
-
     /** The action as an operator would type or perform it. */
     String text();
 

@@ -3,7 +3,6 @@ package io.nodekeeper.agent.culprit.diagnosis;
 import io.nodekeeper.agent.culprit.evidence.Confidence;
 import io.nodekeeper.agent.culprit.load.Activity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
-import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.GoDuration;
@@ -55,7 +54,7 @@ final class RuntimeDiagnosis {
         this.patience = patience;
         this.late = late;
         this.index = index;
-        this.process = index.first(ProcessRole.RUNTIME).map(ObservedProcess::info);
+        this.process = index.server().map(ObservedProcess::info);
         this.version = facts.answers().stream()
                 .filter(answer -> answer.call() instanceof RuntimeCall.GetVersion)
                 .findFirst();
@@ -83,8 +82,8 @@ final class RuntimeDiagnosis {
                                 "the container runtime at " + facts.socket() + " restarts again and again",
                                 facts.wall(),
                                 new Remedy.Advice(
-                                        "look at the end of the runtime's log, e.g. journalctl -u containerd -n"
-                                                + " 100, and end the cause before the next restart"))
+                                        "look at the end of the runtime's log, e.g. journalctl -u " + facts.service()
+                                                + " -n 100, and end the cause before the next restart"))
                         .shownBy(List.of("its process was replaced " + facts.restarts() + " times in ten minutes")));
     }
 
@@ -103,9 +102,9 @@ final class RuntimeDiagnosis {
                                                     + facts.socket() + " since " + KubeTime.format(since),
                                     since,
                                     process.isPresent()
-                                            ? Remedy.RESTART_RUNTIME
+                                            ? facts.restart()
                                             : new Remedy.Advice(
-                                                    "start the container runtime, e.g. systemctl start containerd"))
+                                                    "start the container runtime, e.g. systemctl start " + facts.service()))
                             .shownBy(List.of(answer.error()));
                 });
     }
@@ -153,7 +152,7 @@ final class RuntimeDiagnosis {
                 .isPresent();
         return Stream.concat(
                         servers.filter(RuntimeDiagnosis::isStarved),
-                        index.first(ProcessRole.RUNTIME).filter(runtime -> slow).stream())
+                        index.server().filter(runtime -> slow).stream())
                 .filter(process -> process.activity()
                         .filter(activity -> activity.ago().compareTo(patience.call()) < 0
                                 && (isPatient(activity, answer.took()) || beginsCommands(process)))
@@ -194,7 +193,7 @@ final class RuntimeDiagnosis {
                                         + " is busy: it uses the processors and answers late",
                                 new Remedy.Advice("wait; if it stays busy, find out what it does: kill -USR1 "
                                         + process.info().ref().pid()
-                                        + " makes containerd write its goroutines to its log"),
+                                        + " makes " + ProcessIndex.program(process.info()) + " write its goroutines to its log"),
                                 Map.of(process, late))
                         .by(process.info().ref()));
             }
@@ -208,7 +207,7 @@ final class RuntimeDiagnosis {
                             + " the processors: CPUWeight of its service"),
                     starved);
             // The runtime stays the same over scans, the programs do not.
-            culprits.add(overloaded.by(index.first(ProcessRole.RUNTIME)
+            culprits.add(overloaded.by(index.server()
                     .orElse(starved.keySet().iterator().next())
                     .info()
                     .ref()));
@@ -256,7 +255,7 @@ final class RuntimeDiagnosis {
                         "the container runtime at " + facts.socket()
                                 + " accepts connections but has answered nothing since " + KubeTime.format(since),
                         since,
-                        Remedy.RESTART_RUNTIME)
+                        facts.restart())
                 .delays(answer.call().method())
                 .shownBy(Examined.of(Subject.NODE, facts, index))
                 .sure(Confidence.UNKNOWN);
