@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Translates a container of a pod to the runtime's configuration, as a kubelet 1.32 does. */
 public final class Containers {
@@ -26,6 +27,8 @@ public final class Containers {
      * @param volumes the path on the node of each volume, by its name
      * @param subPaths the path on the node of each {@link SubPath}, by the number of its mount
      * @param hostsFile the pod's {@code /etc/hosts} on the node
+     * @param terminationLog the file on the node in which the container can write why it ends
+     * @param target the runtime's id of the container whose processes it sees; empty for its own
      */
     public record Inputs(
             NodeSettings node,
@@ -34,7 +37,9 @@ public final class Containers {
             List<String> podIps,
             Map<String, Path> volumes,
             Map<Integer, Path> subPaths,
-            Path hostsFile) {
+            Path hostsFile,
+            Path terminationLog,
+            Optional<String> target) {
         /** Keeps copies. */
         public Inputs {
             podIps = List.copyOf(podIps);
@@ -44,7 +49,8 @@ public final class Containers {
 
         /** The same with these parts of volumes. */
         public Inputs with(Map<Integer, Path> parts) {
-            return new Inputs(node, image, references, podIps, volumes, parts, hostsFile);
+            return new Inputs(
+                    node, image, references, podIps, volumes, parts, hostsFile, terminationLog, target);
         }
     }
 
@@ -110,13 +116,13 @@ public final class Containers {
                 expanded(json, "args", environment),
                 json.text("workingDir"),
                 environment,
-                mounts(pod, json, inputs),
+                mounts(pod, container, inputs),
                 PodLabels.container(pod, container),
                 PodLabels.annotations(pod, container, attempt),
                 PodLabels.logPath(container.name(), attempt),
                 new ContainerConfig.Terminal(json.bool("stdin"), json.bool("stdinOnce"), json.bool("tty")),
                 Limits.of(pod, container, inputs.node()),
-                Rights.of(pod, container, inputs.image()));
+                Rights.of(pod, container, inputs.image(), inputs.target()));
     }
 
     private static List<String> expanded(JsonObject json, String field, Map<String, String> environment) {
@@ -126,9 +132,9 @@ public final class Containers {
                 .toList();
     }
 
-    private static List<ContainerConfig.Mount> mounts(Pod pod, JsonObject json, Inputs inputs) {
+    private static List<ContainerConfig.Mount> mounts(Pod pod, ContainerSpec container, Inputs inputs) {
         List<ContainerConfig.Mount> mounts = new ArrayList<>();
-        json.array("volumeMounts").objects().forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
+        container.json().array("volumeMounts").objects().forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
         boolean hasHosts =
                 mounts.stream().anyMatch(mount -> mount.containerPath().equals(HOSTS));
         // On the host's network the runtime mounts the host's own file, unless the pod has aliases.
@@ -137,6 +143,11 @@ public final class Containers {
             mounts.add(new ContainerConfig.Mount(
                     HOSTS, inputs.hostsFile().toString(), false, ContainerConfig.Propagation.PRIVATE));
         }
+        mounts.add(new ContainerConfig.Mount(
+                container.terminationMessagePath(),
+                inputs.terminationLog().toString(),
+                false,
+                ContainerConfig.Propagation.PRIVATE));
         return mounts;
     }
 
