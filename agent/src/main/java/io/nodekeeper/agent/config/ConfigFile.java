@@ -1,5 +1,7 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.files.SmallFiles;
@@ -152,7 +154,31 @@ public final class ConfigFile {
                 take("evictionMaxPodGracePeriod", "a number of seconds", ConfigFile::seconds)
                         .orElse(usual.evictionMaxGrace()),
                 new CgroupFields(fields, faults).read(),
-                imageGc(usual.imageGc())));
+                imageGc(usual.imageGc()),
+                containerLogs(usual.containerLogs())));
+    }
+
+    private ContainerLogConfig containerLogs(ContainerLogConfig usual) {
+        return new ContainerLogConfig(
+                take(
+                                "containerLogMaxSize",
+                                "a quantity of bytes of more than 0, like 10Mi",
+                                value -> Quantity.from(new JsonString(String.valueOf(value)))
+                                        .map(Quantity::toLong)
+                                        .filter(bytes -> bytes > 0))
+                        .orElse(usual.maxSize()),
+                take(
+                                "containerLogMaxFiles",
+                                "a number of at least 2",
+                                value -> value instanceof Integer files && files > 1
+                                        ? Optional.of(files)
+                                        : Optional.empty())
+                        .orElse(usual.maxFiles()),
+                take(
+                                "containerLogMonitorInterval",
+                                "a duration of 3s or more",
+                                value -> duration(value).filter(set -> set.compareTo(Duration.ofSeconds(3)) >= 0))
+                        .orElse(usual.monitorInterval()));
     }
 
     private ImageGcConfig imageGc(ImageGcConfig usual) {

@@ -15,6 +15,7 @@ import java.util.List;
  * @param evictionMaxGrace the most time that a pod has to end which is evicted because of a soft threshold (0)
  * @param cgroups the cgroups of pods
  * @param imageGc when unused images are removed
+ * @param containerLogs when logs of containers are rotated
  */
 public record PodConfig(
         Path logsDirectory,
@@ -24,7 +25,8 @@ public record PodConfig(
         StaticPodConfig staticPods,
         Duration evictionMaxGrace,
         CgroupConfig cgroups,
-        ImageGcConfig imageGc) {
+        ImageGcConfig imageGc,
+        ContainerLogConfig containerLogs) {
     /** The kubelet's defaults. */
     public static final PodConfig DEFAULT = new PodConfig(
             Path.of("/var/log/pods"),
@@ -34,7 +36,8 @@ public record PodConfig(
             StaticPodConfig.DEFAULT,
             Duration.ZERO,
             CgroupConfig.DEFAULT,
-            ImageGcConfig.DEFAULT);
+            ImageGcConfig.DEFAULT,
+            ContainerLogConfig.DEFAULT);
 
     /** Keeps a copy. */
     public PodConfig {
@@ -44,6 +47,14 @@ public record PodConfig(
     /** The same with other cgroups. */
     PodConfig with(CgroupConfig other) {
         return new PodConfig(
-                logsDirectory, clusterDns, clusterDomain, resolvConf, staticPods, evictionMaxGrace, other, imageGc);
+                logsDirectory,
+                clusterDns,
+                clusterDomain,
+                resolvConf,
+                staticPods,
+                evictionMaxGrace,
+                other,
+                imageGc,
+                containerLogs);
     }
 }
