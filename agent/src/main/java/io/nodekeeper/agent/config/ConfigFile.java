@@ -4,6 +4,8 @@ import io.nodekeeper.agent.config.file.ConfigParser;
 import io.nodekeeper.agent.config.file.ConfigTree;
 import io.nodekeeper.agent.config.file.DropIns;
 import io.nodekeeper.agent.config.file.FieldCheck;
+import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.files.SmallFiles;
@@ -154,7 +156,8 @@ public final class ConfigFile {
                         .orElse(usual.evictionMaxGrace()),
                 new CgroupFields(fields, faults).read(),
                 imageGc(usual.imageGc()),
-                CpuConfig.read(fields, take("cpuManagerReconcilePeriod", "a duration like 10s", this::duration), faults)));
+                CpuConfig.read(fields, take("cpuManagerReconcilePeriod", "a duration like 10s", this::duration), faults),
+                containerLogs(usual.containerLogs())));
     }
 
     /** Metrics name it, so Kubernetes wants plain characters. */
@@ -166,6 +169,29 @@ public final class ConfigFile {
                         .filter(path -> path.matches("/\\p{ASCII}+") || path.equals("/"))
                         .map(Path::of)
                         .filter(path -> path.normalize().toString().equals(value)));
+    }
+
+    private ContainerLogConfig containerLogs(ContainerLogConfig usual) {
+        return new ContainerLogConfig(
+                take(
+                                "containerLogMaxSize",
+                                "a quantity of bytes of more than 0, like 10Mi",
+                                value -> Quantity.from(new JsonString(String.valueOf(value)))
+                                        .map(Quantity::toLong)
+                                        .filter(bytes -> bytes > 0))
+                        .orElse(usual.maxSize()),
+                take(
+                                "containerLogMaxFiles",
+                                "a number of at least 2",
+                                value -> value instanceof Integer files && files > 1
+                                        ? Optional.of(files)
+                                        : Optional.empty())
+                        .orElse(usual.maxFiles()),
+                take(
+                                "containerLogMonitorInterval",
+                                "a duration of 3s or more",
+                                value -> duration(value).filter(set -> set.compareTo(Duration.ofSeconds(3)) >= 0))
+                        .orElse(usual.monitorInterval()));
     }
 
     private ImageGcConfig imageGc(ImageGcConfig usual) {

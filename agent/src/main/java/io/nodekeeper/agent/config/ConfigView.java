@@ -116,10 +116,14 @@ public final class ConfigView {
     private void pods(JsonObject.Builder json) {
         PodConfig pods = config.pods();
         StaticPodConfig fixed = pods.staticPods();
+        ContainerLogConfig logs = pods.containerLogs();
         json.put("cpuManagerPolicy", pods.cpus().policy())
                 .put("cpuManagerReconcilePeriod", GoDuration.format(pods.cpus().reconcilePeriod()))
                 .putUnlessEmpty("reservedSystemCPUs", pods.cpus().reserved().toString())
                 .put("podLogsDir", pods.logsDirectory().toString())
+                .put("containerLogMaxSize", Long.toString(logs.maxSize()))
+                .put("containerLogMaxFiles", logs.maxFiles())
+                .put("containerLogMonitorInterval", GoDuration.format(logs.monitorInterval()))
                 .put("clusterDNS", JsonArray.ofStrings(pods.clusterDns()))
                 .putUnlessEmpty("clusterDomain", pods.clusterDomain())
                 .put("resolvConf", pods.resolvConf().toString())

@@ -16,6 +16,7 @@ import java.util.List;
  * @param cgroups the cgroups of pods
  * @param imageGc when unused images are removed
  * @param cpus processors that pods have for themselves
+ * @param containerLogs when logs of containers are rotated
  */
 public record PodConfig(
         Path logsDirectory,
@@ -26,7 +27,8 @@ public record PodConfig(
         Duration evictionMaxGrace,
         CgroupConfig cgroups,
         ImageGcConfig imageGc,
-        CpuConfig cpus) {
+        CpuConfig cpus,
+        ContainerLogConfig containerLogs) {
     /** The kubelet's defaults. */
     public static final PodConfig DEFAULT = new PodConfig(
             Path.of("/var/log/pods"),
@@ -37,7 +39,8 @@ public record PodConfig(
             Duration.ZERO,
             CgroupConfig.DEFAULT,
             ImageGcConfig.DEFAULT,
-            CpuConfig.DEFAULT);
+            CpuConfig.DEFAULT,
+            ContainerLogConfig.DEFAULT);
 
     /** Keeps a copy. */
     public PodConfig {
@@ -47,6 +50,15 @@ public record PodConfig(
     /** The same with other cgroups. */
     PodConfig with(CgroupConfig other) {
         return new PodConfig(
-                logsDirectory, clusterDns, clusterDomain, resolvConf, staticPods, evictionMaxGrace, other, imageGc, cpus);
+                logsDirectory,
+                clusterDns,
+                clusterDomain,
+                resolvConf,
+                staticPods,
+                evictionMaxGrace,
+                other,
+                imageGc,
+                cpus,
+                containerLogs);
     }
 }

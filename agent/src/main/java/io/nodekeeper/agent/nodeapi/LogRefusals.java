@@ -2,6 +2,7 @@ package io.nodekeeper.agent.nodeapi;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonObject;
+import java.util.stream.Stream;
 
 /** Why a container has no log, in the kubelet's words. */
 final class LogRefusals {
@@ -13,9 +14,8 @@ final class LogRefusals {
         if (previous) {
             return "previous terminated " + place + " not found";
         }
-        JsonObject status = pod.status()
-                .array("containerStatuses")
-                .objects()
+        JsonObject status = Stream.of("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+                .flatMap(list -> pod.status().array(list).objects())
                 .filter(one -> one.text("name").equals(container))
                 .findFirst()
                 .orElse(JsonObject.EMPTY);

@@ -126,7 +126,7 @@ public final class NodeApi {
             return text(404, "pod \"" + asked.pod() + "\" does not exist");
         }
         Pod pod = found.get();
-        if (pod.containers().stream().noneMatch(one -> one.name().equals(asked.container()))) {
+        if (pod.container(asked.container()).isEmpty()) {
             return text(404, "container \"" + asked.container() + "\" not found in pod \"" + asked.pod() + "\"");
         }
         Optional<ContainerStatus> container = written(observed(pod), asked);

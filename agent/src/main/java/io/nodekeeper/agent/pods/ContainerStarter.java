@@ -8,9 +8,11 @@ import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.containers.OwnResources;
 import io.nodekeeper.agent.pods.containers.References;
 import io.nodekeeper.agent.pods.containers.Sandboxes;
+import io.nodekeeper.agent.pods.containers.ServiceEnvironment;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.objects.ServiceLists;
 import io.nodekeeper.agent.pods.sync.PodCommand;
 import io.nodekeeper.agent.pods.sync.Reasons;
 import io.nodekeeper.api.Failures;
@@ -20,6 +22,7 @@ import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
+import io.nodekeeper.time.Deadlines;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,6 +34,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Starts a container: its image, what its environment refers to, its files, then the runtime's calls and its hook. Each step has
@@ -38,6 +43,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * Confined to the loop of its ports.
  */
 final class ContainerStarter {
+    private static final Logger log = LoggerFactory.getLogger(ContainerStarter.class);
+    /** How long a static pod waits for the API to tell the services. */
+    private static final Duration STATIC_WAITS = Duration.ofSeconds(1);
+
     private static final Path HOSTS = Path.of("/etc/hosts");
 
     private final PodPorts ports;
@@ -69,7 +78,7 @@ final class ContainerStarter {
         SandboxConfig sandbox = Sandboxes.config(pod, 0, node, resolvConf);
         return image(pod, container, sandbox)
                 .thenCompose(image -> references(pod, container)
-                        .thenCompose(references -> hosts(pod, podIps)
+                        .thenCompose(references -> files(pod, container, start.attempt(), podIps)
                                 .thenCompose(done -> parts(
                                         pod,
                                         container,
@@ -80,7 +89,11 @@ final class ContainerStarter {
                                                 pod.hostNetwork() ? node.addresses() : podIps,
                                                 volumes.paths(pod),
                                                 Map.of(),
-                                                ports.files().hosts(pod.uid()))))
+                                                ports.files().hosts(pod.uid()),
+                                                OwnResources.NONE,
+                                                ports.files()
+                                                        .terminationLog(pod.uid(), container.name(), start.attempt()),
+                                                start.target())))
                                 .thenCompose(inputs -> own(pod, container).thenApply(inputs::with))
                                 .thenApply(inputs -> Containers.config(pod, container, start.attempt(), inputs))))
                 .exceptionallyCompose(error -> CompletableFuture.failedFuture(
@@ -89,7 +102,9 @@ final class ContainerStarter {
                                         Reasons.CREATE_CONTAINER_CONFIG_ERROR, String.valueOf(wrong.getMessage()))
                                 : Failures.cause(error)))
                 .thenCompose(config -> create(pod, start.sandbox(), config, sandbox))
-                .thenCompose(id -> run(pod, container, id).thenCompose(done -> hook(pod, container, id, address)));
+                .thenCompose(id -> run(pod, container, id)
+                        .thenCompose(done -> link(pod, container, start.attempt(), id))
+                        .thenCompose(done -> hook(pod, container, id, address)));
     }
 
     /** Runs the hook after the start; if it fails, the container ends. */
@@ -128,6 +143,22 @@ final class ContainerStarter {
         return ports.starts()
                 .take(StartTurns.Kind.CONTAINER, () -> ports.runtime().call(call, ports.callDeadline()))
                 .answer();
+    }
+
+    /** Links the log. Without the link the container runs, too. */
+    private CompletableFuture<?> link(Pod pod, ContainerSpec container, int attempt, String id) {
+        return ports.onDisk("link to a log of " + pod.fullName(), () -> {
+                    ports.files().linkLog(pod, container.name(), attempt, id);
+                    return "";
+                })
+                .exceptionally(error -> {
+                    log.warn(
+                            "The log of container {} of pod {} has no link: {}",
+                            container.name(),
+                            pod.fullName(),
+                            Failures.text(error));
+                    return "";
+                });
     }
 
     private CompletableFuture<Image> image(Pod pod, ContainerSpec container, SandboxConfig sandbox) {
@@ -189,8 +220,38 @@ final class ContainerStarter {
         List<CompletableFuture<?>> reads = new ArrayList<>();
         read(pod, ResourceType.CONFIG_MAPS, References.configMapsOf(container), maps, reads);
         read(pod, ResourceType.SECRETS, References.secretsOf(container), secrets, reads);
+        CompletableFuture<Map<String, String>> services = failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, services(pod));
+        reads.add(services);
         return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new))
-                .thenApply(done -> new References(maps, secrets));
+                .thenApply(done -> new References(maps, secrets, services.join()));
+    }
+
+    /** The variables of the pod's Services. The one of the API itself counts less than one of the pod's namespace. */
+    private CompletableFuture<Map<String, String>> services(Pod pod) {
+        CompletableFuture<List<JsonObject>> own = pod.serviceLinks()
+                ? ports.objects().services().in(pod.namespace())
+                : CompletableFuture.completedFuture(List.of());
+        CompletableFuture<Optional<JsonObject>> master = ports.objects()
+                .get(
+                        ServiceLists.SERVICES,
+                        ServiceEnvironment.MASTER_NAMESPACE,
+                        ServiceEnvironment.MASTER,
+                        ObjectCache.RECENT);
+        CompletableFuture<Map<String, String>> variables = own.thenCombine(master, (all, api) -> {
+            Map<String, JsonObject> byName = new HashMap<>();
+            all.forEach(service -> byName.put(service.object("metadata").text("name"), service));
+            api.ifPresent(service -> byName.putIfAbsent(ServiceEnvironment.MASTER, service));
+            return ServiceEnvironment.of(List.copyOf(byName.values()));
+        });
+        if (pod.isStatic()) {
+            // It starts without an API, too.
+            return Deadlines.within(ports.loop(), STATIC_WAITS, "services", variables)
+                    .exceptionally(error -> Map.of());
+        }
+        return variables.exceptionallyCompose(error -> CompletableFuture.failedFuture(new CommandFailure(
+                Reasons.CREATE_CONTAINER_CONFIG_ERROR,
+                "services of namespace \"" + pod.namespace() + "\" cannot be read: "
+                                + Failures.text(Failures.cause(error)))));
     }
 
     /** Reads objects by their names; those that do not exist are left out. */
@@ -251,10 +312,12 @@ final class ContainerStarter {
         }
     }
 
-    private CompletableFuture<Void> hosts(Pod pod, List<String> podIps) {
-        CompletableFuture<String> written = ports.onDisk("etc-hosts of " + pod.fullName(), () -> {
+    /** Writes the files of the node's own that the container sees. */
+    private CompletableFuture<Void> files(Pod pod, ContainerSpec container, int attempt, List<String> podIps) {
+        CompletableFuture<String> written = ports.onDisk("files of " + pod.fullName(), () -> {
             String text = pod.hostNetwork() ? HostsFile.ofHost(pod, KernelFile.text(HOSTS)) : HostsFile.of(pod, podIps);
             ports.files().writeHosts(pod.uid(), text);
+            ports.files().makeTerminationLog(pod.uid(), container.name(), attempt);
             return text;
         });
         return failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, written).thenAccept(done -> {});

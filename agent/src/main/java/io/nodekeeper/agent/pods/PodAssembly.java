@@ -21,6 +21,7 @@ import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.cpus.CpuManager;
 import io.nodekeeper.agent.pods.cpus.CpuReconciler;
+import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.eviction.Evictions;
 import io.nodekeeper.agent.pods.eviction.NodeReclaim;
 import io.nodekeeper.agent.pods.garbage.EndedContainers;
@@ -32,6 +33,7 @@ import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.rotation.LogRotation;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.runtime.RuntimeView;
@@ -42,6 +44,8 @@ import io.nodekeeper.api.Quantity;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.ContainerStatus;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
@@ -81,6 +85,12 @@ public final class PodAssembly {
     private final Workers disk;
     /** One thread for each pod that waits for a path of the host; they end when they are idle. */
     private final Workers hostDisk;
+
+    /** Two threads, so that one file that hangs delays no other. A kubelet has one. */
+    private final Workers rotation;
+
+    private final LogRotation logRotation;
+    private final Duration logInterval;
 
     /** One thread for the files and one for the URL of static pods. */
     private final Workers manifests;
@@ -137,6 +147,7 @@ public final class PodAssembly {
         disk = new Workers("pods", WORKERS, loop);
         hostDisk = new Workers("pods-host-paths", Math.max(1, config.maxPods()), loop);
         manifests = new Workers("static-pods", 2, loop);
+        rotation = new Workers("container-logs", 2, loop);
         prober = new NodeProber(runtime, loop);
         beat = loops.loop("pods", PERIOD);
         PodConfig pods = config.pods();
@@ -190,6 +201,14 @@ public final class PodAssembly {
                 () -> nodes.node(name),
                 maxPods,
                 foreign);
+        logInterval = pods.containerLogs().monitorInterval();
+        logRotation = new LogRotation(
+                pods.containerLogs(),
+                runtime,
+                config.runtime().requestTimeout(),
+                () -> runningLogs(pods.logsDirectory()),
+                rotation::call,
+                loop);
         this.runtime = runtime;
         this.pleg = pleg;
         this.cpus = cpus.map(own -> new CpuReconciler(
@@ -247,6 +266,20 @@ public final class PodAssembly {
         } catch (IOException e) {
             log.info("The agent's own oomScoreAdj of {} was refused: {}", oomScoreAdjust, e.getMessage());
         }
+    }
+
+    private List<LogRotation.RunningLog> runningLogs(Path logs) {
+        List<LogRotation.RunningLog> running = new ArrayList<>();
+        for (Pod pod : manager.running()) {
+            for (ContainerStatus container : pleg.cache().get(pod.uid()).status().containers()) {
+                if (container.state() == ContainerState.RUNNING) {
+                    int attempt = container.origin().attempt();
+                    Path log = PodLabels.logDirectory(logs, pod).resolve(PodLabels.logPath(container.name(), attempt));
+                    running.add(new LogRotation.RunningLog(container.id(), log));
+                }
+            }
+        }
+        return running;
     }
 
     /** The pods that the node shall run; to be called on the loop. */
@@ -346,6 +379,10 @@ public final class PodAssembly {
                 reconciler.reconcile(pleg.inventory().containers(), uids);
                 return CompletableFuture.completedFuture(null);
             })));
+            periods.add(Periodic.start("rotation of logs", loop, logInterval, 0, random, () -> {
+                logRotation.tick();
+                return CompletableFuture.completedFuture(null);
+            }));
         });
     }
 
@@ -360,5 +397,6 @@ public final class PodAssembly {
         disk.close();
         hostDisk.close();
         manifests.close();
+        rotation.close();
     }
 }

@@ -1,7 +1,6 @@
 package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.kernel.KernelFile;
-import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.containers.Sandboxes;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.persistent.PersistentException;
@@ -14,7 +13,6 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.SandboxConfig;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -79,7 +77,7 @@ final class PodCommands {
             case PodCommand.RemoveContainer remove ->
                 absent(new RuntimeCall.RemoveContainer(remove.id()))
                         .thenCompose(done -> ports.onDisk("log of " + pod.fullName(), () -> {
-                            ports.files().removeLog(log(pod, remove));
+                            ports.files().removeContainer(pod, remove.name(), remove.attempt(), remove.id());
                             return "";
                         }));
             case PodCommand.CleanUp clean -> cleanUp(pod);
@@ -185,10 +183,5 @@ final class PodCommands {
         return ports.onDisk(
                 ports.resolvConf().toString(),
                 () -> Files.exists(ports.resolvConf()) ? KernelFile.text(ports.resolvConf()) : "");
-    }
-
-    private Path log(Pod pod, PodCommand.RemoveContainer remove) {
-        return PodLabels.logDirectory(ports.node().get().logsDirectory(), pod)
-                .resolve(PodLabels.logPath(remove.name(), remove.attempt()));
     }
 }

@@ -140,7 +140,7 @@ final class PodManager implements EvictablePods, EndingPods {
     Set<String> images() {
         return Stream.concat(sources.pods().stream(), workers.values().stream().map(PodWorker::pod))
                 .filter(pod -> !pod.isTerminal())
-                .flatMap(pod -> pod.allContainers().stream())
+                .flatMap(pod -> Stream.concat(pod.allContainers().stream(), pod.ephemeralContainers().stream()))
                 .map(ContainerSpec::image)
                 .collect(Collectors.toSet());
     }

@@ -37,6 +37,7 @@ final class PodWorker {
     private final PodPorts ports;
     private final PodCommands commands;
     private final PodVolumes volumes;
+    private final TerminationMessages messages;
     private final PodEvents events;
     private final Pleg pleg;
     private final Readiness readiness;
@@ -92,6 +93,7 @@ final class PodWorker {
         this.wanted = wanted;
         this.freshAfter = since;
         volumes = new PodVolumes(ports);
+        messages = new TerminationMessages(ports);
         commands = new PodCommands(ports, volumes);
         events = new PodEvents(ports.events());
         writer = new StatusWriter(ports.client(), objects);
@@ -211,7 +213,11 @@ final class PodWorker {
         if (!fresh) {
             pleg.relistPod(uid);
         }
-        return cache.getNewerThan(uid, freshAfter);
+        return cache.getNewerThan(uid, freshAfter)
+                .thenCompose(entry -> entry.error().isPresent()
+                        ? CompletableFuture.completedFuture(entry)
+                        : messages.with(pod(), entry.status())
+                                .thenApply(status -> new PodStatusCache.Entry(status, Optional.empty())));
     }
 
     private void decide(PodStatusCache.Entry entry) {

@@ -228,6 +228,9 @@ class ConfigFileTest {
                 imageGCLowThresholdPercent: 70
                 imageMinimumGCAge: 1m
                 imageMaximumGCAge: 24h
+                containerLogMaxSize: 1Mi
+                containerLogMaxFiles: 2
+                containerLogMonitorInterval: 3s
                 """).pods();
 
         assertThat(pods)
@@ -245,7 +248,13 @@ class ConfigFileTest {
                         Duration.ofSeconds(30),
                         CgroupConfig.DEFAULT,
                         new ImageGcConfig(90, 70, Duration.ofMinutes(1), Duration.ofHours(24)),
-                        CpuConfig.DEFAULT));
+                        CpuConfig.DEFAULT,
+                        new ContainerLogConfig(1 << 20, 2, Duration.ofSeconds(3))));
+        assertThatThrownBy(() -> parse(
+                        "containerLogMaxSize: much\ncontainerLogMaxFiles: 1\ncontainerLogMonitorInterval: 1s"))
+                .hasMessageContaining("containerLogMaxSize must be a quantity of bytes of more than 0, like 10Mi, got much")
+                .hasMessageContaining("containerLogMaxFiles must be a number of at least 2, got 1")
+                .hasMessageContaining("containerLogMonitorInterval must be a duration of 3s or more, got 1s");
         assertThatThrownBy(() -> parse("imageGCHighThresholdPercent: 101\nimageGCLowThresholdPercent: 85\n"
                         + "imageMinimumGCAge: 1h\nimageMaximumGCAge: 1h"))
                 .hasMessageContaining("imageGCHighThresholdPercent must be a percentage from 0 to 100, got 101")

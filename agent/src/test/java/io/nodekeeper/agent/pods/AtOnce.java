@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 /** Work on files happens at once. */
-final class AtOnce implements BlockingCalls {
+public final class AtOnce implements BlockingCalls {
     @Override
     public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work) {
         try {

@@ -98,8 +98,9 @@ class EvictedPodTest extends SimulatedNode {
     @Test
     void shouldKeepTheStatusOfItsEndWhenContainersOfAPodThatHasEndedAreRemoved() {
         add("job", "", ", \"restartPolicy\": \"Never\"");
-        add("web");
         start(110);
+        advance(5);
+        add("web");
         advance(5);
         String ended = runtime.calls().stream()
                 .filter(RuntimeCall.StartContainer.class::isInstance)

@@ -7,6 +7,10 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.cri.config.ContainerConfig;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -304,5 +308,58 @@ class PodManagerTest extends SimulatedNode {
                         .map(call -> call.containerId().orElseThrow()))
                 .containsExactly("made-4", "made-3", "made-2");
         assertThat(pods).isEmpty();
+    }
+
+    @Test
+    void shouldGiveContainersTheAddressesOfServicesWithOneReadForContainersThatStartTogether() {
+        services.add(Json.parseObject("{\"metadata\": {\"name\": \"front\"}, \"spec\": {\"clusterIP\": \"10.96.0.7\","
+                + " \"ports\": [{\"port\": 80}]}}"));
+        add("web");
+        add("other");
+        add("alone", "", ", \"enableServiceLinks\": false");
+        start(110);
+
+        advance(5);
+
+        assertThat(created("web").environment()).containsEntry("FRONT_SERVICE_HOST", "10.96.0.7");
+        assertThat(created("other").environment()).containsEntry("FRONT_PORT", "tcp://10.96.0.7:80");
+        assertThat(created("alone").environment()).isEmpty();
+        assertThat(serviceReads).isEqualTo(1);
+    }
+
+    @Test
+    void shouldReportWhatAContainerWroteAboutItsEnd() throws Exception {
+        add("web", "\"command\": [\"run\"]", ", \"restartPolicy\": \"Never\"");
+        start(110);
+        advance(5);
+        ContainerConfig.Mount mount = created("web").mounts().getLast();
+        assertThat(mount.containerPath()).isEqualTo("/dev/termination-log");
+        Path file = Path.of(mount.hostPath());
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-rw-rw-");
+
+        Files.writeString(file, "out of ideas");
+        runtime.container("made-2", "uid-web", "app", ContainerState.EXITED);
+        advance(5);
+
+        assertThat(stored("web")
+                        .object("status")
+                        .array("containerStatuses")
+                        .objects()
+                        .findFirst()
+                        .orElseThrow()
+                        .object("state")
+                        .object("terminated")
+                        .text("message"))
+                .isEqualTo("out of ideas");
+    }
+
+    private ContainerConfig created(String pod) {
+        return runtime.calls().stream()
+                .filter(RuntimeCall.CreateContainer.class::isInstance)
+                .map(RuntimeCall.CreateContainer.class::cast)
+                .filter(call -> call.sandboxConfig().podName().equals(pod))
+                .findFirst()
+                .orElseThrow()
+                .config();
     }
 }

@@ -54,6 +54,8 @@ abstract class SimulatedNode {
     final FakeRuntime runtime = new FakeRuntime(loop);
     final FakeTransport transport = new FakeTransport();
     final Map<String, JsonObject> pods = new LinkedHashMap<>();
+    final List<JsonObject> services = new ArrayList<>();
+    int serviceReads;
     final List<String> events = new ArrayList<>();
     private Optional<Agent> agent = Optional.empty();
     private int copies;
@@ -231,6 +233,14 @@ abstract class SimulatedNode {
                                             .put("resourceVersion", "1")
                                             .build())
                             .put("items", new JsonArray(List.<JsonValue>copyOf(pods.values())))
+                            .build()));
+        }
+        if (words[1].startsWith("/api/v1/namespaces/shop/services?")) {
+            serviceReads++;
+            return Optional.of(FakeTransport.reply(
+                    200,
+                    JsonObject.builder()
+                            .put("items", new JsonArray(List.<JsonValue>copyOf(services)))
                             .build()));
         }
         if (words[0].equals("POST")) {

@@ -40,6 +40,7 @@ public final class Resources {
                     Subresource.action("eviction", "policy", "v1", "Eviction"),
                     Subresource.action("binding", "", "", "Binding"),
                     new Subresource("log", "", "", "Pod", List.of("get")),
+                    new Subresource("ephemeralcontainers", "", "", "Pod", List.of("get", "patch", "update")),
                     Subresource.stream("exec", "PodExecOptions"),
                     Subresource.stream("attach", "PodAttachOptions"),
                     Subresource.stream("portforward", "PodPortForwardOptions"))

@@ -85,6 +85,11 @@ public final class PodStrategy implements Strategy {
                         : "may not add mirror pod annotation");
     }
 
+    @Override
+    public Strategy of(String subresource) {
+        return subresource.equals("ephemeralcontainers") ? new EphemeralContainersStrategy() : this;
+    }
+
     /** A pod that runs on a node gets a grace period; the agent deletes it at the end with a grace period of 0. */
     @Override
     public long graceSeconds(JsonObject pod, Optional<Long> asked) {

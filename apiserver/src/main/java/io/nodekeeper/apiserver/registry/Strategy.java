@@ -54,6 +54,11 @@ public interface Strategy {
         return List.of();
     }
 
+    /** The rules of writes through a subresource that has others than the resource itself. */
+    default Strategy of(String subresource) {
+        return this;
+    }
+
     /** What the writer of a valid {@code object} should know. Each text becomes a warning in the response. */
     default List<String> warnings(JsonObject object) {
         return List.of();

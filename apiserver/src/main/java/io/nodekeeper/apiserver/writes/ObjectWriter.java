@@ -269,7 +269,7 @@ final class ObjectWriter {
                                         "resourceVersion",
                                         old.object("metadata").text("resourceVersion"))),
                 old);
-        Strategy strategy = resource.strategy();
+        Strategy strategy = resource.strategy().of(subresource);
         JsonObject next = strategy.prepareUpdate(kept, old);
         write.admission().accept(old, next);
         List<FieldError> errors = new ArrayList<>(ObjectMetaRules.validate(resource, next));

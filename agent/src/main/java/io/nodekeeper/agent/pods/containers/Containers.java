@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Translates a container of a pod to the runtime's configuration, as a kubelet 1.32 does. */
 public final class Containers {
@@ -28,6 +29,8 @@ public final class Containers {
      * @param subPaths the path on the node of each {@link SubPath}, by the number of its mount
      * @param hostsFile the pod's {@code /etc/hosts} on the node
      * @param own what the container has for itself
+     * @param terminationLog the file on the node in which the container can write why it ends
+     * @param target the runtime's id of the container whose processes it sees; empty for its own
      */
     public record Inputs(
             NodeSettings node,
@@ -37,7 +40,9 @@ public final class Containers {
             Map<String, Path> volumes,
             Map<Integer, Path> subPaths,
             Path hostsFile,
-            OwnResources own) {
+            OwnResources own,
+            Path terminationLog,
+            Optional<String> target) {
         /** Keeps copies. */
         public Inputs {
             podIps = List.copyOf(podIps);
@@ -45,26 +50,16 @@ public final class Containers {
             subPaths = Map.copyOf(subPaths);
         }
 
-        /** The inputs of a container that has nothing for itself. */
-        public Inputs(
-                NodeSettings node,
-                Image image,
-                References references,
-                List<String> podIps,
-                Map<String, Path> volumes,
-                Map<Integer, Path> subPaths,
-                Path hostsFile) {
-            this(node, image, references, podIps, volumes, subPaths, hostsFile, OwnResources.NONE);
-        }
-
         /** The same with these parts of volumes. */
         public Inputs with(Map<Integer, Path> parts) {
-            return new Inputs(node, image, references, podIps, volumes, parts, hostsFile, own);
+            return new Inputs(
+                    node, image, references, podIps, volumes, parts, hostsFile, own, terminationLog, target);
         }
 
         /** The same with what the container has for itself. */
         public Inputs with(OwnResources other) {
-            return new Inputs(node, image, references, podIps, volumes, subPaths, hostsFile, other);
+            return new Inputs(
+                    node, image, references, podIps, volumes, subPaths, hostsFile, other, terminationLog, target);
         }
     }
 
@@ -130,13 +125,13 @@ public final class Containers {
                 expanded(json, "args", environment),
                 json.text("workingDir"),
                 all(inputs.own().devices().environment(), environment),
-                mounts(pod, json, inputs),
+                mounts(pod, container, inputs),
                 PodLabels.container(pod, container),
                 all(inputs.own().devices().annotations(), PodLabels.annotations(pod, container, attempt)),
                 PodLabels.logPath(container.name(), attempt),
                 new ContainerConfig.Terminal(json.bool("stdin"), json.bool("stdinOnce"), json.bool("tty")),
                 Limits.of(pod, container, inputs.node()).on(inputs.own().cpus()),
-                Rights.of(pod, container, inputs.image()),
+                Rights.of(pod, container, inputs.image(), inputs.target()),
                 inputs.own().devices().devices(),
                 inputs.own().devices().cdiDevices());
     }
@@ -155,9 +150,9 @@ public final class Containers {
                 .toList();
     }
 
-    private static List<ContainerConfig.Mount> mounts(Pod pod, JsonObject json, Inputs inputs) {
+    private static List<ContainerConfig.Mount> mounts(Pod pod, ContainerSpec container, Inputs inputs) {
         List<ContainerConfig.Mount> mounts = new ArrayList<>();
-        json.array("volumeMounts").objects().forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
+        container.json().array("volumeMounts").objects().forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
         mounts.addAll(0, inputs.own().devices().mounts());
         boolean hasHosts =
                 mounts.stream().anyMatch(mount -> mount.containerPath().equals(HOSTS));
@@ -167,6 +162,11 @@ public final class Containers {
             mounts.add(new ContainerConfig.Mount(
                     HOSTS, inputs.hostsFile().toString(), false, ContainerConfig.Propagation.PRIVATE));
         }
+        mounts.add(new ContainerConfig.Mount(
+                container.terminationMessagePath(),
+                inputs.terminationLog().toString(),
+                false,
+                ContainerConfig.Propagation.PRIVATE));
         return mounts;
     }
 

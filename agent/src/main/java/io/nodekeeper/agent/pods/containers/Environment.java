@@ -5,6 +5,7 @@ import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,19 +13,25 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-/** The environment of a container: {@code envFrom}, then {@code env}, each variable with the earlier ones expanded. */
+/**
+ * The environment of a container: {@code envFrom}, then {@code env}, each variable with the earlier ones expanded, and what is not
+ * set of the variables of Services.
+ */
 final class Environment {
     private final Pod pod;
     private final ContainerSpec container;
     private final References references;
     private final DownwardFields fields;
     private final Map<String, String> variables = new LinkedHashMap<>();
+    /** What references in values find: the variables, and those of Services that no variable replaces. */
+    private final Map<String, String> known;
 
     private Environment(Pod pod, ContainerSpec container, References references, DownwardFields fields) {
         this.pod = pod;
         this.container = container;
         this.references = references;
         this.fields = fields;
+        known = new HashMap<>(references.services());
     }
 
     /**
@@ -35,7 +42,9 @@ final class Environment {
     static Map<String, String> of(Pod pod, ContainerSpec container, References references, DownwardFields fields) {
         Environment environment = new Environment(pod, container, references, fields);
         container.json().array("envFrom").objects().forEach(environment::all);
+        environment.known.putAll(environment.variables);
         container.json().array("env").objects().forEach(environment::one);
+        new TreeMap<>(references.services()).forEach(environment.variables::putIfAbsent);
         return environment.variables;
     }
 
@@ -54,12 +63,17 @@ final class Environment {
 
     private void one(JsonObject variable) {
         String name = variable.text("name");
-        JsonObject from = variable.object("valueFrom");
-        if (from.isEmpty()) {
-            variables.put(name, Expansion.expand(variable.text("value"), variables));
-        } else {
-            value(from).ifPresent(value -> variables.put(name, value));
+        if (!variables.containsKey(name)) {
+            // It replaces that of a Service, also for its own value.
+            known.remove(name);
         }
+        JsonObject from = variable.object("valueFrom");
+        Optional<String> value =
+                from.isEmpty() ? Optional.of(Expansion.expand(variable.text("value"), known)) : value(from);
+        value.ifPresent(found -> {
+            variables.put(name, found);
+            known.put(name, found);
+        });
     }
 
     private Optional<String> value(JsonObject from) {

@@ -30,8 +30,10 @@ public final class PodLabels {
     /** The annotation with the grace period of a container, seconds. */
     public static final String GRACE = "io.kubernetes.pod.terminationGracePeriod";
 
-    private static final String MESSAGE_PATH = "io.kubernetes.container.terminationMessagePath";
-    private static final String MESSAGE_POLICY = "io.kubernetes.container.terminationMessagePolicy";
+    /** The annotation with the path at which a container writes why it ended. */
+    public static final String MESSAGE_PATH = "io.kubernetes.container.terminationMessagePath";
+    /** The annotation with what is done if it wrote nothing. */
+    public static final String MESSAGE_POLICY = "io.kubernetes.container.terminationMessagePolicy";
 
     /** FNV-1a, 32 bits: the offset and the prime of the algorithm. */
     private static final int FNV_OFFSET = 0x811c9dc5;
@@ -58,8 +60,8 @@ public final class PodLabels {
         Map<String, String> annotations = new LinkedHashMap<>();
         annotations.put(HASH, hash(container));
         annotations.put(RESTART_COUNT, Integer.toString(attempt));
-        annotations.put(MESSAGE_PATH, container.json().text("terminationMessagePath"));
-        annotations.put(MESSAGE_POLICY, container.json().text("terminationMessagePolicy"));
+        annotations.put(MESSAGE_PATH, container.terminationMessagePath());
+        annotations.put(MESSAGE_POLICY, container.terminationMessagePolicy());
         annotations.put(GRACE, Long.toString(pod.grace().toSeconds()));
         return annotations;
     }

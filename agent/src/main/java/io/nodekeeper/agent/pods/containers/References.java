@@ -8,19 +8,22 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The ConfigMaps and Secrets that the environment of a container takes values from. Immutable.
+ * What the environment of a container takes values from. Immutable.
  *
  * @param configMaps those that exist, by name
  * @param secrets those that exist, by name
+ * @param services the variables of Services, see {@link ServiceEnvironment}
  */
-public record References(Map<String, JsonObject> configMaps, Map<String, JsonObject> secrets) {
+public record References(
+        Map<String, JsonObject> configMaps, Map<String, JsonObject> secrets, Map<String, String> services) {
     /** None. */
-    public static final References NONE = new References(Map.of(), Map.of());
+    public static final References NONE = new References(Map.of(), Map.of(), Map.of());
 
     /** Keeps copies. */
     public References {
         configMaps = Map.copyOf(configMaps);
         secrets = Map.copyOf(secrets);
+        services = Map.copyOf(services);
     }
 
     /** The names of the ConfigMaps that the environment of {@code container} refers to. */

@@ -7,8 +7,10 @@ import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.SandboxOptions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Combines the security contexts of a pod and of a container; the container's fields have precedence. */
@@ -18,9 +20,10 @@ final class Rights {
     /**
      * The rights of a container of {@code image}.
      *
+     * @param target the container whose processes it sees
      * @throws ContainerConfigException if it must not run as root and would
      */
-    static ContainerConfig.Security of(Pod pod, ContainerSpec container, Image image) {
+    static ContainerConfig.Security of(Pod pod, ContainerSpec container, Image image, Optional<String> target) {
         JsonObject shared = pod.spec().object("securityContext");
         JsonObject own = container.json().object("securityContext");
         boolean privileged = own.bool("privileged");
@@ -32,9 +35,10 @@ final class Rights {
         String seccomp = own.has("seccompProfile")
                 ? own.object("seccompProfile").text("type")
                 : shared.object("seccompProfile").text("type");
+        SandboxOptions.Namespaces namespaces = Sandboxes.namespaces(pod);
         return new ContainerConfig.Security(
                 privileged,
-                Sandboxes.namespaces(pod),
+                target.map(namespaces::targeting).orElse(namespaces),
                 user.isPresent() ? user : image.user(),
                 user.isPresent() ? number(own, shared, "runAsGroup") : OptionalLong.empty(),
                 groups,

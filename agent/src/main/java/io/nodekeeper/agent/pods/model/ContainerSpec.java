@@ -7,7 +7,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** One entry of {@code spec.containers} or {@code spec.initContainers}. Immutable. */
+/** One entry of {@code spec.containers}, {@code spec.initContainers} or {@code spec.ephemeralContainers}. Immutable. */
 public record ContainerSpec(JsonObject json) {
     /** The highest port of TCP. */
     private static final int MOST_PORT = 65_535;
@@ -56,6 +56,23 @@ public record ContainerSpec(JsonObject json) {
         }
         int port = Integer.parseInt(number);
         return port > 0 && port <= MOST_PORT ? OptionalInt.of(port) : OptionalInt.empty();
+    }
+
+    /** {@code terminationMessagePath}, with Kubernetes' default. */
+    public String terminationMessagePath() {
+        String path = json.text("terminationMessagePath");
+        return path.isEmpty() ? "/dev/termination-log" : path;
+    }
+
+    /** {@code terminationMessagePolicy}, with Kubernetes' default. */
+    public String terminationMessagePolicy() {
+        String policy = json.text("terminationMessagePolicy");
+        return policy.isEmpty() ? "File" : policy;
+    }
+
+    /** Of an ephemeral container: {@code targetContainerName}, whose processes it sees; empty for none. */
+    public String targetContainer() {
+        return json.text("targetContainerName");
     }
 
     /** {@code image}. */

@@ -25,6 +25,9 @@ public record Pod(JsonObject json) implements ApiObject {
     /** The annotation of Kubernetes that marks the API's copy of a static pod, with the static pod's hash. */
     public static final String CONFIG_MIRROR = "kubernetes.io/config.mirror";
 
+    /** The annotation of Kubernetes that names the source of a pod. */
+    private static final String CONFIG_SOURCE = "kubernetes.io/config.source";
+
     /** The lowest priority of Kubernetes' own classes. */
     private static final long CRITICAL = 2_000_000_000L;
     /** Kubernetes' default grace period. */
@@ -50,14 +53,22 @@ public record Pod(JsonObject json) implements ApiObject {
         return spec().array("initContainers").objects().map(ContainerSpec::new).toList();
     }
 
+    /** {@code spec.ephemeralContainers}: they are added to a pod that runs, and are never started again. */
+    public List<ContainerSpec> ephemeralContainers() {
+        return spec().array("ephemeralContainers")
+                .objects()
+                .map(ContainerSpec::new)
+                .toList();
+    }
+
     /** The init containers, then the containers. */
     public List<ContainerSpec> allContainers() {
         return Stream.concat(initContainers().stream(), containers().stream()).toList();
     }
 
-    /** The container or init container of that name. */
+    /** The container, init container or ephemeral container of that name. */
     public Optional<ContainerSpec> container(String name) {
-        return allContainers().stream()
+        return Stream.concat(allContainers().stream(), ephemeralContainers().stream())
                 .filter(container -> container.name().equals(name))
                 .findFirst();
     }
@@ -77,6 +88,17 @@ public record Pod(JsonObject json) implements ApiObject {
             case "OnFailure" -> RestartPolicy.ON_FAILURE;
             default -> RestartPolicy.ALWAYS;
         };
+    }
+
+    /** {@code spec.enableServiceLinks}; true if absent. */
+    public boolean serviceLinks() {
+        return !spec().has("enableServiceLinks") || spec().bool("enableServiceLinks");
+    }
+
+    /** Whether the node has it from a manifest, and not from the API. */
+    public boolean isStatic() {
+        String source = annotations().getOrDefault(CONFIG_SOURCE, "api");
+        return !source.equals("api") && !isMirror();
     }
 
     /** {@code spec.hostNetwork}. */

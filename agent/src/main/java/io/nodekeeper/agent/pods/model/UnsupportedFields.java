@@ -57,6 +57,13 @@ public final class UnsupportedFields {
         return found.stream().findFirst();
     }
 
+    /** As {@link #first(Pod)}, for an ephemeral container; the rest of its pod runs on. */
+    public static Optional<String> first(ContainerSpec ephemeral) {
+        List<String> found = new ArrayList<>();
+        container("spec.ephemeralContainers[" + ephemeral.name() + "]", ephemeral.json(), found);
+        return found.stream().findFirst();
+    }
+
     private static void volumes(JsonObject spec, List<String> found) {
         spec.array("volumes").objects().forEach(volume -> {
             String path = "spec.volumes[" + volume.text("name") + "]";

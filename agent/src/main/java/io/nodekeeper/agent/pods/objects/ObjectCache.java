@@ -33,11 +33,18 @@ public final class ObjectCache {
     /** In the order of their reads. Bounded by {@link #MOST_BYTES} and by the reads that wait for their deadline. */
     private final Map<String, Entry> entries = new LinkedHashMap<>();
 
+    private final ServiceLists services;
     private long bytes;
 
     /** A cache of what {@code client} reads. */
     public ObjectCache(KubeClient client) {
         this.client = client;
+        services = new ServiceLists(client);
+    }
+
+    /** The Services of a namespace. */
+    public ServiceLists services() {
+        return services;
     }
 
     /** A read that was sent at {@code sent}, monotonic ns. */

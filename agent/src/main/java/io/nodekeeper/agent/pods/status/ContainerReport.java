@@ -7,9 +7,11 @@ import io.nodekeeper.agent.pods.sync.Decision;
 import io.nodekeeper.agent.pods.sync.Observed;
 import io.nodekeeper.agent.pods.sync.Reasons;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonBool;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.ContainerStatus;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
 
@@ -49,8 +51,21 @@ record ContainerReport(JsonObject json, Stage stage) {
      * @param health of running containers, by the runtime's id; those that are missing have no probes
      * @param runtime the runtime's name, such as {@code containerd}
      * @param creating why a container waits of which nothing else is known
+     * @param mostMessage the most bytes of the message of an end
      */
-    record Known(Observed observed, Map<String, ContainerHealth> health, String runtime, String creating) {}
+    record Known(
+            Observed observed,
+            Map<String, ContainerHealth> health,
+            String runtime,
+            String creating,
+            int mostMessage) {}
+
+    /** The entry for an ephemeral container, which is never ready, because no probe asks. */
+    static ContainerReport ofEphemeral(
+            ContainerSpec container, Known known, Optional<Decision.Waiting> waiting, JsonObject before) {
+        ContainerReport report = of(container, known, waiting, before);
+        return new ContainerReport(report.json.with("ready", JsonBool.FALSE).without("started"), report.stage);
+    }
 
     /**
      * The entry for an init container that is not a sidecar, of a pod whose main containers have begun or not. It is ready once
@@ -105,11 +120,11 @@ record ContainerReport(JsonObject json, Stage stage) {
         Optional<ContainerStatus> last = newest.flatMap(current -> waits && current.state() == ContainerState.EXITED
                 ? Optional.of(current)
                 : observed.ended(container.name(), current.id()));
-        JsonObject lastState = last.map(ended -> terminated(ended, runtime))
+        JsonObject lastState = last.map(ended -> terminated(ended, known))
                 .orElseGet(() -> newest.isPresent() ? JsonObject.EMPTY : lastState(before));
         JsonObject state = waits
                 ? waiting(waiting.orElseGet(() -> new Decision.Waiting(known.creating(), "")))
-                : state(newest.orElseThrow(), runtime);
+                : state(newest.orElseThrow(), known);
         boolean running = state.has("running");
         ContainerHealth health =
                 newest.map(status -> known.health().get(status.id())).orElse(ContainerHealth.GOOD);
@@ -163,7 +178,7 @@ record ContainerReport(JsonObject json, Stage stage) {
                         .build());
     }
 
-    private static JsonObject state(ContainerStatus status, String runtime) {
+    private static JsonObject state(ContainerStatus status, Known known) {
         return switch (status.state()) {
             case RUNNING ->
                 state(
@@ -171,23 +186,33 @@ record ContainerReport(JsonObject json, Stage stage) {
                         JsonObject.builder()
                                 .put("startedAt", time(status.startedAtNanos()))
                                 .build());
-            case EXITED -> terminated(status, runtime);
+            case EXITED -> terminated(status, known);
             case CREATED, UNKNOWN -> waiting(new Decision.Waiting(Reasons.CONTAINER_CREATING, ""));
         };
     }
 
-    private static JsonObject terminated(ContainerStatus status, String runtime) {
+    private static JsonObject terminated(ContainerStatus status, Known known) {
         String reason = status.reason().isEmpty() ? status.exitCode() == 0 ? "Completed" : "Error" : status.reason();
         return state(
                 "terminated",
                 JsonObject.builder()
                         .put("exitCode", status.exitCode())
                         .put("reason", reason)
-                        .putUnlessEmpty("message", status.message())
+                        .putUnlessEmpty("message", cut(status.message(), known.mostMessage()))
                         .put("startedAt", time(status.startedAtNanos()))
                         .put("finishedAt", time(status.finishedAtNanos()))
-                        .put("containerID", runtime + "://" + status.id())
+                        .put("containerID", known.runtime() + "://" + status.id())
                         .build());
+    }
+
+    /** The first whole characters of at most {@code most} bytes. */
+    private static String cut(String text, int most) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        int end = Math.min(most, bytes.length);
+        while (end > 0 && end < bytes.length && (bytes[end] & 0xc0) == 0x80) {
+            end--;
+        }
+        return new String(bytes, 0, end, StandardCharsets.UTF_8);
     }
 
     private static JsonObject waiting(Decision.Waiting waiting) {

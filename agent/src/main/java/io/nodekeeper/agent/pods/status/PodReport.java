@@ -33,6 +33,9 @@ public final class PodReport {
     /** Says that the pod is ended by somebody else than its owner. */
     private static final String TARGET = "DisruptionTarget";
 
+    /** The most bytes of all containers' messages about their ends: the kubelet's. */
+    private static final int MESSAGES = 12 << 10;
+
     private final Wanted wanted;
     private final Pod pod;
     private final PodStatus observed;
@@ -41,6 +44,8 @@ public final class PodReport {
     private final List<ContainerReport> containers;
     /** In the pod's order. */
     private final List<ContainerReport> init;
+
+    private final List<ContainerReport> ephemeral;
 
     /**
      * What a report needs besides the pod. Immutable.
@@ -68,11 +73,17 @@ public final class PodReport {
                 view,
                 inputs.health(),
                 inputs.runtime(),
-                pod.initContainers().isEmpty() ? Reasons.CONTAINER_CREATING : Reasons.POD_INITIALIZING);
+                pod.initContainers().isEmpty() ? Reasons.CONTAINER_CREATING : Reasons.POD_INITIALIZING,
+                MESSAGES / Math.max(1, pod.allContainers().size() + pod.ephemeralContainers().size()));
         Map<String, JsonObject> last = entries("containerStatuses");
         containers = pod.containers().stream()
                 .sorted(Comparator.comparing(ContainerSpec::name))
                 .map(container -> ContainerReport.of(container, known, waiting(container), entry(last, container)))
+                .toList();
+        Map<String, JsonObject> lastEphemeral = entries("ephemeralContainerStatuses");
+        ephemeral = pod.ephemeralContainers().stream()
+                .map(container ->
+                        ContainerReport.ofEphemeral(container, known, waiting(container), entry(lastEphemeral, container)))
                 .toList();
         boolean begun = pod.containers().stream()
                 .anyMatch(container -> view.newest(container.name()).isPresent());
@@ -129,6 +140,9 @@ public final class PodReport {
         wanted.eviction().ifPresent(why -> status.put("reason", why.reason()).put("message", why.message()));
         if (!init.isEmpty()) {
             status.put("initContainerStatuses", statuses(init));
+        }
+        if (!ephemeral.isEmpty()) {
+            status.put("ephemeralContainerStatuses", statuses(ephemeral));
         }
         return status.put("startTime", started.isEmpty() ? KubeTime.format(inputs.now()) : started)
                 .put("containerStatuses", statuses(containers))

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods.sync;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** One thing to do for a pod. Immutable. */
 public sealed interface PodCommand {
@@ -19,8 +20,18 @@ public sealed interface PodCommand {
     /** Removes a stopped sandbox and its containers. */
     record RemoveSandbox(String id) implements PodCommand {}
 
-    /** Gets the image of a container if necessary, creates the container in a sandbox, starts it, and runs its hook. */
-    record StartContainer(ContainerSpec container, String sandbox, int attempt) implements PodCommand {}
+    /**
+     * Gets the image of a container if necessary, creates the container in a sandbox, starts it, and runs its hook.
+     *
+     * @param target the runtime's id of the container whose processes it sees; empty for its own
+     */
+    record StartContainer(ContainerSpec container, String sandbox, int attempt, Optional<String> target)
+            implements PodCommand {
+        /** The start of a container that sees its own processes. */
+        public StartContainer(ContainerSpec container, String sandbox, int attempt) {
+            this(container, sandbox, attempt, Optional.empty());
+        }
+    }
 
     /**
      * Ends containers, all at the same time, but sidecars after the others and in reverse order. Their hooks run first.

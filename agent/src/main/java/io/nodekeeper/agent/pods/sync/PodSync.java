@@ -126,10 +126,11 @@ public final class PodSync {
                 due.clear();
             }
             due.addAll(0, init.due());
+            ephemeral(due);
         }
         due.forEach(container -> waiting.put(container.name(), creating()));
         Optional<String> unsupported = UnsupportedFields.first(pod);
-        if (unsupported.isPresent() && !due.isEmpty()) {
+        if (unsupported.isPresent() && due.stream().anyMatch(container -> !isEphemeral(container))) {
             refuse(unsupported.get());
         } else if (!kills.isEmpty()) {
             if (!isBlocked()) {
@@ -143,6 +144,27 @@ public final class PodSync {
         } else {
             sandbox();
         }
+    }
+
+    /** Adds the ephemeral containers that are due; of those that must wait, an event says so once. */
+    private void ephemeral(List<ContainerSpec> due) {
+        EphemeralProgress progress = EphemeralProgress.of(pod, observed, memory);
+        due.addAll(0, progress.due());
+        progress.waiting().forEach((name, why) -> {
+            waiting.put(name, why);
+            if (!why.message().equals(memory.waited().get(name))) {
+                events.add(new Decision.Event("Warning", "Failed", "Error: " + why.reason() + ": " + why.message()));
+                memory = memory.waiting(name, why.message());
+            }
+        });
+    }
+
+    private boolean isEphemeral(ContainerSpec container) {
+        return pod.ephemeralContainers().contains(container);
+    }
+
+    private Optional<String> target(ContainerSpec container) {
+        return observed.newest(container.targetContainer()).map(ContainerStatus::id);
     }
 
     /** Why a running main container must end; empty if it may run. */
@@ -256,7 +278,7 @@ public final class PodSync {
         }
         int attempt = before.map(PodLabels::restartCount).orElse(-1) + 1;
         commands.add(new PodCommand.StartContainer(
-                container, observed.sandbox().orElseThrow().id(), attempt));
+                container, observed.sandbox().orElseThrow().id(), attempt, target(container)));
     }
 
     private Decision.Waiting waiting(ContainerSpec container, PodMemory.Problem problem) {

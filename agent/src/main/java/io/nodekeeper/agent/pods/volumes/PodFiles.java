@@ -193,9 +193,33 @@ public final class PodFiles {
         Files.setPosixFilePermissions(hosts(uid), PosixFilePermissions.fromString("rw-r--r--"));
     }
 
-    /** Removes the log of a container. */
-    public void removeLog(Path log) throws IOException {
+    /** Where a container writes why it ended. */
+    public Path terminationLog(String uid, String container, int attempt) {
+        return directory(uid)
+                .resolve("containers")
+                .resolve(component(container))
+                .resolve(attempt + ".termination");
+    }
+
+    /** Makes an empty file in which attempt number {@code attempt} of a container, of any user, can write why it ended. */
+    public void makeTerminationLog(String uid, String container, int attempt) throws IOException {
+        Path log = terminationLog(uid, container, attempt);
+        PodDirectories.make(log.resolveSibling(""), PRIVATE_DIRECTORY);
+        // Whatever an attempt of that number left.
         Files.deleteIfExists(log);
+        Files.createFile(log);
+        Files.setPosixFilePermissions(log, PosixFilePermissions.fromString("rw-rw-rw-"));
+    }
+
+    /** Makes the link by which collectors of logs find that of a container, if it has one. */
+    public void linkLog(Pod pod, String container, int attempt, String id) throws IOException {
+        ContainerLogs.link(logs, pod, container, attempt, id);
+    }
+
+    /** Removes what is left of an attempt of a container: its logs, their link, and why it ended. */
+    public void removeContainer(Pod pod, String container, int attempt, String id) throws IOException {
+        ContainerLogs.remove(logs, pod, container, attempt, id);
+        Files.deleteIfExists(terminationLog(pod.uid(), container, attempt));
     }
 
     /** Removes everything of a pod; content of hostPath volumes stays, because nothing is removed below a mount. */
@@ -205,6 +229,7 @@ public final class PodFiles {
         for (Path directory : PodDirectories.children(logs)) {
             if (directory.getFileName().toString().endsWith("_" + uid)) {
                 PodDirectories.removeTree(directory);
+                ContainerLogs.removeLinks(directory);
             }
         }
     }

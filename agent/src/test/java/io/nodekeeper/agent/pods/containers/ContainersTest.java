@@ -16,6 +16,7 @@ import io.nodekeeper.cri.config.SandboxOptions;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,15 +55,19 @@ class ContainersTest {
         assertThat(config.logPath()).isEqualTo("app/2.log");
         assertThat(config.image()).isEqualTo("sha256:1");
         assertThat(config.mounts())
-                .containsExactly(new ContainerConfig.Mount(
-                        "/etc/hosts", "/pods/u1/etc-hosts", false, ContainerConfig.Propagation.PRIVATE));
+                .containsExactly(
+                        new ContainerConfig.Mount(
+                                "/etc/hosts", "/pods/u1/etc-hosts", false, ContainerConfig.Propagation.PRIVATE),
+                        new ContainerConfig.Mount(
+                                "/dev/termination-log", "/pods/u1/end", false, ContainerConfig.Propagation.PRIVATE));
     }
 
     @Test
     void shouldTakeTheEnvironmentFromEverySourceAndExpandItInCommands() {
         References references = new References(
                 Map.of("settings", Json.parseObject("{\"data\": {\"a\": \"1\", \"b\": \"2\"}}")),
-                Map.of("keys", Json.parseObject("{\"data\": {\"token\": \"c2VjcmV0\"}}")));
+                Map.of("keys", Json.parseObject("{\"data\": {\"token\": \"c2VjcmV0\"}}")),
+                Map.of("NAME", "a service", "SHOP_SERVICE_HOST", "10.96.0.9"));
 
         ContainerConfig config = config("""
                 {"name": "app", "image": "app:1", "command": ["run", "$(NAME)", "$(NONE)", "$$(NAME)"],
@@ -76,20 +81,23 @@ class ContainersTest {
                          {"name": "CPU", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}},
                          {"name": "MEMORY",
                           "valueFrom": {"resourceFieldRef": {"resource": "limits.memory", "divisor": "1Mi"}}},
-                         {"name": "URL", "value": "http://$(IP)/$(S_a)"}]}
+                         {"name": "URL", "value": "http://$(IP)/$(S_a)"},
+                         {"name": "SHOP", "value": "$(SHOP_SERVICE_HOST)"}]}
                 """, references, 0);
 
         assertThat(config.environment())
-                .isEqualTo(Map.of(
-                        "S_a", "1",
-                        "S_b", "2",
-                        "NAME", "web",
-                        "IP", "10.1.0.7",
-                        "APP", "front",
-                        "KEY", "secret",
-                        "CPU", "2",
-                        "MEMORY", "3072",
-                        "URL", "http://10.1.0.7/1"));
+                .isEqualTo(Map.ofEntries(
+                        Map.entry("S_a", "1"),
+                        Map.entry("S_b", "2"),
+                        Map.entry("NAME", "web"),
+                        Map.entry("IP", "10.1.0.7"),
+                        Map.entry("APP", "front"),
+                        Map.entry("KEY", "secret"),
+                        Map.entry("CPU", "2"),
+                        Map.entry("MEMORY", "3072"),
+                        Map.entry("URL", "http://10.1.0.7/1"),
+                        Map.entry("SHOP", "10.96.0.9"),
+                        Map.entry("SHOP_SERVICE_HOST", "10.96.0.9")));
         assertThat(config.command()).containsExactly("run", "web", "$(NONE)", "$(NAME)");
     }
 
@@ -99,7 +107,7 @@ class ContainersTest {
                 {"name": "app", "image": "app:1",
                  "env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "z"}}}]}
                 """;
-        References other = new References(Map.of("settings", Json.parseObject("{\"data\": {}}")), Map.of());
+        References other = new References(Map.of("settings", Json.parseObject("{\"data\": {}}")), Map.of(), Map.of());
 
         assertThatThrownBy(() -> config(reference, References.NONE, 0))
                 .isInstanceOf(ContainerConfigException.class)
@@ -260,7 +268,16 @@ class ContainersTest {
 
     private static Containers.Inputs inputs(Map<String, Path> volumes) {
         return new Containers.Inputs(
-                NODE, IMAGE, References.NONE, List.of("10.1.0.7"), volumes, Map.of(), Path.of("/pods/u1/etc-hosts"));
+                NODE,
+                IMAGE,
+                References.NONE,
+                List.of("10.1.0.7"),
+                volumes,
+                Map.of(),
+                Path.of("/pods/u1/etc-hosts"),
+                OwnResources.NONE,
+                Path.of("/pods/u1/end"),
+                Optional.empty());
     }
 
     private static ContainerConfig config(String container, References references, int attempt) {
@@ -276,7 +293,10 @@ class ContainersTest {
                         List.of("10.1.0.7"),
                         Map.of(),
                         Map.of(),
-                        Path.of("/pods/u1/etc-hosts")));
+                        Path.of("/pods/u1/etc-hosts"),
+                        OwnResources.NONE,
+                        Path.of("/pods/u1/end"),
+                        Optional.empty()));
     }
 
     private static Pod pod(String spec, String container) {

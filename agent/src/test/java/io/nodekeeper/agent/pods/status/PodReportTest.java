@@ -98,6 +98,37 @@ class PodReportTest {
     }
 
     @Test
+    void shouldShareTheBytesOfMessagesAmongTheContainersOfAPod() {
+        Pod pod = new Pod(Json.parseObject("""
+                {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "app", "image": "app:1"},
+                 {"name": "b", "image": "b:1"}, {"name": "c", "image": "c:1"}, {"name": "d", "image": "d:1"}]}}
+                """));
+        ContainerStatus ended = new ContainerStatus(
+                "c1", "app", ContainerState.EXITED, START, START, 1, "", "é".repeat(2_000), ContainerStatus.Origin.UNKNOWN);
+
+        JsonObject status = report(pod, shown(ended), Map.of());
+
+        assertThat(container(status).object("state").object("terminated").text("message"))
+                .isEqualTo("é".repeat(1_536));
+    }
+
+    @Test
+    void shouldReportEphemeralContainersApartAndNeverAsReady() {
+        Pod pod = new Pod(Json.parseObject("""
+                {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "main", "image": "m:1"}],
+                 "ephemeralContainers": [{"name": "app", "image": "app:1"}]}}
+                """));
+
+        JsonObject status = report(pod, shown(running("c1", 0)), Map.of());
+
+        assertThat(status.text("phase")).isEqualTo("Pending");
+        assertThat(status.array("ephemeralContainerStatuses").objects()).containsExactly(Json.parseObject("""
+                {"name": "app", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}, "lastState": {}, "ready": false,
+                 "restartCount": 0, "image": "app:1", "imageID": "sha256:1", "containerID": "containerd://c1"}
+                """));
+    }
+
+    @Test
     void shouldReportADeletedPodThatEndedAsFailedWhateverItsRestartPolicy() {
         Pod pod = new Pod(Json.parseObject("""
                 {"metadata": {"name": "web", "deletionTimestamp": "2026-01-01T00:00:30Z"},

@@ -16,6 +16,19 @@ final class ContainerRules {
     private static final List<String> OF_RUNNING =
             List.of("lifecycle", "livenessProbe", "readinessProbe", "startupProbe");
 
+    /** The fields that ephemeral containers cannot have. */
+    private static final List<String> NOT_EPHEMERAL = List.of(
+            "ports",
+            "resources",
+            "lifecycle",
+            "livenessProbe",
+            "readinessProbe",
+            "startupProbe",
+            "restartPolicy",
+            "resizePolicy");
+
+    private static final String EPHEMERAL = "cannot be set for an Ephemeral Container";
+
     private final FieldCheck spec;
     private final Map<String, JsonObject> volumes;
     private final Set<String> claims;
@@ -31,6 +44,7 @@ final class ContainerRules {
     void check() {
         Set<String> names = containers();
         initContainers(names);
+        ephemeralContainers(names);
     }
 
     private Set<String> containers() {
@@ -79,6 +93,44 @@ final class ContainerRules {
                 container.invalid("resizePolicy", "must not be set for init containers");
             }
         }
+    }
+
+    /** The names that ephemeral containers may target are {@code names}; all names are unique. */
+    private void ephemeralContainers(Set<String> names) {
+        Set<String> all = new HashSet<>(names);
+        for (FieldCheck container : spec.items("ephemeralContainers")) {
+            common(container);
+            String image = container.text("image");
+            if (!image.strip().equals(image)) {
+                container.invalid("image", "must not have leading or trailing whitespace");
+            }
+            String name = container.text("name");
+            if (!all.add(name)) {
+                container.duplicate("name", name);
+            }
+            String target = container.text("targetContainerName");
+            if (!target.isEmpty() && !names.contains(target)) {
+                container.notFound("targetContainerName", target);
+            }
+            NOT_EPHEMERAL.stream()
+                    .filter(field -> isSet(container.value(), field))
+                    .forEach(field -> container.forbidden(field, EPHEMERAL));
+            for (FieldCheck mount : container.items("volumeMounts")) {
+                for (String field : List.of("subPath", "subPathExpr")) {
+                    if (!mount.text(field).isEmpty()) {
+                        mount.forbidden(field, EPHEMERAL);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Empty lists and objects are not set. */
+    private static boolean isSet(JsonObject container, String field) {
+        return container.has(field)
+                && !(container.array(field).isEmpty()
+                        && container.object(field).isEmpty()
+                        && container.text(field).isEmpty());
     }
 
     private void common(FieldCheck container) {

@@ -49,6 +49,23 @@ public final class PodUpdates {
         return spec.errors();
     }
 
+    /** The errors in an update of the ephemeral containers: those of {@code old} must stay as they are. */
+    public static List<FieldError> ephemeralContainers(JsonObject pod, JsonObject old) {
+        FieldCheck spec = FieldCheck.of(pod.object("spec"), "spec");
+        Map<String, JsonObject> after = new HashMap<>();
+        spec.value().array("ephemeralContainers").objects().forEach(one -> after.put(one.text("name"), one));
+        old.object("spec").array("ephemeralContainers").objects().forEach(was -> {
+            String name = FieldCheck.quoted(was.text("name"));
+            JsonObject is = after.get(was.text("name"));
+            if (is == null) {
+                spec.forbidden("ephemeralContainers", "existing ephemeral containers " + name + " may not be removed");
+            } else if (!is.equals(was)) {
+                spec.forbidden("ephemeralContainers", "existing ephemeral containers " + name + " may not be changed");
+            }
+        });
+        return spec.errors();
+    }
+
     /** Checks that an existing deadline does not become later and is not removed. */
     private static void deadline(FieldCheck spec, Optional<Long> before) {
         Optional<Long> after = spec.number("activeDeadlineSeconds");

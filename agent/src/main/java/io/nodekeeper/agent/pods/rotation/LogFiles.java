@@ -1,0 +1,83 @@
+package io.nodekeeper.agent.pods.rotation;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.zip.GZIPOutputStream;
+
+/** The files of a container's log. All methods block on the disk. */
+final class LogFiles {
+    /** The kubelet's form of the time in the name of a rotated log. */
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss");
+
+    private LogFiles() {}
+
+    /** The bytes of a log; empty if it does not exist. */
+    static OptionalLong size(Path log) throws IOException {
+        try {
+            return OptionalLong.of(Files.size(log));
+        } catch (NoSuchFileException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /** Tidies the rotated logs, and renames the log itself; the result is its new path. */
+    static Path rotate(Path log, int maxFiles, Instant now) throws IOException {
+        RotationPlan plan = RotationPlan.of(rotated(log), maxFiles);
+        for (String name : plan.remove()) {
+            Files.deleteIfExists(log.resolveSibling(name));
+        }
+        for (String name : plan.compress()) {
+            compress(log.resolveSibling(name));
+        }
+        Path target = log.resolveSibling(log.getFileName() + "." + TIME.format(now.atOffset(ZoneOffset.UTC)));
+        if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+            throw new IOException("the log was rotated to " + target + " in the same second");
+        }
+        return Files.move(log, target, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Renames a log back that the runtime still writes to. */
+    static void restore(Path rotated, Path log) throws IOException {
+        if (!Files.exists(log, LinkOption.NOFOLLOW_LINKS)) {
+            Files.move(rotated, log, StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    private static List<String> rotated(Path log) throws IOException {
+        List<String> names = new ArrayList<>();
+        String prefix = log.getFileName() + ".";
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(log.resolveSibling(""))) {
+            for (Path file : files) {
+                String name = file.getFileName().toString();
+                if (name.startsWith(prefix)) {
+                    names.add(name);
+                }
+            }
+        }
+        return names;
+    }
+
+    private static void compress(Path file) throws IOException {
+        Path unfinished = file.resolveSibling(file.getFileName() + RotationPlan.UNFINISHED);
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(unfinished))) {
+            Files.copy(file, out);
+        }
+        Files.move(
+                unfinished,
+                file.resolveSibling(file.getFileName() + RotationPlan.COMPRESSED),
+                StandardCopyOption.ATOMIC_MOVE);
+        Files.delete(file);
+    }
+}

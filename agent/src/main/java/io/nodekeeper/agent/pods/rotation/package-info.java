@@ -1,0 +1,5 @@
+/** Rotates the logs of containers. */
+@NullMarked
+package io.nodekeeper.agent.pods.rotation;
+
+import org.jspecify.annotations.NullMarked;
