@@ -253,7 +253,8 @@ public final class NodeAgent {
                         && access.plugin().isEmpty()
                         && IssuedCertificate.isOf(config.nodeName(), identity));
         if (config.rotatesCertificates() && renewable.isEmpty()) {
-            log.info("rotateCertificates has no effect: the kubeconfig has no client certificate of system:node:{}",
+            log.info(
+                    "rotateCertificates has no effect: the kubeconfig has no client certificate of system:node:{}",
                     config.nodeName());
         }
         clientCertificate = renewable.map(identity -> IssuedCertificate.client(

@@ -263,6 +263,20 @@ class HttpTransportTest {
     }
 
     @Test
+    void aRenewedCertificateIsShownFromTheNextCallOn() throws Exception {
+        behaviour = exchange -> answer(
+                exchange,
+                200,
+                ((HttpsExchange) exchange).getSSLSession().getPeerPrincipal().getName());
+        HttpTransport transport =
+                open(ServerAccess.withCertificate(address(), serverIdentity.certificate(), serverIdentity));
+
+        transport.renew(clientIdentity);
+
+        assertThat(get(transport.send(Call.get("/"))).body()).asString().isEqualTo("CN=somebody");
+    }
+
+    @Test
     void callFailsWithTheReasonOfAPluginThatProvidesNothing() throws Exception {
         HttpTransport transport = open(plugin(JsonObject.EMPTY));
 

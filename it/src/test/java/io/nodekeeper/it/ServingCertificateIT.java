@@ -39,8 +39,20 @@ class ServingCertificateIT {
         Path authority = directory.resolve("ca.crt");
         Path key = directory.resolve("ca.key");
         Command.ok(
-                "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=cluster",
-                "-keyout", key.toString(), "-out", authority.toString());
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=cluster",
+                "-keyout",
+                key.toString(),
+                "-out",
+                authority.toString());
         int port = AgentPage.freePort();
         server = Running.startSmall(
                 directory,

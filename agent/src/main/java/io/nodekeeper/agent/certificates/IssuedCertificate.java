@@ -14,8 +14,8 @@ import io.nodekeeper.time.BlockingCalls;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import java.nio.charset.StandardCharsets;
-import java.security.KeyPair;
 import java.nio.file.Path;
+import java.security.KeyPair;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -180,8 +180,7 @@ public final class IssuedCertificate {
                             if (error != null) {
                                 log.warn("The certificate {} cannot be used: {}", file, text(error));
                             }
-                            Optional<Identity> stored =
-                                    error == null ? found.filter(this::isBetter) : Optional.empty();
+                            Optional<Identity> stored = error == null ? found.filter(this::isBetter) : Optional.empty();
                             stored.or(() -> given).ifPresent(this::take);
                             tick();
                         },
@@ -195,7 +194,9 @@ public final class IssuedCertificate {
             log.warn("The certificate {} of {} has expired, or is not of {}", file, stored, user);
             return false;
         }
-        return given.filter(other -> other.certificate().getNotBefore().after(stored.certificate().getNotBefore()))
+        return given.filter(other -> other.certificate()
+                        .getNotBefore()
+                        .after(stored.certificate().getNotBefore()))
                 .isEmpty();
     }
 
@@ -207,8 +208,7 @@ public final class IssuedCertificate {
                     if (error != null) {
                         log.warn("The {} certificate: {}", purpose.text(), text(error));
                     }
-                    boolean young = pending.filter(
-                                    asked -> now.isBefore(asked.since.plus(Duration.ofMinutes(1))))
+                    boolean young = pending.filter(asked -> now.isBefore(asked.since.plus(Duration.ofMinutes(1))))
                             .isPresent();
                     boolean waitsForNode = current.isEmpty() && pending.isEmpty() && failures == 0;
                     loop.schedule(young || waitsForNode ? SOON : LATER, this::tick);
@@ -224,24 +224,25 @@ public final class IssuedCertificate {
             }
             return CompletableFuture.completedFuture(true);
         }
-        boolean fresh = current.filter(identity -> now.isBefore(renewal) && wanted.get().areIn(identity.certificate()))
+        boolean fresh = current.filter(
+                        identity -> now.isBefore(renewal) && wanted.get().areIn(identity.certificate()))
                 .isPresent();
-        return fresh || now.isBefore(notBefore)
-                ? CompletableFuture.completedFuture(true)
-                : request(wanted.get(), now);
+        return fresh || now.isBefore(notBefore) ? CompletableFuture.completedFuture(true) : request(wanted.get(), now);
     }
 
     private CompletableFuture<?> request(ServingNames wanted, Instant now) {
         KeyPair key = keys.get();
-        String pem = CertificateRequest.sign(
-                key, user, "system:nodes", wanted.dnsNames(), wanted.addresses());
+        String pem = CertificateRequest.sign(key, user, "system:nodes", wanted.dnsNames(), wanted.addresses());
         JsonObject body = JsonObject.builder()
-                .put("metadata", JsonObject.builder().put("generateName", "csr-").build())
+                .put(
+                        "metadata",
+                        JsonObject.builder().put("generateName", "csr-").build())
                 .put(
                         "spec",
                         JsonObject.builder()
-                                .put("request", Base64.getEncoder()
-                                        .encodeToString(pem.getBytes(StandardCharsets.US_ASCII)))
+                                .put(
+                                        "request",
+                                        Base64.getEncoder().encodeToString(pem.getBytes(StandardCharsets.US_ASCII)))
                                 .put("signerName", purpose.signer())
                                 .put("usages", JsonArray.ofStrings(List.of("digital signature", purpose.usage())))
                                 .build())
@@ -274,7 +275,8 @@ public final class IssuedCertificate {
         }
         return client.get(REQUESTS, "", asked.name)
                 .handleAsync(
-                        (request, error) -> error == null ? answered(asked, request, now) : unanswered(asked, error, now),
+                        (request, error) ->
+                                error == null ? answered(asked, request, now) : unanswered(asked, error, now),
                         loop)
                 .thenCompose(next -> next);
     }
@@ -336,7 +338,11 @@ public final class IssuedCertificate {
         state = "a certificate is valid until " + end;
         log.info("The {} certificate is valid until {} and is renewed at {}", purpose.text(), end, renewal);
         for (Consumer<Identity> listener : listeners) {
-            listener.accept(identity);
+            try {
+                listener.accept(identity);
+            } catch (IllegalArgumentException e) {
+                log.error("The {} certificate {} cannot be used: {}", purpose.text(), identity, e.getMessage());
+            }
         }
     }
 

@@ -68,7 +68,8 @@ public final class ConfigFile {
         }
         try {
             int order = 1;
-            for (var entry : (directory.isPresent() ? DropIns.read(directory.get()) : Map.<Path, String>of()).entrySet()) {
+            for (var entry :
+                    (directory.isPresent() ? DropIns.read(directory.get()) : Map.<Path, String>of()).entrySet()) {
                 tree = tree.with(ConfigParser.parse(entry.getKey().toString(), order++, entry.getValue(), faults));
             }
         } catch (IOException e) {
@@ -345,9 +346,10 @@ public final class ConfigFile {
                 path("tlsCertFile"),
                 path("tlsPrivateKeyFile"),
                 access.file("authentication.x509.clientCAFile"),
-                take("serverTLSBootstrap", "true or false", value -> value instanceof Boolean set
-                                ? Optional.of(set)
-                                : Optional.empty())
+                take(
+                                "serverTLSBootstrap",
+                                "true or false",
+                                value -> value instanceof Boolean set ? Optional.of(set) : Optional.empty())
                         .orElse(usual.issued()),
                 access.bool("authentication.anonymous.enabled", usual.anonymous()),
                 access.bool("authentication.webhook.enabled", usual.reviewTokens()),
@@ -478,8 +480,7 @@ public final class ConfigFile {
         for (Object item : list) {
             Optional<Map<String, String>> map = textMap(item);
             if (map.isEmpty()
-                    || !Set.of("key", "value", "effect")
-                            .containsAll(map.get().keySet())) {
+                    || !Set.of("key", "value", "effect").containsAll(map.get().keySet())) {
                 return Optional.empty();
             }
             taints.add(new Taint(JsonObject.ofStrings(map.get())));

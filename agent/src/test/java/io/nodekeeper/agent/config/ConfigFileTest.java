@@ -100,7 +100,8 @@ class ConfigFileTest {
                 .hasMessageContaining("line 8: authentication.webhook must be an object, got true")
                 .hasMessageContaining("line 9: unknown field \"authentication.basic\"")
                 .hasMessageContaining("authorization.mode must be Webhook or AlwaysAllow, got RBAC")
-                .hasMessageContaining("authorization.webhook.cacheAuthorizedTTL must be a duration like 1m30s, got long");
+                .hasMessageContaining(
+                        "authorization.webhook.cacheAuthorizedTTL must be a duration like 1m30s, got long");
     }
 
     @Test
@@ -268,7 +269,8 @@ class ConfigFileTest {
                 .hasMessageContaining("staticPodURL must be a URL with http or https, got here")
                 .hasMessageContaining("fileCheckFrequency must be a duration of 1s or more, like 20s, got 1ms")
                 .hasMessageContaining("staticPodURLHeader must be a map of lists of strings, got {a=b}")
-                .hasMessageContaining("podLogsDir must be an absolute and normalized path of ASCII characters, got logs")
+                .hasMessageContaining(
+                        "podLogsDir must be an absolute and normalized path of ASCII characters, got logs")
                 .hasMessageContaining("clusterDNS must be a list of IP addresses, got [kube-dns]");
     }
 

@@ -33,8 +33,8 @@ class KubeletFieldsTest {
     /** Without those that make a difference by being set at all: a port that may not be replaced, and a period's default. */
     static List<KubeletField> plain() {
         return fields().stream()
-                .filter(field -> !List.of("healthzPort", "nodeStatusUpdateFrequency")
-                        .contains(field.path()))
+                .filter(field ->
+                        !List.of("healthzPort", "nodeStatusUpdateFrequency").contains(field.path()))
                 .toList();
     }
 
@@ -90,16 +90,15 @@ class KubeletFieldsTest {
     @ParameterizedTest
     @MethodSource("defaultOnly")
     void anAgentThatRunsPodsRefusesWhatItCannotDo(KubeletField field) {
-        String other =
-                switch (field.type().name()) {
-                    case "boolean" -> field.usual().equals("true") ? "false" : "true";
-                    case "whole number" -> "7";
-                    case "duration" -> "17s";
-                    case "list of strings" -> "[a]";
-                    case "map of strings" -> "{a: b}";
-                    case "list of objects" -> "[{a: b}]";
-                    default -> another(field);
-                };
+        String other = switch (field.type().name()) {
+            case "boolean" -> field.usual().equals("true") ? "false" : "true";
+            case "whole number" -> "7";
+            case "duration" -> "17s";
+            case "list of strings" -> "[a]";
+            case "map of strings" -> "{a: b}";
+            case "list of objects" -> "[{a: b}]";
+            default -> another(field);
+        };
 
         assertThatThrownBy(() -> parse(set(field.path(), other), true))
                 .isInstanceOf(ConfigException.class)
@@ -121,8 +120,9 @@ class KubeletFieldsTest {
         builder.featureGates(Map.of("PodLifecycle", true));
 
         assertThatThrownBy(builder::build)
-                .hasMessage("invalid configuration:\n  line 4: topologyManagerPolicy: best-effort is not supported by this"
-                        + " agent; remove it or set it to none");
+                .hasMessage(
+                        "invalid configuration:\n  line 4: topologyManagerPolicy: best-effort is not supported by this"
+                                + " agent; remove it or set it to none");
     }
 
     @Test
@@ -196,7 +196,8 @@ class KubeletFieldsTest {
                         registerWithTaints: [{key: a, effect: NoSchedule, timeAdded: "2026-01-01T00:00:00Z"}]
                         featureGates: {GracefulNodeShutdown: false}
                         """))
-                .hasMessageContaining("line 4: maxParallelImagePulls cannot be larger than 1 unless serializeImagePulls")
+                .hasMessageContaining(
+                        "line 4: maxParallelImagePulls cannot be larger than 1 unless serializeImagePulls")
                 .hasMessageContaining("line 5: shutdownGracePeriod requires feature gate GracefulNodeShutdown")
                 .hasMessageContaining("line 6: duplicated enforcements in enforceNodeAllocatable")
                 .hasMessageContaining("line 7: grace period must be specified for the soft eviction threshold")
@@ -207,8 +208,10 @@ class KubeletFieldsTest {
 
     @Test
     void mergesDropInFilesInTheOrderOfTheirNames() throws IOException {
-        Path main = write("kubelet.yaml", "maxPods: 10\nevictionHard: {memory.available: 1Gi, nodefs.available: 5%}\n"
-                + "clusterDNS: [10.0.0.1]\nnodeStatusMaxImages: 7\n");
+        Path main = write(
+                "kubelet.yaml",
+                "maxPods: 10\nevictionHard: {memory.available: 1Gi, nodefs.available: 5%}\n"
+                        + "clusterDNS: [10.0.0.1]\nnodeStatusMaxImages: 7\n");
         write("conf.d/20-b.conf", "maxPods: 30\nclusterDNS: [10.0.0.3]\n");
         write("conf.d/10-a.conf", "maxPods: 20\nevictionHard: {memory.available: 2Gi}\nclusterDNS: [10.0.0.2]\n");
         write("conf.d/90-last.conf.disabled", "maxPods: 40\n");
@@ -236,8 +239,7 @@ class KubeletFieldsTest {
         Files.writeString(second, "kind: KubeletConfiguration\nport: 70000\n");
         AgentConfigBuilder builder = new AgentConfigBuilder("n1");
 
-        assertThatThrownBy(() -> ConfigFile.load(
-                        Optional.of(main), Optional.of(directory.resolve("conf.d")), builder))
+        assertThatThrownBy(() -> ConfigFile.load(Optional.of(main), Optional.of(directory.resolve("conf.d")), builder))
                 .hasMessage("invalid configuration:\n  " + second
                         + ": apiVersion must be kubelet.config.k8s.io/v1beta1, got null\n  " + main
                         + ", line 3: maxPods must be from 0 to 2147483647, got -1\n  " + first
@@ -258,10 +260,7 @@ class KubeletFieldsTest {
     }
 
     private void drops(String name) {
-        ConfigFile.load(
-                Optional.empty(),
-                Optional.of(directory.resolve(name)),
-                new AgentConfigBuilder("n1"));
+        ConfigFile.load(Optional.empty(), Optional.of(directory.resolve(name)), new AgentConfigBuilder("n1"));
     }
 
     private Path write(String name, String yaml) throws IOException {
@@ -277,6 +276,7 @@ class KubeletFieldsTest {
                 .toList();
 
         assertThat(rows)
-                .containsExactlyElementsOf(KubeletFields.all().stream().map(KubeletField::row).toList());
+                .containsExactlyElementsOf(
+                        KubeletFields.all().stream().map(KubeletField::row).toList());
     }
 }

@@ -25,11 +25,13 @@ public final class CertificateAdmission {
 
     /** A new request with its author, whatever the body says. */
     public JsonObject admit(User user, Resource resource, RequestTarget target, JsonObject object) {
-        if (!resource.equals(CertificateResources.REQUESTS) || !target.subresource().isEmpty()) {
+        if (!resource.equals(CertificateResources.REQUESTS)
+                || !target.subresource().isEmpty()) {
             return object;
         }
         return object.update("spec", spec -> {
-            JsonObject own = spec.without("username").without("uid").without("groups").without("extra");
+            JsonObject own =
+                    spec.without("username").without("uid").without("groups").without("extra");
             for (var field : user.toUserInfo().fields().entrySet()) {
                 own = own.with(field.getKey(), field.getValue());
             }
@@ -48,10 +50,20 @@ public final class CertificateAdmission {
                 throw forbidden(next, "use of " + CLIENT_SIGNER + " signer with system:masters group is not allowed");
             }
         } else if (target.subresource().equals("approval")) {
-            require(user, "approve", signer, next, "user not permitted to approve requests with signerName \"" + signer + "\"");
+            require(
+                    user,
+                    "approve",
+                    signer,
+                    next,
+                    "user not permitted to approve requests with signerName \"" + signer + "\"");
         } else if (target.subresource().equals("status")
                 && !old.object("status").equals(next.object("status"))) {
-            require(user, "sign", signer, next, "user not permitted to sign requests with signerName \"" + signer + "\"");
+            require(
+                    user,
+                    "sign",
+                    signer,
+                    next,
+                    "user not permitted to sign requests with signerName \"" + signer + "\"");
         }
     }
 

@@ -13,18 +13,12 @@ public final class CertificateResources {
     public static final String GROUP = "certificates.k8s.io";
 
     public static final Resource REQUESTS = Resource.stored(
-                    new ResourceType(
-                            GROUP, "v1", "certificatesigningrequests", "CertificateSigningRequest", false),
+                    new ResourceType(GROUP, "v1", "certificatesigningrequests", "CertificateSigningRequest", false),
                     "certificatesigningrequests")
             .shortNames("csr")
             .subresources(
                     Subresource.status("CertificateSigningRequest"),
-                    new Subresource(
-                            "approval",
-                            "",
-                            "",
-                            "CertificateSigningRequest",
-                            List.of("get", "patch", "update")))
+                    new Subresource("approval", "", "", "CertificateSigningRequest", List.of("get", "patch", "update")))
             .strategy(new CertificateRequestStrategy())
             .fields(Map.of("spec.signerName", request -> request.object("spec").text("signerName")))
             .table(CertificateTables.REQUESTS);

@@ -124,12 +124,16 @@ public final class CertificateController {
     }
 
     private void sign(Entry entry, JsonObject object, CertificateRequest request, List<String> usages) {
-        Optional<Duration> life = object.object("spec").number("expirationSeconds").map(Duration::ofSeconds);
+        Optional<Duration> life =
+                object.object("spec").number("expirationSeconds").map(Duration::ofSeconds);
         CompletableFuture.supplyAsync(() -> authority.sign(request, usages, life), workers)
                 .whenCompleteAsync(
                         (pem, error) -> {
                             if (error != null) {
-                                log.error("Signing {} failed: {}", entry.key(), Failures.cause(error).getMessage());
+                                log.error(
+                                        "Signing {} failed: {}",
+                                        entry.key(),
+                                        Failures.cause(error).getMessage());
                                 return;
                             }
                             log.info("Signed the request {} of {}", entry.key(), request.commonName());
@@ -157,19 +161,23 @@ public final class CertificateController {
                 "status",
                 status -> status.with(
                         "conditions",
-                        JsonArray.of(Stream.concat(
-                                        status.array("conditions").objects(), Stream.of(condition))
+                        JsonArray.of(Stream.concat(status.array("conditions").objects(), Stream.of(condition))
                                 .toArray(JsonObject[]::new))));
     }
 
     /** Replaces {@code entry}, unless it has changed; then the watch brings the newer one. */
     private void write(Entry entry, JsonObject next) {
-        store.put(entry.key(), REQUESTS.codec().encode(next), entry.modRevision()).whenComplete((done, error) -> {
-            if (error != null && !(Failures.cause(error) instanceof StoreException.Conflict)) {
-                log.warn("Writing {} failed, retrying in {} s: {}", entry.key(), RETRY.toSeconds(), error.getMessage());
-                loop.schedule(RETRY, () -> store.get(entry.key()).ifPresent(this::consider));
-            }
-        });
+        store.put(entry.key(), REQUESTS.codec().encode(next), entry.modRevision())
+                .whenComplete((done, error) -> {
+                    if (error != null && !(Failures.cause(error) instanceof StoreException.Conflict)) {
+                        log.warn(
+                                "Writing {} failed, retrying in {} s: {}",
+                                entry.key(),
+                                RETRY.toSeconds(),
+                                error.getMessage());
+                        loop.schedule(RETRY, () -> store.get(entry.key()).ifPresent(this::consider));
+                    }
+                });
     }
 
     private void cleanLater() {
@@ -178,11 +186,10 @@ public final class CertificateController {
             store.list(REQUESTS.prefix(""), "", 0, 0).entries().forEach(entry -> {
                 if (isOld(REQUESTS.codec().decode(entry), now)) {
                     // A request that has just changed is looked at again in an hour.
-                    store.delete(entry.key(), entry.modRevision())
-                            .exceptionally(error -> {
-                                log.debug("Removing {} failed for now: {}", entry.key(), error.getMessage());
-                                return entry.modRevision();
-                            });
+                    store.delete(entry.key(), entry.modRevision()).exceptionally(error -> {
+                        log.debug("Removing {} failed for now: {}", entry.key(), error.getMessage());
+                        return entry.modRevision();
+                    });
                 }
             });
             cleanLater();

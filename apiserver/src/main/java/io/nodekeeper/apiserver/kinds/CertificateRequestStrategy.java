@@ -23,10 +23,29 @@ public final class CertificateRequestStrategy implements Strategy {
 
     private static final Set<String> APPROVALS = Set.of("Approved", "Denied");
     private static final Set<String> USAGES = Set.of(
-            "signing", "digital signature", "content commitment", "key encipherment", "key agreement",
-            "data encipherment", "cert sign", "crl sign", "encipher only", "decipher only", "any", "server auth",
-            "client auth", "code signing", "email protection", "s/mime", "ipsec end system", "ipsec tunnel",
-            "ipsec user", "timestamping", "ocsp signing", "microsoft sgc", "netscape sgc");
+            "signing",
+            "digital signature",
+            "content commitment",
+            "key encipherment",
+            "key agreement",
+            "data encipherment",
+            "cert sign",
+            "crl sign",
+            "encipher only",
+            "decipher only",
+            "any",
+            "server auth",
+            "client auth",
+            "code signing",
+            "email protection",
+            "s/mime",
+            "ipsec end system",
+            "ipsec tunnel",
+            "ipsec user",
+            "timestamping",
+            "ocsp signing",
+            "microsoft sgc",
+            "netscape sgc");
 
     /** The request in {@code object}. IllegalArgumentException if it is none. */
     public static CertificateRequest request(JsonObject object) {
@@ -50,15 +69,14 @@ public final class CertificateRequestStrategy implements Strategy {
         return old.with("metadata", asked.object("metadata"))
                 .update(
                         "status",
-                        status -> status.with(
-                                "conditions", asked.object("status").array("conditions")));
+                        status ->
+                                status.with("conditions", asked.object("status").array("conditions")));
     }
 
     /** What a write of the status stores: the approval stays as it was. */
     public static JsonObject withOldApproval(JsonObject asked, JsonObject old) {
-        JsonObject[] conditions = Stream.concat(
-                        conditions(old, true), conditions(asked, false))
-                .toArray(JsonObject[]::new);
+        JsonObject[] conditions =
+                Stream.concat(conditions(old, true), conditions(asked, false)).toArray(JsonObject[]::new);
         return conditions.length == 0
                 ? asked
                 : asked.update("status", status -> status.with("conditions", JsonArray.of(conditions)));
@@ -82,7 +100,8 @@ public final class CertificateRequestStrategy implements Strategy {
         if (conditions.isEmpty()) {
             return object;
         }
-        JsonArray complete = JsonArray.of(conditions.objects()
+        JsonArray complete = JsonArray.of(conditions
+                .objects()
                 .map(condition -> condition.has("lastTransitionTime") || !condition.has("lastUpdateTime")
                         ? condition
                         : condition.with("lastTransitionTime", condition.text("lastUpdateTime")))
@@ -100,7 +119,8 @@ public final class CertificateRequestStrategy implements Strategy {
             try {
                 request(object);
             } catch (IllegalArgumentException e) {
-                errors.add(FieldError.invalid("spec.request", quoted(spec.text("request")), String.valueOf(e.getMessage())));
+                errors.add(FieldError.invalid(
+                        "spec.request", quoted(spec.text("request")), String.valueOf(e.getMessage())));
             }
         }
         List<String> usages = spec.array("usages").strings().toList();
@@ -130,9 +150,12 @@ public final class CertificateRequestStrategy implements Strategy {
             errors.add(FieldError.required("spec.signerName", ""));
         } else if (!name.matches("[a-z0-9]([-a-z0-9.]*[a-z0-9])?\\.[-a-z0-9.]*[a-z0-9]/[A-Za-z0-9.:_-]+")) {
             errors.add(FieldError.invalid(
-                    "spec.signerName", quoted(name), "must be a fully qualified domain and path of the form 'example.com/signer-name'"));
+                    "spec.signerName",
+                    quoted(name),
+                    "must be a fully qualified domain and path of the form 'example.com/signer-name'"));
         } else if (name.equals("kubernetes.io/legacy-unknown")) {
-            errors.add(FieldError.invalid("spec.signerName", quoted(name), "the legacy signerName is not allowed via this API version"));
+            errors.add(FieldError.invalid(
+                    "spec.signerName", quoted(name), "the legacy signerName is not allowed via this API version"));
         }
     }
 
@@ -153,10 +176,13 @@ public final class CertificateRequestStrategy implements Strategy {
             errors.add(FieldError.duplicate("status.conditions", "type"));
         }
         object.object("status").array("conditions").objects().forEach(condition -> {
-            boolean approval = APPROVALS.contains(condition.text("type")) || condition.text("type").equals("Failed");
+            boolean approval = APPROVALS.contains(condition.text("type"))
+                    || condition.text("type").equals("Failed");
             if (approval && !condition.text("status").equals("True")) {
                 errors.add(FieldError.invalid(
-                        "status.conditions", quoted(condition.text("status")), "must be \"True\" for " + condition.text("type")));
+                        "status.conditions",
+                        quoted(condition.text("status")),
+                        "must be \"True\" for " + condition.text("type")));
             }
         });
         return errors;
@@ -178,8 +204,8 @@ public final class CertificateRequestStrategy implements Strategy {
         String after = object.object("status").text("certificate");
         if (!before.isEmpty() && !before.equals(after)) {
             errors.add(FieldError.forbidden(
-                    "status.certificate", "updates may not set certificate content if existing certificate content is"
-                            + " present"));
+                    "status.certificate",
+                    "updates may not set certificate content if existing certificate content is" + " present"));
         } else if (!after.isEmpty() && before.isEmpty()) {
             certificate(after, errors);
         }

@@ -7,7 +7,6 @@ import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.client.certificates.CertificateRequest;
-import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
@@ -77,8 +76,9 @@ class CertificateRequestsTest {
 
         assertThat(server.ask(TestServer.N1, "POST", PATH, body("r", other, SERVING, "server auth"))
                         .message())
-                .isEqualTo("certificatesigningrequests.certificates.k8s.io \"r\" is forbidden: can only create a node CSR"
-                        + " with CN=system:node:n1");
+                .isEqualTo(
+                        "certificatesigningrequests.certificates.k8s.io \"r\" is forbidden: can only create a node CSR"
+                                + " with CN=system:node:n1");
         assertThat(ask(TestServer.N1, "PATCH", PATH + "/r/approval", condition("Approved"))
                         .status())
                 .isEqualTo(403);
@@ -109,12 +109,20 @@ class CertificateRequestsTest {
         assertThat(approved.status()).as(approved.text()).isEqualTo(200);
         assertThat(approved.json().object("status").has("certificate")).isFalse();
         assertThat(approved.json().object("spec").text("signerName")).isEqualTo(SERVING);
-        JsonObject written = approved.json().object("status").array("conditions").objects().findFirst().orElseThrow();
+        JsonObject written = approved.json()
+                .object("status")
+                .array("conditions")
+                .objects()
+                .findFirst()
+                .orElseThrow();
         assertThat(written.text("lastTransitionTime")).isEqualTo("2026-11-21T07:00:00Z");
-        assertThat(ask(TestServer.ADMIN, "PATCH", PATH + "/r/approval", condition("Denied")).message())
+        assertThat(ask(TestServer.ADMIN, "PATCH", PATH + "/r/approval", condition("Denied"))
+                        .message())
                 .contains("updates may not remove a condition of type \"Approved\"");
-        assertThat(ask(TestServer.ADMIN, "PATCH", PATH + "/r", "{\"spec\":{\"signerName\":\"a.b/c\"}}").message())
-                .contains("spec: Invalid value").contains("field is immutable");
+        assertThat(ask(TestServer.ADMIN, "PATCH", PATH + "/r", "{\"spec\":{\"signerName\":\"a.b/c\"}}")
+                        .message())
+                .contains("spec: Invalid value")
+                .contains("field is immutable");
     }
 
     @Test
@@ -122,18 +130,29 @@ class CertificateRequestsTest {
         server.post(PATH, serving("r"));
         User approver = User.authenticated("alice", List.of());
 
-        assertThat(ask(approver, "PATCH", PATH + "/r/status", condition("Approved")).status()).isEqualTo(403);
-        Answer status = ask(TestServer.ADMIN, "PATCH", PATH + "/r/status", "{\"status\":{\"conditions\":[{\"type\":"
-                + "\"Approved\",\"status\":\"True\"}],\"certificate\":\"YQ==\"}}");
+        assertThat(ask(approver, "PATCH", PATH + "/r/status", condition("Approved"))
+                        .status())
+                .isEqualTo(403);
+        Answer status = ask(
+                TestServer.ADMIN,
+                "PATCH",
+                PATH + "/r/status",
+                "{\"status\":{\"conditions\":[{\"type\":"
+                        + "\"Approved\",\"status\":\"True\"}],\"certificate\":\"YQ==\"}}");
         assertThat(status.message()).contains("status.certificate: Invalid value");
-        server.post("/apis/rbac.authorization.k8s.io/v1/clusterroles", "{\"metadata\":{\"name\":\"half\"},\"rules\":[{"
-                + "\"apiGroups\":[\"certificates.k8s.io\"],\"resources\":[\"certificatesigningrequests/approval\"],"
-                + "\"verbs\":[\"patch\"]}]}");
-        server.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", "{\"metadata\":{\"name\":\"half\"},"
-                + "\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"half\"},"
-                + "\"subjects\":[{\"kind\":\"User\",\"name\":\"alice\"}]}");
+        server.post(
+                "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+                "{\"metadata\":{\"name\":\"half\"},\"rules\":[{"
+                        + "\"apiGroups\":[\"certificates.k8s.io\"],\"resources\":[\"certificatesigningrequests/approval\"],"
+                        + "\"verbs\":[\"patch\"]}]}");
+        server.post(
+                "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+                "{\"metadata\":{\"name\":\"half\"},"
+                        + "\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"half\"},"
+                        + "\"subjects\":[{\"kind\":\"User\",\"name\":\"alice\"}]}");
         server.settle();
-        assertThat(ask(approver, "PATCH", PATH + "/r/approval", condition("Approved")).message())
+        assertThat(ask(approver, "PATCH", PATH + "/r/approval", condition("Approved"))
+                        .message())
                 .contains("user not permitted to approve requests with signerName \"kubernetes.io/kubelet-serving\"");
     }
 
@@ -158,16 +177,22 @@ class CertificateRequestsTest {
     @Test
     void aNodesOwnClientCertificateIsApprovedIfItHasTheRight() {
         server.server.signCertificates((request, usages, life) -> CERTIFICATE);
-        String own = body("own", request("system:node:n1", "system:nodes", List.of()), CLIENT, "digital signature",
+        String own = body(
+                "own",
+                request("system:node:n1", "system:nodes", List.of()),
+                CLIENT,
+                "digital signature",
                 "client auth");
         server.ask(TestServer.N1, "POST", PATH, own);
         server.settle();
         assertThat(status("own").isEmpty()).isTrue();
 
-        server.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", "{\"metadata\":{\"name\":\"rotation\"},"
-                + "\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":"
-                + "\"system:certificates.k8s.io:certificatesigningrequests:selfnodeclient\"},"
-                + "\"subjects\":[{\"kind\":\"Group\",\"name\":\"system:nodes\"}]}");
+        server.post(
+                "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+                "{\"metadata\":{\"name\":\"rotation\"},"
+                        + "\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":"
+                        + "\"system:certificates.k8s.io:certificatesigningrequests:selfnodeclient\"},"
+                        + "\"subjects\":[{\"kind\":\"Group\",\"name\":\"system:nodes\"}]}");
         server.settle();
         server.ask(TestServer.N1, "POST", PATH, own.replace("\"own\"", "\"next\""));
         server.settle();

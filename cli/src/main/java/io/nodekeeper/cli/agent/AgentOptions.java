@@ -67,8 +67,9 @@ public final class AgentOptions implements Checked {
     @Option(
             names = "--config-dir",
             paramLabel = "DIR",
-            description = "A directory of files *.conf, each a KubeletConfiguration, which are merged into that of --config in"
-                    + " the order of their names. Flags take precedence.")
+            description =
+                    "A directory of files *.conf, each a KubeletConfiguration, which are merged into that of --config in"
+                            + " the order of their names. Flags take precedence.")
     Optional<Path> configDir = Optional.empty();
 
     @Mixin

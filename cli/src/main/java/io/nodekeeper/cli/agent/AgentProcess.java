@@ -47,17 +47,10 @@ public record AgentProcess(NodeAgent agent, Optional<DebugServer> pages, Optiona
         Optional<DebugServer> pages = Optional.empty();
         Optional<InetSocketAddress> address = config.serving().address();
         if (address.isPresent()) {
-            Optional<Exposure> exposure =
-                    options.pages.exposure(address.get(), access, path -> right(nodeName, path));
-            agent.clientCertificate()
-                    .ifPresent(issued -> exposure.ifPresent(exposed -> issued.listen(exposed::renew)));
+            Optional<Exposure> exposure = options.pages.exposure(address.get(), access, path -> right(nodeName, path));
+            agent.clientCertificate().ifPresent(issued -> exposure.ifPresent(exposed -> issued.listen(exposed::renew)));
             pages = Optional.of(DebugServer.start(
-                    "agent",
-                    "--healthz-port",
-                    address.get(),
-                    config.serving().orElseAny(),
-                    served,
-                    exposure));
+                    "agent", "--healthz-port", address.get(), config.serving().orElseAny(), served, exposure));
         }
         Optional<NodeApi> offered = agent.api(served);
         Optional<NodeApiServer> api = offered.isPresent()

@@ -69,6 +69,9 @@ public final class SigningOptions {
                         .read("--cluster-signing-cert-file", "--cluster-signing-key-file");
         Issuer issuer = new Issuer(identity, random);
         return Optional.of((request, usages, wanted) -> Pem.encode(issuer.sign(
-                request, usages, clock.wallTime(), wanted.filter(asked -> asked.compareTo(life) < 0).orElse(life))));
+                request,
+                usages,
+                clock.wallTime(),
+                wanted.filter(asked -> asked.compareTo(life) < 0).orElse(life))));
     }
 }

@@ -87,8 +87,8 @@ public record CertificateRequest(
     public static String sign(
             KeyPair pair, String commonName, String organization, List<String> dnsNames, List<InetAddress> addresses) {
         try {
-            byte[] subject = new X500Principal("CN=" + Rdn.escapeValue(commonName) + ", O="
-                            + Rdn.escapeValue(organization))
+            byte[] subject = new X500Principal(
+                            "CN=" + Rdn.escapeValue(commonName) + ", O=" + Rdn.escapeValue(organization))
                     .getEncoded();
             byte[] info = Der.of(
                     Der.SEQUENCE,

@@ -157,8 +157,8 @@ public final class Pem {
                 .filter(block -> block.label.equals(label))
                 .findFirst()
                 .map(Block::der)
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "expected a PEM block \"" + label + "\", found " + labels(pem)));
+                .orElseThrow(() ->
+                        new IllegalArgumentException("expected a PEM block \"" + label + "\", found " + labels(pem)));
     }
 
     /** A block of PEM. */

@@ -37,7 +37,8 @@ class CertificateRequestTest {
                         pair.getPublic()));
         String plain = CertificateRequest.sign(pair, "a,b=c", "o+p", List.of(), List.of());
         assertThat(CertificateRequest.parse(plain))
-                .isEqualTo(new CertificateRequest("a,b=c", List.of("o+p"), List.of(), List.of(), false, pair.getPublic()));
+                .isEqualTo(
+                        new CertificateRequest("a,b=c", List.of("o+p"), List.of(), List.of(), false, pair.getPublic()));
     }
 
     @Test
@@ -87,7 +88,11 @@ class CertificateRequestTest {
         byte[] good = Pem.block(
                 "CERTIFICATE REQUEST",
                 CertificateRequest.sign(
-                        CertificateRequest.newKey(), "system:node:n1", "system:nodes", List.of("n1"), List.of(InetAddress.ofLiteral("::1"))));
+                        CertificateRequest.newKey(),
+                        "system:node:n1",
+                        "system:nodes",
+                        List.of("n1"),
+                        List.of(InetAddress.ofLiteral("::1"))));
 
         CertificateRequest request = CertificateRequest.parse(Pem.encode("CERTIFICATE REQUEST", good));
         Optional<CertificateRequest> none = Optional.empty();
@@ -126,10 +131,8 @@ class CertificateRequestTest {
 
     private String openssl(String... arguments) throws Exception {
         Path output = directory.resolve("output");
-        Process process = new ProcessBuilder(
-                        Stream.concat(
-                                        Stream.of("openssl"), Stream.of(arguments))
-                                .toList())
+        Process process = new ProcessBuilder(Stream.concat(Stream.of("openssl"), Stream.of(arguments))
+                        .toList())
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();

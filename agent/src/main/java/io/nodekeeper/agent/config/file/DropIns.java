@@ -47,7 +47,9 @@ public final class DropIns {
     private static List<Path> files(Path directory) throws IOException {
         List<Path> files = new ArrayList<>();
         try (Stream<Path> found = Files.find(
-                directory, DEPTH, (file, facts) -> !facts.isDirectory() && file.toString().endsWith(".conf"))) {
+                directory,
+                DEPTH,
+                (file, facts) -> !facts.isDirectory() && file.toString().endsWith(".conf"))) {
             found.sorted().limit(FILES + 1L).forEach(files::add);
         } catch (UncheckedIOException e) {
             throw new IOException(String.valueOf(e.getMessage()), e);

@@ -48,7 +48,10 @@ public record FieldType(String name, String expected, Predicate<Object> fits, Pr
             value -> value instanceof Map<?, ?> map && map.values().stream().allMatch(Boolean.class::isInstance),
             value -> value.equals(Map.of()));
     static final FieldType LIST_MAP = new FieldType(
-            "map of lists", "a map of lists of strings", value -> value instanceof Map, value -> value.equals(Map.of()));
+            "map of lists",
+            "a map of lists of strings",
+            value -> value instanceof Map,
+            value -> value.equals(Map.of()));
     static final FieldType QUANTITY =
             new FieldType("quantity", "a quantity like 10Mi", FieldType::isQuantity, value -> false);
     /** A duration, which Kubernetes' logging also takes in nanoseconds. */
@@ -89,7 +92,10 @@ public record FieldType(String name, String expected, Predicate<Object> fits, Pr
     static FieldType oneOf(String... texts) {
         List<String> all = List.of(texts);
         return new FieldType(
-                "string", "one of " + String.join(", ", all), value -> TEXT.unset.test(value) || isIn(all, value), TEXT.unset);
+                "string",
+                "one of " + String.join(", ", all),
+                value -> TEXT.unset.test(value) || isIn(all, value),
+                TEXT.unset);
     }
 
     private static boolean isIn(List<String> texts, Object value) {

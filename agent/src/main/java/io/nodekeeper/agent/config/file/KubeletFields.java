@@ -118,7 +118,11 @@ public final class KubeletFields {
             noEffect("logging.verbosity", whole(0, Integer.MAX_VALUE), "0", OWN_LOG),
             noEffect("logging.vmodule", OBJECTS, "", OWN_LOG),
             noEffect("makeIPTablesUtilChains", BOOL, "true", NO_RULES),
-            noEffect("maxOpenFiles", whole(0, Long.MAX_VALUE), "1000000", "the agent keeps the limit that it is started with"),
+            noEffect(
+                    "maxOpenFiles",
+                    whole(0, Long.MAX_VALUE),
+                    "1000000",
+                    "the agent keeps the limit that it is started with"),
             noEffect("maxParallelImagePulls", whole(1, Integer.MAX_VALUE), "", "each pod pulls its own images"),
             supported("maxPods", WHOLE, "110"),
             defaultOnly("memoryManagerPolicy", oneOf("None", "Static"), "None"),
