@@ -40,6 +40,9 @@ class PodDisturbedIT {
 
     private Running server;
     private Running controller;
+    /** Nodes that live on: the controller evicts nothing when all nodes fall silent. */
+    private Running others;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
@@ -61,6 +64,7 @@ class PodDisturbedIT {
                         kubeconfig.toString(),
                         "--leader-elect=false",
                         "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
+        others = Running.hollowSmall(directory, kubeconfig, "other-", 2, "--node-lease-duration-seconds=8");
         kubectl = new Kubectl(directory, kubeconfig);
         conditions = new ConditionLog(kubeconfig);
         pods = new PodLog(kubeconfig);
@@ -83,6 +87,7 @@ class PodDisturbedIT {
         pods.close();
         conditions.close();
         controller.close();
+        others.close();
         server.close();
     }
 
@@ -104,7 +109,7 @@ class PodDisturbedIT {
             apply(pod("stuck-plugin", ""), pod("stuck-runc", ""));
             Eventually.within(SOON, () -> pods.pod("stuck-runc").isPresent());
             apply(pod("beside", """
-                    readinessProbe: {exec: {command: [test, ! -e /tmp/no]}, periodSeconds: 1, failureThreshold: 1, timeoutSeconds: 10}
+                    readinessProbe: {exec: {command: [cat, /etc/hosts]}, periodSeconds: 1, failureThreshold: 1, timeoutSeconds: 10}
                 """));
 
             Eventually.within(Duration.ofSeconds(20), () -> pods.isReady("beside"));

@@ -80,6 +80,22 @@ class PodStatusCacheTest {
     }
 
     @Test
+    void podThatAListOfItAloneDidNotShowIsEmptyAsOfThatList() {
+        cache.listed(100);
+        cache.set("u1", STATUS, 150);
+        CompletableFuture<PodStatusCache.Entry> answer = cache.getNewerThan("u1", 200);
+        CompletableFuture<PodStatusCache.Entry> other = cache.getNewerThan("u2", 200);
+
+        cache.absent("u1", 250);
+
+        assertThat(answer).isCompletedWithValue(new PodStatusCache.Entry(PodStatus.empty("u1"), Optional.empty()));
+        assertThat(cache.freshAt("u1")).hasValue(250);
+        assertThat(other).as("the list says nothing about others").isNotDone();
+        cache.listed(300);
+        assertThat(cache.freshAt("u1")).hasValue(300);
+    }
+
+    @Test
     void cancelledWaiterIsForgottenAndWokenWaiterMayWaitAgain() {
         cache.appeared("u1");
         CompletableFuture<PodStatusCache.Entry> cancelled = cache.getNewerThan("u1", 100);
