@@ -197,7 +197,9 @@ class DevicePluginsIT {
         return pod(name)
                 .replace("{limits: {example.com/gpu: 1}}", resources)
                 .replaceFirst("(?s)device=.*kind\"\n", "")
-                .replace("while true; do sleep 0.2; done", "while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.5; done");
+                .replace(
+                        "while true; do sleep 0.2; done",
+                        "while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.5; done");
     }
 
     private void startPlugin() throws IOException {

@@ -47,6 +47,14 @@ public record PodConfig(
     /** The same with other cgroups. */
     PodConfig with(CgroupConfig other) {
         return new PodConfig(
-                logsDirectory, clusterDns, clusterDomain, resolvConf, staticPods, evictionMaxGrace, other, imageGc, cpus);
+                logsDirectory,
+                clusterDns,
+                clusterDomain,
+                resolvConf,
+                staticPods,
+                evictionMaxGrace,
+                other,
+                imageGc,
+                cpus);
     }
 }

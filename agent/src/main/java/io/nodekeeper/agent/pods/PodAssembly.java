@@ -186,8 +186,8 @@ public final class PodAssembly {
                 foreign);
         this.runtime = runtime;
         this.pleg = pleg;
-        this.cpus = cpus.map(own -> new CpuReconciler(
-                own, runtime, config.runtime().requestTimeout()));
+        this.cpus =
+                cpus.map(own -> new CpuReconciler(own, runtime, config.runtime().requestTimeout()));
         cpuPeriod = pods.cpus().reconcilePeriod();
         callDeadline = config.runtime().requestTimeout();
         imageGc = pods.imageGc();

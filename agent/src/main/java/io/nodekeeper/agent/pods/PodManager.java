@@ -333,8 +333,7 @@ final class PodManager implements EvictablePods, EndingPods {
         List<Pod> active = Stream.of(running(), preemptions.pods(), allocating.values())
                 .flatMap(Collection::stream)
                 .toList();
-        JsonObject allocatable =
-                ports.resources().countable(ports.node().get().allocatable());
+        JsonObject allocatable = ports.resources().countable(ports.node().get().allocatable());
         return new Admission(maxPods, allocatable, node.get(), pressures, shuttingDown)
                 .judge(pod, sources.isStatic(pod.uid()), active, active());
     }
