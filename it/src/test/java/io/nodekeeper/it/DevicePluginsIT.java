@@ -193,13 +193,12 @@ class DevicePluginsIT {
         return CpuSet.parse(last.substring(last.lastIndexOf(':') + 1));
     }
 
+    /** A pod that writes every half second which processors it may use. */
     private static String processors(String name, String resources) {
-        return pod(name)
-                .replace("{limits: {example.com/gpu: 1}}", resources)
-                .replaceFirst("(?s)device=.*kind\"\n", "")
-                .replace(
-                        "while true; do sleep 0.2; done",
-                        "while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.5; done");
+        return pod(name, resources, """
+                trap 'exit 0' TERM
+                while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.5; done
+                """);
     }
 
     private void startPlugin() throws IOException {
@@ -267,7 +266,19 @@ class DevicePluginsIT {
         return Files.exists(file) ? Files.readString(file) : "";
     }
 
+    /** A pod with one device, which says whether it sees it. */
     private static String pod(String name) {
+        return pod(name, "{limits: {example.com/gpu: 1}}", """
+                device=/dev/$STUB_DEVICES
+                echo x > $device && writable=writable
+                test -c $device && kind=device
+                echo "$STUB_DEVICES $writable $kind"
+                trap 'exit 0' TERM
+                while true; do sleep 0.2; done
+                """);
+    }
+
+    private static String pod(String name, String resources, String script) {
         return """
                 apiVersion: v1
                 kind: Pod
@@ -279,17 +290,11 @@ class DevicePluginsIT {
                   containers:
                   - name: main
                     image: %s
-                    resources: {limits: {example.com/gpu: 1}}
+                    resources: %s
                     command:
                     - /bin/sh
                     - -c
                     - |
-                      device=/dev/$STUB_DEVICES
-                      echo x > $device && writable=writable
-                      test -c $device && kind=device
-                      echo "$STUB_DEVICES $writable $kind"
-                      trap 'exit 0' TERM
-                      while true; do sleep 0.2; done
-                """.formatted(name, NODE, BusyboxImages.BUSYBOX);
+                """.formatted(name, NODE, BusyboxImages.BUSYBOX, resources) + script.indent(6);
     }
 }
