@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("long")
 class DevicePluginsIT {
-    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration SOON = Duration.ofSeconds(60);
     private static final String NODE = "devices";
     private static final String RESOURCE = "example.com/gpu";
 
