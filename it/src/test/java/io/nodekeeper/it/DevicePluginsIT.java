@@ -262,7 +262,9 @@ class DevicePluginsIT {
 
     /** What the container has written so far; empty before it has started. */
     private String log(String pod) throws IOException {
-        String uid = pods.pod(pod).map(object -> object.object("metadata").text("uid")).orElse("");
+        String uid = pods.pod(pod)
+                .map(object -> object.object("metadata").text("uid"))
+                .orElse("");
         Path file = logs.resolve("default_" + pod + "_" + uid).resolve("main/0.log");
         return Files.exists(file) ? Files.readString(file) : "";
     }
