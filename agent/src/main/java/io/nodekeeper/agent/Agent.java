@@ -138,17 +138,7 @@ public final class Agent {
             StartListener listener,
             PressureListener pressureListener,
             BooleanSupplier shuttingDown) {
-        this(
-                config,
-                ports,
-                host,
-                runtime,
-                problems,
-                watch,
-                listener,
-                pressureListener,
-                shuttingDown,
-                NodeDevices.NONE);
+        this(config, ports, host, runtime, problems, watch, listener, pressureListener, shuttingDown, NodeDevices.NONE);
     }
 
     /** The same with devices of plugins. */
@@ -182,8 +172,8 @@ public final class Agent {
         this.snapshots = new HostSnapshots(
                 config.nodeName(), host, loop, new HostSnapshots.Needs(podMemory, runtime::imageMount));
         this.pressureRule = new PressureMonitor(thresholds, config.evictionPressureTransitionPeriod());
-        this.registration = new Registration(
-                config, ports.registration(), this::initial, this::created, devices::hasCheckpoint);
+        this.registration =
+                new Registration(config, ports.registration(), this::initial, this::created, devices::hasCheckpoint);
         this.reporter = new StatusReporter(
                 config,
                 ports.heartbeats(),

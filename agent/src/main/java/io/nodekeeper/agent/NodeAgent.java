@@ -89,8 +89,8 @@ public final class NodeAgent {
      * within a node's grace period (40 to 50 s). client-go's usual 30 s leaves no room for that.
      */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
-    /** The host has seven kinds of facts; each may block one thread, and one thread is left. */
-    private static final int WORKERS = 8;
+    /** The host has seven kinds of facts, and there are two checkpoints; each may block one thread, and one thread is left. */
+    private static final int WORKERS = 10;
     /** Threads that read logs for clients; a step of a log takes less than a millisecond. */
     private static final int LOG_WORKERS = 4;
 

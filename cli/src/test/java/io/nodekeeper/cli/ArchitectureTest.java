@@ -59,7 +59,7 @@ class ArchitectureTest {
 
     /** Packages that protoc generates. */
     private static final Set<String> GENERATED =
-            Set.of("io.nodekeeper.cri.v1", "io.nodekeeper.cri.containerd", "io.nodekeeper.cri.plugin.csi");
+            Set.of("io.nodekeeper.cri.v1", "io.nodekeeper.cri.containerd", "io.nodekeeper.cri.plugin.csi", "io.nodekeeper.cri.devices.v1beta1");
 
     private static JavaClasses classes = ProductClasses.none();
 

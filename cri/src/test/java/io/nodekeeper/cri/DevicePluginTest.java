@@ -14,10 +14,10 @@ import io.nodekeeper.cri.devices.PluginRegistration;
 import io.nodekeeper.cri.devices.RegistrationServer;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.TimerThread;
-import java.nio.channels.SocketChannel;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -74,10 +74,8 @@ class DevicePluginTest {
         stub.health("gpu-1", "Unhealthy");
 
         Until.holds("another list", () -> lists.size() == 2);
-        assertThat(lists.get(0))
-                .containsExactly(device("broken", true), device("gpu-0", true), device("gpu-1", true));
-        assertThat(lists.get(1))
-                .containsExactly(device("broken", true), device("gpu-0", true), device("gpu-1", false));
+        assertThat(lists.get(0)).containsExactly(device("broken", true), device("gpu-0", true), device("gpu-1", true));
+        assertThat(lists.get(1)).containsExactly(device("broken", true), device("gpu-0", true), device("gpu-1", false));
     }
 
     @Test
@@ -182,8 +180,8 @@ class DevicePluginTest {
     void aSocketThatCannotBeMadeIsNamed() throws IOException {
         Path taken = Files.createFile(directory.resolve("kubelet.sock"));
 
-        assertThatThrownBy(() -> new RegistrationServer(taken, request -> CompletableFuture.completedFuture(null))
-                        .close())
+        assertThatThrownBy(
+                        () -> new RegistrationServer(taken, request -> CompletableFuture.completedFuture(null)).close())
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith("the socket " + taken + " cannot be made: ");
     }

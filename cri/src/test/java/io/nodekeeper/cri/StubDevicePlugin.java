@@ -238,7 +238,9 @@ public final class StubDevicePlugin implements AutoCloseable {
                     .setContainerPath("/dev/" + id)
                     .setHostPath("/dev/null")
                     .setPermissions("rw")));
-            answer(answer, AllocateResponse.newBuilder().addContainerResponses(granted).build());
+            answer(
+                    answer,
+                    AllocateResponse.newBuilder().addContainerResponses(granted).build());
         }
 
         @Override

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("long")
 class DevicePluginsIT {
-    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration SOON = Duration.ofSeconds(60);
     private static final String NODE = "devices";
     private static final String RESOURCE = "example.com/gpu";
 
@@ -193,11 +193,12 @@ class DevicePluginsIT {
         return CpuSet.parse(last.substring(last.lastIndexOf(':') + 1));
     }
 
+    /** A pod that writes every half second which processors it may use. */
     private static String processors(String name, String resources) {
-        return pod(name)
-                .replace("{limits: {example.com/gpu: 1}}", resources)
-                .replaceFirst("(?s)device=.*kind\"\n", "")
-                .replace("while true; do sleep 0.2; done", "while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.5; done");
+        return pod(name, resources, """
+                trap 'exit 0' TERM
+                while true; do grep Cpus_allowed_list /proc/self/status; sleep 0.5; done
+                """);
     }
 
     private void startPlugin() throws IOException {
@@ -259,13 +260,28 @@ class DevicePluginsIT {
         return pods.pod(pod).map(object -> object.object("status")).orElse(JsonObject.EMPTY);
     }
 
+    /** What the container has written so far; empty before it has started. */
     private String log(String pod) throws IOException {
-        String uid = pods.pod(pod).orElseThrow().object("metadata").text("uid");
+        String uid = pods.pod(pod)
+                .map(object -> object.object("metadata").text("uid"))
+                .orElse("");
         Path file = logs.resolve("default_" + pod + "_" + uid).resolve("main/0.log");
         return Files.exists(file) ? Files.readString(file) : "";
     }
 
+    /** A pod with one device, which says whether it sees it. */
     private static String pod(String name) {
+        return pod(name, "{limits: {example.com/gpu: 1}}", """
+                device=/dev/$STUB_DEVICES
+                echo x > $device && writable=writable
+                test -c $device && kind=device
+                echo "$STUB_DEVICES $writable $kind"
+                trap 'exit 0' TERM
+                while true; do sleep 0.2; done
+                """);
+    }
+
+    private static String pod(String name, String resources, String script) {
         return """
                 apiVersion: v1
                 kind: Pod
@@ -277,17 +293,11 @@ class DevicePluginsIT {
                   containers:
                   - name: main
                     image: %s
-                    resources: {limits: {example.com/gpu: 1}}
+                    resources: %s
                     command:
                     - /bin/sh
                     - -c
                     - |
-                      device=/dev/$STUB_DEVICES
-                      echo x > $device && writable=writable
-                      test -c $device && kind=device
-                      echo "$STUB_DEVICES $writable $kind"
-                      trap 'exit 0' TERM
-                      while true; do sleep 0.2; done
-                """.formatted(name, NODE, BusyboxImages.BUSYBOX);
+                """.formatted(name, NODE, BusyboxImages.BUSYBOX, resources) + script.indent(6);
     }
 }

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.checkpoint;
 
+import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
@@ -9,7 +10,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -28,7 +28,7 @@ public final class CheckpointFile {
     /** The longest write. A checkpoint has some KB. */
     private static final Duration WRITE = Duration.ofSeconds(10);
     /** The largest file that is read: some 10,000 allocations. */
-    private static final long MOST_BYTES = 16 << 20;
+    private static final int MOST_BYTES = 16 << 20;
 
     private final Path file;
     private final Supplier<JsonObject> content;
@@ -57,13 +57,11 @@ public final class CheckpointFile {
      * @throws IOException if it cannot be read, or is not a JSON object
      */
     public static Optional<JsonObject> read(Path file) throws IOException {
-        try {
-            if (Files.size(file) > MOST_BYTES) {
-                throw new IOException(file + " has " + Files.size(file) + " bytes, expected at most " + MOST_BYTES);
-            }
-            return Optional.of(Json.parseObject(Files.readAllBytes(file)));
-        } catch (NoSuchFileException e) {
+        if (!Files.exists(file)) {
             return Optional.empty();
+        }
+        try {
+            return Optional.of(Json.parseObject(KernelFile.text(file, MOST_BYTES)));
         } catch (JsonException e) {
             throw new IOException(file + ": expected a JSON object: " + e.getMessage(), e);
         }

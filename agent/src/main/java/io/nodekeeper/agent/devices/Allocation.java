@@ -18,8 +18,7 @@ import java.util.TreeSet;
  * @param byNode ids by the NUMA node that they are near; {@link #NO_NODE} for those without one
  * @param grant what the container gets with them
  */
-record Allocation(
-        String uid, String container, String resource, Map<Long, List<String>> byNode, DeviceGrant grant) {
+record Allocation(String uid, String container, String resource, Map<Long, List<String>> byNode, DeviceGrant grant) {
     /** The kubelet's number for devices that are near no node. */
     static final long NO_NODE = -1;
 
@@ -43,8 +42,8 @@ record Allocation(
         for (String id : ids) {
             PluginDevice device = devices.get(id);
             Set<Long> nodes = device == null || device.numaNodes().isEmpty() ? Set.of(NO_NODE) : device.numaNodes();
-            nodes.forEach(
-                    node -> byNode.computeIfAbsent(node, key -> new ArrayList<>()).add(id));
+            nodes.forEach(node ->
+                    byNode.computeIfAbsent(node, key -> new ArrayList<>()).add(id));
         }
         return byNode;
     }

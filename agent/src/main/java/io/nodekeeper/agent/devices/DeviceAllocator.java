@@ -134,8 +134,8 @@ final class DeviceAllocator {
         offered.addAll(chosen);
         return plugin.get()
                 .preferred(List.copyOf(offered), List.copyOf(chosen), needed)
-                .exceptionallyCompose(error -> refused(
-                        "device plugin GetPreferredAllocation rpc failed with err: " + Failures.text(error)))
+                .exceptionallyCompose(error ->
+                        refused("device plugin GetPreferredAllocation rpc failed with err: " + Failures.text(error)))
                 .thenCompose(preferred -> give(uid, container, resource, plugin.get(), needed, chosen, preferred));
     }
 
@@ -195,9 +195,11 @@ final class DeviceAllocator {
             if (state != null && state.options().preStart()) {
                 calls.add(state.plugin()
                         .map(plugin -> plugin.preStart(List.copyOf(allocation.ids()))
-                                .exceptionallyCompose(error -> refused(
-                                        "device plugin PreStartContainer rpc failed with err: " + Failures.text(error))))
-                        .orElseGet(() -> refused("the device plugin of " + allocation.resource() + " has been stopped")));
+                                .exceptionallyCompose(
+                                        error -> refused("device plugin PreStartContainer rpc failed with err: "
+                                                + Failures.text(error))))
+                        .orElseGet(
+                                () -> refused("the device plugin of " + allocation.resource() + " has been stopped")));
             }
         }
         return CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new));

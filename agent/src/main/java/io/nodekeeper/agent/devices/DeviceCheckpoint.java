@@ -93,9 +93,15 @@ record DeviceCheckpoint(List<Allocation> allocations, Map<String, List<String>> 
             texts.add(text(allocation, grant));
         });
         Map<String, List<String>> registered = new TreeMap<>();
-        data.object("RegisteredDevices").fields().keySet().forEach(resource -> registered.put(
-                resource,
-                data.object("RegisteredDevices").array(resource).strings().toList()));
+        data.object("RegisteredDevices")
+                .fields()
+                .keySet()
+                .forEach(resource -> registered.put(
+                        resource,
+                        data.object("RegisteredDevices")
+                                .array(resource)
+                                .strings()
+                                .toList()));
         DeviceCheckpoint read = new DeviceCheckpoint(allocations, registered);
         long expected = checksum(texts, read.registered);
         if (json.number("Checksum").orElse(-1L) != expected) {

@@ -109,10 +109,9 @@ public final class DeviceDirectory implements AutoCloseable {
 
     /** Why plugins cannot register, in the kubelet's words; empty if they can. May be called from any thread. */
     public Optional<String> failure() {
-        Optional<String> why =
-                server == null ? Optional.of(fault) : server.failure();
-        return why.map(text ->
-                "device plugin registration gRPC server failed and no device plugins can register: " + text);
+        Optional<String> why = server == null ? Optional.of(fault) : server.failure();
+        return why.map(
+                text -> "device plugin registration gRPC server failed and no device plugins can register: " + text);
     }
 
     /** Closes all connections. Files stay. */

@@ -31,8 +31,8 @@ final class PodDevices {
     /** All resources of a container. */
     List<Allocation> of(String uid, String container) {
         return allocations.values().stream()
-                .filter(allocation -> allocation.uid().equals(uid)
-                        && allocation.container().equals(container))
+                .filter(allocation ->
+                        allocation.uid().equals(uid) && allocation.container().equals(container))
                 .toList();
     }
 

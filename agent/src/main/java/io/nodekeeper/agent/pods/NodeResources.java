@@ -27,8 +27,7 @@ record NodeResources(Optional<DeviceManager> devices, Optional<CpuManager> cpus)
     CompletableFuture<Void> allocate(Pod pod) {
         CompletableFuture<Void> given = devices.map(manager -> manager.allocate(pod))
                 .orElseGet(NodeResources::done)
-                .thenCompose(done ->
-                        cpus.map(manager -> manager.allocate(pod)).orElseGet(NodeResources::done));
+                .thenCompose(done -> cpus.map(manager -> manager.allocate(pod)).orElseGet(NodeResources::done));
         return given.whenComplete((done, error) -> {
             if (error != null) {
                 release(pod);

@@ -211,8 +211,8 @@ public final class PodAssembly {
                 loop);
         this.runtime = runtime;
         this.pleg = pleg;
-        this.cpus = cpus.map(own -> new CpuReconciler(
-                own, runtime, config.runtime().requestTimeout()));
+        this.cpus =
+                cpus.map(own -> new CpuReconciler(own, runtime, config.runtime().requestTimeout()));
         cpuPeriod = pods.cpus().reconcilePeriod();
         callDeadline = config.runtime().requestTimeout();
         imageGc = pods.imageGc();

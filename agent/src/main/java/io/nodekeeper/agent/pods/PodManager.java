@@ -293,6 +293,7 @@ final class PodManager implements EvictablePods, EndingPods {
 
     /** The pod starts once it has what it needs for itself. */
     private void allocate(Pod pod) {
+        freeResources();
         CompletableFuture<Void> allocation = ports.resources().allocate(pod);
         if (allocation.isDone() && !allocation.isCompletedExceptionally()) {
             work(wanted(pod));
@@ -314,8 +315,11 @@ final class PodManager implements EvictablePods, EndingPods {
         }
     }
 
-    /** Frees what pods had for themselves that have ended. */
+    /** Frees what pods had for themselves that have ended. Only once all sources were read. */
     private void freeResources() {
+        if (!sources.seen() || !pleg.firstRelist().isDone()) {
+            return;
+        }
         Set<String> uids = workers.entrySet().stream()
                 .filter(entry -> !entry.getValue().isOver())
                 .map(Map.Entry::getKey)
@@ -333,8 +337,7 @@ final class PodManager implements EvictablePods, EndingPods {
         List<Pod> active = Stream.of(running(), preemptions.pods(), allocating.values())
                 .flatMap(Collection::stream)
                 .toList();
-        JsonObject allocatable =
-                ports.resources().countable(ports.node().get().allocatable());
+        JsonObject allocatable = ports.resources().countable(ports.node().get().allocatable());
         return new Admission(maxPods, allocatable, node.get(), pressures, shuttingDown)
                 .judge(pod, sources.isStatic(pod.uid()), active, active());
     }

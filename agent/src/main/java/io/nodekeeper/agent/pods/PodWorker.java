@@ -133,7 +133,10 @@ final class PodWorker {
 
     /** Whether nothing of the pod runs or will run again. */
     boolean isOver() {
-        return finished || wanted.run() && pod().isTerminal() && !busy && rests();
+        boolean ended = wanted.run() && pod().isTerminal() && !busy && rests();
+        // Its object may still be in the API, or others may know already that it is not.
+        boolean removed = !wanted.run() && memory.cleaned();
+        return finished || ended || removed;
     }
 
     /** Something else is wanted. A pod that once had to end does not run again. */

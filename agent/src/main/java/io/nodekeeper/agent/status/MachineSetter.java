@@ -20,8 +20,8 @@ final class MachineSetter {
 
     /** {@code node} with the values from the facts; resources that others added to its capacity stay. */
     static Node set(Node node, StatusInputs inputs) {
-        JsonObject capacity = devices(
-                capacity(node.status().object("capacity"), inputs), inputs, DeviceCapacity.Amount::capacity);
+        JsonObject capacity =
+                devices(capacity(node.status().object("capacity"), inputs), inputs, DeviceCapacity.Amount::capacity);
         JsonObject allocatable = devices(
                 allocatable(node.status().object("allocatable"), capacity, inputs.config()),
                 inputs,

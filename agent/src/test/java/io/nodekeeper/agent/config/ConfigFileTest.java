@@ -205,8 +205,8 @@ class ConfigFileTest {
                 .isEqualTo(new CpuConfig(true, Duration.ofSeconds(5), CpuSet.of(List.of(0, 1, 7))));
         assertThat(config.kubeReserved()).containsOnlyKeys("memory");
         assertThat(config.systemReserved()).isEqualTo(Map.of("cpu", Quantity.of(3)));
-        assertThatThrownBy(() -> parse(
-                        "cpuManagerPolicy: fast\ncpuManagerReconcilePeriod: 0s\nreservedSystemCPUs: all"))
+        assertThatThrownBy(
+                        () -> parse("cpuManagerPolicy: fast\ncpuManagerReconcilePeriod: 0s\nreservedSystemCPUs: all"))
                 .hasMessageContaining("unknown cpuManagerPolicy: \"fast\"; expected none or static")
                 .hasMessageContaining("cpuManagerReconcilePeriod must be greater than 0, got 0s")
                 .hasMessageContaining("reservedSystemCPUs: expected processors such as 0-3,7, got \"all\"");

@@ -45,8 +45,8 @@ class DeviceCheckpointTest {
 
     @Test
     void shouldRefuseADamagedFile() {
-        assertThatThrownBy(() -> DeviceCheckpoint.read(
-                        Json.parseObject(OF_A_KUBELET).with("Checksum", JsonNumber.of(7))))
+        assertThatThrownBy(() ->
+                        DeviceCheckpoint.read(Json.parseObject(OF_A_KUBELET).with("Checksum", JsonNumber.of(7))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("checkpoint is corrupted: Checksum is 7, expected 3660592824");
         assertThatThrownBy(() -> DeviceCheckpoint.read(Json.parseObject("{}")))

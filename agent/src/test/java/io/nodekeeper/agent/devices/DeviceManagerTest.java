@@ -144,12 +144,19 @@ class DeviceManagerTest {
 
     @Test
     void shouldRefuseOtherVersionsAndNames() {
-        assertRefused("v1alpha", "x.sock", GPU, "requested API version \"v1alpha\" is not supported by kubelet."
-                + " Supported version is [\"v1beta1\"]");
+        assertRefused(
+                "v1alpha",
+                "x.sock",
+                GPU,
+                "requested API version \"v1alpha\" is not supported by kubelet."
+                        + " Supported version is [\"v1beta1\"]");
         assertRefused("v1beta1", "x.sock", "gpu", "the ResourceName \"gpu\" is invalid");
         assertRefused("v1beta1", "x.sock", "kubernetes.io/gpu", "the ResourceName \"kubernetes.io/gpu\" is invalid");
-        assertRefused("v1beta1", "../x.sock", GPU, "the Endpoint \"../x.sock\" is invalid; expected the name of a socket"
-                + " in " + directory);
+        assertRefused(
+                "v1beta1",
+                "../x.sock",
+                GPU,
+                "the Endpoint \"../x.sock\" is invalid; expected the name of a socket" + " in " + directory);
     }
 
     private void assertRefused(String version, String endpoint, String resource, String why) {
@@ -321,8 +328,7 @@ class DeviceManagerTest {
         assertThat(first.devices()).containsExactly(new ContainerConfig.Device("/dev/n", "/dev/null", "rw"));
         assertThat(nic.calls).containsExactly("allocate [n]", "preStart [n]", "preStart [n]");
         nic.error = "no";
-        assertThatThrownBy(() -> prepare(pod))
-                .hasMessage("device plugin PreStartContainer rpc failed with err: no");
+        assertThatThrownBy(() -> prepare(pod)).hasMessage("device plugin PreStartContainer rpc failed with err: no");
     }
 
     @Test

@@ -13,7 +13,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CpuSetTest {
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"0|0", "3,1,2|1-3", "0-1,4,6-7|0-1,4,6-7", "' 0-3\n'|0-3", "''|''"})
+    @CsvSource(
+            delimiter = '|',
+            value = {"0|0", "3,1,2|1-3", "0-1,4,6-7|0-1,4,6-7", "' 0-3\n'|0-3", "''|''"})
     void shouldWriteRanges(String read, String written) {
         assertThat(CpuSet.parse(read)).hasToString(written);
     }
@@ -28,7 +30,8 @@ class CpuSetTest {
 
     @Property
     void shouldReadWhatItWrote(
-            @ForAll Set<@IntRange(min = 0, max = 70) Integer> some, @ForAll Set<@IntRange(min = 0, max = 70) Integer> more) {
+            @ForAll Set<@IntRange(min = 0, max = 70) Integer> some,
+            @ForAll Set<@IntRange(min = 0, max = 70) Integer> more) {
         CpuSet a = CpuSet.of(some);
         CpuSet b = CpuSet.of(more);
 

@@ -57,8 +57,7 @@ class AdmissionTest {
     @Test
     @Tag("A41")
     void shouldCountExtendedResourcesAndHugePages() {
-        JsonObject allocatable =
-                Json.parseObject("{\"example.com/dongle\": \"3\", \"hugepages-2Mi\": \"8Mi\"}");
+        JsonObject allocatable = Json.parseObject("{\"example.com/dongle\": \"3\", \"hugepages-2Mi\": \"8Mi\"}");
         Admission admission = new Admission(110, allocatable, Optional.empty(), Set.of(), false);
         Pod two = pod("\"example.com/dongle\": \"2\"");
 

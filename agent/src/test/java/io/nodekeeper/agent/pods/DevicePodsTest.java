@@ -6,6 +6,7 @@ import io.nodekeeper.agent.devices.DeviceFixture;
 import io.nodekeeper.agent.devices.FakePlugin;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.ContainerConfig;
+import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -77,6 +78,29 @@ class DevicePodsTest extends SimulatedNode {
         addWith("two", GPU, 1);
         advance(5);
 
+        assertThat(phase("two")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldGiveADeviceAwayAsSoonAsItsPodIsGoneFromTheApi() {
+        addWith("one", GPU, 2);
+        start(110);
+        advance(5);
+        delete("one");
+        for (int i = 0; i < 400 && pods.containsKey("one"); i++) {
+            time.advance(Duration.ofMillis(100));
+            if (i % 10 == 9 && pods.containsKey("one")) {
+                manager().tick();
+            }
+        }
+        assertThat(pods).doesNotContainKey("one");
+
+        // The scheduler does not wait for the node's next second.
+        addWith("two", GPU, 1);
+        time.advance(Duration.ofMillis(100));
+
+        assertThat(gpu.calls).containsExactly("allocate [a, b]", "allocate [a]");
+        advance(5);
         assertThat(phase("two")).isEqualTo("Running");
     }
 

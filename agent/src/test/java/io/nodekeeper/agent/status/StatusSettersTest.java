@@ -159,8 +159,7 @@ class StatusSettersTest {
     }
 
     private static Node devices(Node node, DeviceCapacity.Amount amount) {
-        return StatusSetters.apply(
-                        node, Fixtures.inputs(new DeviceCapacity(Map.of("example.com/gpu", amount))))
+        return StatusSetters.apply(node, Fixtures.inputs(new DeviceCapacity(Map.of("example.com/gpu", amount))))
                 .node();
     }
 

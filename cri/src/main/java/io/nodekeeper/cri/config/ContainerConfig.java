@@ -123,14 +123,7 @@ public record ContainerConfig(
         /** The same on these processors. */
         public Resources on(String others) {
             return new Resources(
-                    cpuShares,
-                    cpuQuota,
-                    cpuPeriod,
-                    memoryLimit,
-                    oomScoreAdjust,
-                    killedTogether,
-                    others,
-                    hugePages);
+                    cpuShares, cpuQuota, cpuPeriod, memoryLimit, oomScoreAdjust, killedTogether, others, hugePages);
         }
     }
 

@@ -83,8 +83,7 @@ public final class RegistrationServer implements AutoCloseable {
     /** Waits for the first connection, then leaves the socket to gRPC. */
     private void serve() {
         try {
-            ListeningSocket socket =
-                    new ListeningSocket(channel, channel.accept(), MOST_CONNECTIONS, this::failed);
+            ListeningSocket socket = new ListeningSocket(channel, channel.accept(), MOST_CONNECTIONS, this::failed);
             Server made = OkHttpServerBuilder.forPort(
                             UnixDomainSocketAddress.of(path), InsecureServerCredentials.create())
                     .socketFactory(new Given(socket))

@@ -91,7 +91,8 @@ final class CpuChoice {
             cores.merge(place(id), 1, Integer::sum);
         }
         return ids.stream()
-                .sorted(Comparator.comparing((Integer id) -> sockets.getOrDefault(place(id).socket(), 0))
+                .sorted(Comparator.comparing(
+                                (Integer id) -> sockets.getOrDefault(place(id).socket(), 0))
                         .thenComparing(id -> place(id).socket())
                         .thenComparing(id -> cores.getOrDefault(place(id), 0))
                         .thenComparing(id -> place(id).core())

@@ -77,15 +77,16 @@ public final class CpuStateFile {
         // As in Kubernetes, a part of a processor reserves a whole one.
         int count = (int) Math.min((reservedAmount.toMillis() + 999) / 1_000, Integer.MAX_VALUE);
         if (listed.isEmpty() && (count < 1 || count > all.size())) {
-            faults.add("cpuManagerPolicy static requires systemReserved.cpu + kubeReserved.cpu to be greater than zero and at"
-                    + " most " + all.size() + ", or reservedSystemCPUs, got " + reservedAmount);
+            faults.add(
+                    "cpuManagerPolicy static requires systemReserved.cpu + kubeReserved.cpu to be greater than zero and at"
+                            + " most " + all.size() + ", or reservedSystemCPUs, got " + reservedAmount);
             return Optional.empty();
         }
         CpuSet reserved = listed.isEmpty() ? CpuChoice.take(topology, all, count) : listed;
         Optional<String> wrong = earlier.flatMap(state -> fault(state, all, reserved));
         if (wrong.isPresent()) {
-            faults.add("cpuManagerPolicy static: invalid state, please drain node and remove policy state file \"" + file
-                    + "\": " + wrong.get());
+            faults.add("cpuManagerPolicy static: invalid state, please drain node and remove policy state file \""
+                    + file + "\": " + wrong.get());
             return Optional.empty();
         }
         CpuState state = earlier.orElseGet(() -> new CpuState(STATIC, all, Map.of()));
@@ -99,8 +100,8 @@ public final class CpuStateFile {
     private static Optional<String> fault(CpuState state, CpuSet all, CpuSet reserved) {
         CpuSet known = state.shared();
         if (!known.containsAll(reserved)) {
-            return Optional.of("not all reserved cpus: \"" + reserved + "\" are present in defaultCpuSet: \"" + known
-                    + "\"");
+            return Optional.of(
+                    "not all reserved cpus: \"" + reserved + "\" are present in defaultCpuSet: \"" + known + "\"");
         }
         for (var pod : state.entries().entrySet()) {
             for (var container : pod.getValue().entrySet()) {
@@ -113,7 +114,7 @@ public final class CpuStateFile {
         }
         return known.equals(all)
                 ? Optional.empty()
-                : Optional.of("current set of available CPUs \"" + all + "\" doesn't match with CPUs in state \"" + known
-                        + "\"");
+                : Optional.of("current set of available CPUs \"" + all + "\" doesn't match with CPUs in state \""
+                        + known + "\"");
     }
 }

@@ -33,13 +33,11 @@ public record CpuTopology(Map<Integer, Place> places) {
         Path directory = root.resolve("sys/devices/system/cpu");
         Map<Integer, Place> places = new TreeMap<>();
         try {
-            for (int id : CpuSet.parse(KernelFile.text(directory.resolve("online"))).ids()) {
+            for (int id :
+                    CpuSet.parse(KernelFile.text(directory.resolve("online"))).ids()) {
                 Path files = directory.resolve("cpu" + id).resolve("topology");
-                places.put(
-                        id,
-                        new Place(
-                                (int) KernelFile.number(files.resolve("physical_package_id")),
-                                (int) KernelFile.number(files.resolve("core_id"))));
+                places.put(id, new Place((int) KernelFile.number(files.resolve("physical_package_id")), (int)
+                        KernelFile.number(files.resolve("core_id"))));
             }
         } catch (IllegalArgumentException e) {
             throw new IOException("the processors below " + directory + " cannot be read: " + e.getMessage(), e);

@@ -17,22 +17,24 @@ class CpuChoiceTest {
     private static final CpuTopology MACHINE = Topologies.of(2, 4, 2);
 
     @ParameterizedTest(name = "{1} of {0}")
-    @CsvSource(delimiter = '|', value = {
-        // A whole socket, and the rest as whole cores of the other one.
-        "0-15|8|0-3,8-11",
-        "0-15|10|0-4,8-12",
-        // Whole cores before single threads.
-        "0-15|2|0,8",
-        "0-15|3|0-1,8",
-        "1-15|1|8",
-        "1-15|2|1,9",
-        // Of the socket that has fewer free ones.
-        "0-5,8-13|4|4-5,12-13",
-        // Single threads: of cores that are used already.
-        "0-2,8|1|1",
-        "0,9,2|3|0,2,9",
-        "0-15|0|''"
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                // A whole socket, and the rest as whole cores of the other one.
+                "0-15|8|0-3,8-11",
+                "0-15|10|0-4,8-12",
+                // Whole cores before single threads.
+                "0-15|2|0,8",
+                "0-15|3|0-1,8",
+                "1-15|1|8",
+                "1-15|2|1,9",
+                // Of the socket that has fewer free ones.
+                "0-5,8-13|4|4-5,12-13",
+                // Single threads: of cores that are used already.
+                "0-2,8|1|1",
+                "0,9,2|3|0,2,9",
+                "0-15|0|''"
+            })
     void shouldPackTightly(String available, int count, String taken) {
         assertThat(CpuChoice.take(MACHINE, CpuSet.parse(available), count)).hasToString(taken);
     }

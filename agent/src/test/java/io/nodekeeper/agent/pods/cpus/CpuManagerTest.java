@@ -46,15 +46,15 @@ class CpuManagerTest {
         for (var cpu : topology.places().entrySet()) {
             Path files = Files.createDirectories(
                     directory.resolve("sys/devices/system/cpu/cpu" + cpu.getKey() + "/topology"));
-            Files.writeString(files.resolve("physical_package_id"), cpu.getValue().socket() + "\n");
+            Files.writeString(
+                    files.resolve("physical_package_id"), cpu.getValue().socket() + "\n");
             Files.writeString(files.resolve("core_id"), cpu.getValue().core() + "\n");
         }
         Files.writeString(directory.resolve("sys/devices/system/cpu/online"), "0-7\n");
     }
 
     private Optional<CpuManager> open(CpuConfig config, String reserved) {
-        return CpuStateFile.open(
-                directory, directory, config, Quantity.parse(reserved), new AtOnce(), loop, faults);
+        return CpuStateFile.open(directory, directory, config, Quantity.parse(reserved), new AtOnce(), loop, faults);
     }
 
     private CpuManager manager() {
@@ -74,8 +74,9 @@ class CpuManagerTest {
         assertThat(manager.cpus("uid-one", "app")).isEqualTo("1,5");
         assertThat(manager.cpus("uid-part", "app")).isEqualTo("0,2-4,6-7");
         assertThat(manager.cpus("uid-weak", "app")).isEqualTo("0,2-4,6-7");
-        assertThat(state()).startsWith(
-                "{\"policyName\":\"static\",\"defaultCpuSet\":\"0,2-4,6-7\",\"entries\":{\"uid-one\":{\"app\":\"1,5\"}},");
+        assertThat(state())
+                .startsWith(
+                        "{\"policyName\":\"static\",\"defaultCpuSet\":\"0,2-4,6-7\",\"entries\":{\"uid-one\":{\"app\":\"1,5\"}},");
     }
 
     @Test
@@ -130,9 +131,10 @@ class CpuManagerTest {
         assertThat(open(STATIC, "1")).isEmpty();
 
         assertThat(faults)
-                .containsExactly("could not restore state from checkpoint: configured policy \"static\" differs from state"
-                        + " checkpoint policy \"none\", please drain this node and delete the CPU manager checkpoint file"
-                        + " \"" + directory.resolve("cpu_manager_state") + "\" before restarting the agent");
+                .containsExactly(
+                        "could not restore state from checkpoint: configured policy \"static\" differs from state"
+                                + " checkpoint policy \"none\", please drain this node and delete the CPU manager checkpoint file"
+                                + " \"" + directory.resolve("cpu_manager_state") + "\" before restarting the agent");
     }
 
     @Test
@@ -142,8 +144,10 @@ class CpuManagerTest {
 
         assertThat(open(STATIC, "1")).isEmpty();
 
-        assertThat(faults).singleElement().asString().endsWith(
-                "current set of available CPUs \"0-5\" doesn't match with CPUs in state \"0-7\"");
+        assertThat(faults)
+                .singleElement()
+                .asString()
+                .endsWith("current set of available CPUs \"0-5\" doesn't match with CPUs in state \"0-7\"");
     }
 
     @Test
@@ -187,7 +191,8 @@ class CpuManagerTest {
         reconcile(reconciler, all);
 
         assertThat(pins(runtime))
-                .containsExactly(new RuntimeCall.PinContainer("c1", "0-7"), new RuntimeCall.PinContainer("c1", "0,2-4,6-7"));
+                .containsExactly(
+                        new RuntimeCall.PinContainer("c1", "0-7"), new RuntimeCall.PinContainer("c1", "0,2-4,6-7"));
     }
 
     @Test
