@@ -44,9 +44,13 @@ final class PluginDirectory {
 
     /** Whether something has changed since the last {@link #scan}, as far as the kernel tells. Does not block. */
     boolean changed() {
-        return watched.values().stream()
-                .map(key -> !key.pollEvents().isEmpty() | !key.reset())
-                .reduce(false, Boolean::logicalOr);
+        boolean any = false;
+        for (WatchKey key : watched.values()) {
+            boolean events = !key.pollEvents().isEmpty();
+            boolean ended = !key.reset();
+            any |= events || ended;
+        }
+        return any;
     }
 
     /**

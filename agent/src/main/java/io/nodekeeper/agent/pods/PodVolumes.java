@@ -122,7 +122,7 @@ final class PodVolumes {
         Metadata metadata = Metadata.of(pod);
         boolean changed = !metadata.equals(written);
         boolean any = isFromApi(pod) || PersistentVolumes.hasAny(pod);
-        if (!there || !last.isDone() || !changed && clock.nanoTime() - updateAt < 0 || !any) {
+        if (!there || !last.isDone() || (!changed && clock.nanoTime() - updateAt < 0) || !any) {
             return;
         }
         written = metadata;
