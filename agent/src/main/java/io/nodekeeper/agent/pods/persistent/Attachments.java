@@ -40,8 +40,7 @@ final class Attachments {
                                 "timed out waiting for external-attacher of " + volume.driver()
                                         + " CSI driver to attach volume " + volume.handle())));
         return waits.watched(
-                attached,
-                () -> ports.warnings().warning(pod, PersistentException.FAILED_ATTACH, slow(volume, name)));
+                attached, () -> ports.warnings().warning(pod, PersistentException.FAILED_ATTACH, slow(volume, name)));
     }
 
     private String slow(CsiVolume volume, String name) {
