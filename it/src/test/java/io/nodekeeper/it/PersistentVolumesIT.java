@@ -31,6 +31,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class PersistentVolumesIT {
     private static final Duration SOON = Duration.ofSeconds(30);
+    /** For an agent and a driver that start again, on a machine that is busy. */
+    private static final Duration RESTARTED = Duration.ofSeconds(90);
+
     private static final String NODE = "runner";
     private static final String DRIVER = "csi.example.com";
 
@@ -183,7 +186,7 @@ class PersistentVolumesIT {
         node.startAgent(flags);
 
         Eventually.within(
-                SOON,
+                RESTARTED,
                 () -> inUse().equals(List.of("kubernetes.io/csi/csi.example.com^handle-beside"))
                         && !mounts().contains("handle-data")
                         && !mounts().contains("handle-stuck"));
