@@ -13,6 +13,7 @@ import java.nio.file.WatchKey;
 import java.nio.file.WatchService;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -26,6 +27,8 @@ import org.slf4j.LoggerFactory;
  */
 final class PluginDirectory {
     private static final Logger log = LoggerFactory.getLogger(PluginDirectory.class);
+    /** How often the directory is read even if the kernel tells of no change, which is possible on some file systems. */
+    static final Duration RESCAN = Duration.ofSeconds(10);
     /** The most sockets and the most directories. A node has some ten plugins. */
     static final int MOST = 100;
     /** S_IFMT and S_IFSOCK of stat(2). */
@@ -44,9 +47,13 @@ final class PluginDirectory {
 
     /** Whether something has changed since the last {@link #scan}, as far as the kernel tells. Does not block. */
     boolean changed() {
-        return watched.values().stream()
-                .map(key -> !key.pollEvents().isEmpty() | !key.reset())
-                .reduce(false, Boolean::logicalOr);
+        boolean any = false;
+        for (WatchKey key : watched.values()) {
+            boolean events = !key.pollEvents().isEmpty();
+            boolean ended = !key.reset();
+            any |= events || ended;
+        }
+        return any;
     }
 
     /**
@@ -140,7 +147,7 @@ final class PluginDirectory {
                     path,
                     path.register(service, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_DELETE));
         } catch (IOException | ClosedWatchServiceException e) {
-            log.debug("{} cannot be watched; it is read every {}", path, PluginManager.RESCAN, e);
+            log.debug("{} cannot be watched; it is read every {}", path, RESCAN, e);
         }
     }
 }

@@ -25,8 +25,6 @@ public final class PluginManager {
     private static final Logger log = LoggerFactory.getLogger(PluginManager.class);
     /** The kubelet's period. */
     private static final Duration PERIOD = Duration.ofSeconds(1);
-    /** How often the directory is read even if the kernel tells of no change, which is possible on some file systems. */
-    static final Duration RESCAN = Duration.ofSeconds(10);
     /** The deadline of reading it: a directory on a local disk takes some ms. */
     private static final Duration SCAN = Duration.ofSeconds(10);
 
@@ -93,7 +91,7 @@ public final class PluginManager {
                         (sockets, error) -> {
                             if (error == null) {
                                 scanned = true;
-                                scanAt = loop.clock().nanoTime() + RESCAN.toNanos();
+                                scanAt = loop.clock().nanoTime() + PluginDirectory.RESCAN.toNanos();
                                 lastFault = "";
                                 table.desire(sockets);
                             } else if (!lastFault.equals(Failures.text(error))) {

@@ -43,7 +43,7 @@ final class PluginRegistration {
                 .thenCompose(info -> take(socket, info));
     }
 
-    private CompletableFuture<Plugin> take(Path socket, PluginCall.Info info) {
+    private CompletableFuture<Plugin> take(Path socket, PluginCall.Identity info) {
         PluginHandler handler = handlers.get(info.type());
         if (handler == null) {
             String why = ERROR + "no handler registered for plugin type: " + cut(info.type()) + " at socket " + socket;
@@ -104,7 +104,7 @@ final class PluginRegistration {
                 && call.code().equals("Unavailable");
     }
 
-    private static Optional<String> malformed(PluginCall.Info info) {
+    private static Optional<String> malformed(PluginCall.Identity info) {
         if (info.name().isEmpty() || info.name().length() > LONGEST_NAME) {
             return Optional.of(
                     "the name must have 1 to " + LONGEST_NAME + " characters, got \"" + cut(info.name()) + "\"");
@@ -122,7 +122,7 @@ final class PluginRegistration {
         }
     }
 
-    private static Path endpoint(Path socket, PluginCall.Info info) {
+    private static Path endpoint(Path socket, PluginCall.Identity info) {
         return info.endpoint().isEmpty() ? socket : Path.of(info.endpoint());
     }
 

@@ -122,7 +122,7 @@ final class PodVolumes {
         Metadata metadata = Metadata.of(pod);
         boolean changed = !metadata.equals(written);
         boolean any = isFromApi(pod) || PersistentVolumes.hasAny(pod);
-        if (!there || !last.isDone() || !changed && clock.nanoTime() - updateAt < 0 || !any) {
+        if (!there || !last.isDone() || (!changed && clock.nanoTime() - updateAt < 0) || !any) {
             return;
         }
         written = metadata;
@@ -158,13 +158,15 @@ final class PodVolumes {
     CompletableFuture<Void> remove(Pod pod) {
         there = false;
         return next(() -> unmount(pod)
-                .thenCompose(
-                        done -> onDisk("directories of " + pod.fullName(), () -> ports.files().remove(pod.uid())))
+                .thenCompose(done -> onDisk(
+                        "directories of " + pod.fullName(), () -> ports.files().remove(pod.uid())))
                 .thenAccept(done -> ports.persistent().release(pod.uid())));
     }
 
     private CompletableFuture<Void> unmount(Pod pod) {
-        return onDisk("parts of volumes of " + pod.fullName(), () -> ports.files().removeParts(pod.uid()))
+        return onDisk(
+                        "parts of volumes of " + pod.fullName(),
+                        () -> ports.files().removeParts(pod.uid()))
                 .thenCompose(done -> ports.persistent().unmount(pod));
     }
 

@@ -64,14 +64,14 @@ final class StorageAssembly implements NodeStorage {
                 client,
                 objects,
                 loop,
-                disk::call,
+                disk,
                 calls,
                 csi::driver,
                 config.enableControllerAttachDetach(),
                 () -> changed.run(),
                 warnings::warning));
         plugins = new PluginManager(
-                config.rootDir().resolve(PLUGINS), calls, Map.of(CsiHandler.TYPE, csi), disk::call, loop, random);
+                config.rootDir().resolve(PLUGINS), calls, Map.of(CsiHandler.TYPE, csi), disk, loop, random);
     }
 
     PersistentVolumes volumes() {

@@ -35,7 +35,7 @@ class PluginManagerTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("agent");
     private final FakePlugins plugins = new FakePlugins(loop);
-    private final Map<String, PluginCall.Info> infos = new HashMap<>();
+    private final Map<String, PluginCall.Identity> infos = new HashMap<>();
     private final List<String> handled = new ArrayList<>();
     private final List<ServerSocketChannel> sockets = new ArrayList<>();
     private Optional<String> fault = Optional.empty();
@@ -158,7 +158,7 @@ class PluginManagerTest {
         advance(11);
         assertThat(handled).containsExactly("register driver-b at b.sock");
 
-        infos.put("a.sock", new PluginCall.Info("CSIPlugin", "driver-a", "", List.of("1.0.0")));
+        infos.put("a.sock", new PluginCall.Identity("CSIPlugin", "driver-a", "", List.of("1.0.0")));
         advance(11);
         assertThat(handled).contains("register driver-a at a.sock");
     }
@@ -204,7 +204,7 @@ class PluginManagerTest {
         ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         sockets.add(channel);
         channel.bind(UnixDomainSocketAddress.of(registry.resolve("deep/c.sock")));
-        infos.put("c.sock", new PluginCall.Info("CSIPlugin", "driver-c", "/run/other.sock", List.of("1.0.0")));
+        infos.put("c.sock", new PluginCall.Identity("CSIPlugin", "driver-c", "/run/other.sock", List.of("1.0.0")));
 
         advance(11);
 
@@ -212,7 +212,7 @@ class PluginManagerTest {
     }
 
     private void plugin(String socket, String type, String name) throws IOException {
-        infos.put(socket, new PluginCall.Info(type, name, "", List.of("1.0.0")));
+        infos.put(socket, new PluginCall.Identity(type, name, "", List.of("1.0.0")));
         socket(socket);
     }
 

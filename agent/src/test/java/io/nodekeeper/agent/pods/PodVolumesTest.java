@@ -97,7 +97,9 @@ class PodVolumesTest {
                 "{\"driverName\": \"d\", \"volumeHandle\": \"h\", \"specVolID\": \"pv1\"}");
         pod.over(ended);
         time.advance(Duration.ofSeconds(1));
-        assertThat(events).hasSize(1).allMatch(event -> event.startsWith("Warning FailedUnMount UnmountVolume.TearDown"));
+        assertThat(events)
+                .hasSize(1)
+                .allMatch(event -> event.startsWith("Warning FailedUnMount UnmountVolume.TearDown"));
 
         plugins.answer((socket, call) -> Optional.of(new PluginCall.Done()));
         for (int second = 0; second < 30; second++) {

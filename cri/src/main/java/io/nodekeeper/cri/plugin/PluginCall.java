@@ -19,7 +19,7 @@ public sealed interface PluginCall<T> {
     record Done() {}
 
     /** Asks a plugin who it is. */
-    record GetInfo() implements PluginCall<Info> {}
+    record GetInfo() implements PluginCall<Identity> {}
 
     /**
      * The answer to {@link GetInfo}.
@@ -28,9 +28,9 @@ public sealed interface PluginCall<T> {
      * @param endpoint the socket of its service; empty if it is the one that was asked
      * @param versions the versions of its service
      */
-    record Info(String type, String name, String endpoint, List<String> versions) {
+    record Identity(String type, String name, String endpoint, List<String> versions) {
         /** Keeps a copy. */
-        public Info {
+        public Identity {
             versions = List.copyOf(versions);
         }
     }
@@ -71,15 +71,26 @@ public sealed interface PluginCall<T> {
     /** The access mode of a volume in CSI's words. */
     enum Access {
         /** One node writes. */
-        SINGLE_NODE_WRITER,
+        SINGLE_NODE_WRITER(1),
         /** Many nodes read. */
-        MULTI_NODE_READER_ONLY,
+        MULTI_NODE_READER_ONLY(3),
         /** Many nodes write. */
-        MULTI_NODE_MULTI_WRITER,
+        MULTI_NODE_MULTI_WRITER(5),
         /** One pod of one node writes. */
-        SINGLE_NODE_SINGLE_WRITER,
+        SINGLE_NODE_SINGLE_WRITER(6),
         /** Several pods of one node write. */
-        SINGLE_NODE_MULTI_WRITER
+        SINGLE_NODE_MULTI_WRITER(7);
+
+        private final int number;
+
+        Access(int number) {
+            this.number = number;
+        }
+
+        /** Its number in the protocol. */
+        int number() {
+            return number;
+        }
     }
 
     /**

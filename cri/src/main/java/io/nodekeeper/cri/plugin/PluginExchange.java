@@ -40,7 +40,7 @@ record PluginExchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Functio
                 new PluginExchange<>(
                         RegistrationGrpc.getGetInfoMethod(),
                         InfoRequest.getDefaultInstance(),
-                        answer -> new PluginCall.Info(
+                        answer -> new PluginCall.Identity(
                                 answer.getType(),
                                 answer.getName(),
                                 answer.getEndpoint(),
@@ -131,8 +131,7 @@ record PluginExchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Functio
                         .addAllMountFlags(volume.mountOptions())
                         .setVolumeMountGroup(volume.mountGroup()))
                 .setAccessMode(VolumeCapability.AccessMode.newBuilder()
-                        .setMode(VolumeCapability.AccessMode.Mode.valueOf(
-                                volume.access().name())))
+                        .setModeValue(volume.access().number()))
                 .build();
     }
 }

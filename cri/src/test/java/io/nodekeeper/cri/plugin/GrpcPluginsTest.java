@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -117,7 +118,7 @@ class GrpcPluginsTest {
         };
         try (UnixServer server = server("a.sock", registration)) {
             assertThat(call("a.sock", new PluginCall.GetInfo(), LONG))
-                    .isEqualTo(new PluginCall.Info("CSIPlugin", "d", "", List.of("1.0.0")));
+                    .isEqualTo(new PluginCall.Identity("CSIPlugin", "d", "", List.of("1.0.0")));
         }
     }
 
@@ -205,10 +206,11 @@ class GrpcPluginsTest {
         try {
             call.get(60, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
-            Throwable cause = e.getCause() instanceof PluginCallException
-                    ? e.getCause()
-                    : e.getCause().getCause();
-            return (PluginCallException) cause;
+            Throwable cause = e;
+            while (cause != null && !(cause instanceof PluginCallException)) {
+                cause = cause.getCause();
+            }
+            return Objects.requireNonNull((PluginCallException) cause, "not an error of a plugin: " + e);
         }
         throw new AssertionError("the call succeeded");
     }

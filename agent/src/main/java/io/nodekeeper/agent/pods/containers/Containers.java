@@ -198,8 +198,8 @@ public final class Containers {
                 .filter(each -> each.text("name").equals(volume))
                 .anyMatch(each -> VolumeKind.of(each)
                         .filter(kind -> kind.isFromApi()
-                                || kind.isPersistent()
-                                        && each.object(kind.field()).bool("readOnly"))
+                                || (kind.isPersistent()
+                                        && each.object(kind.field()).bool("readOnly")))
                         .isPresent());
     }
 }

@@ -40,18 +40,15 @@ final class Attachments {
                                 "timed out waiting for external-attacher of " + volume.driver()
                                         + " CSI driver to attach volume " + volume.handle())));
         return waits.watched(
-                attached,
-                () -> ports.warnings()
-                        .warning(
-                                pod,
-                                PersistentException.FAILED_ATTACH,
-                                notAttached(
-                                                volume,
-                                                table.isReported(volume.uniqueName())
-                                                        ? "VolumeAttachment " + name + " of driver " + volume.driver()
-                                                                + " is not attached yet"
-                                                        : "the volume is not in the node's volumesInUse yet")
-                                        .getMessage()));
+                attached, () -> ports.warnings().warning(pod, PersistentException.FAILED_ATTACH, slow(volume, name)));
+    }
+
+    private String slow(CsiVolume volume, String name) {
+        return notAttachedText(
+                volume,
+                table.isReported(volume.uniqueName())
+                        ? "VolumeAttachment " + name + " of driver " + volume.driver() + " is not attached yet"
+                        : "the volume is not in the node's volumesInUse yet");
     }
 
     private CompletableFuture<Boolean> reported(CsiVolume volume, BooleanSupplier goesOn) {
@@ -98,8 +95,10 @@ final class Attachments {
     }
 
     private static PersistentException notAttached(CsiVolume volume, String why) {
-        return new PersistentException(
-                PersistentException.FAILED_ATTACH,
-                "AttachVolume.Attach failed for volume \"" + volume.name() + "\" : " + why);
+        return new PersistentException(PersistentException.FAILED_ATTACH, notAttachedText(volume, why));
+    }
+
+    private static String notAttachedText(CsiVolume volume, String why) {
+        return "AttachVolume.Attach failed for volume \"" + volume.name() + "\" : " + why;
     }
 }

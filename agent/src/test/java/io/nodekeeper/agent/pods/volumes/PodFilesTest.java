@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -140,7 +141,8 @@ class PodFilesTest {
     void shouldMountPartsOfVolumesBelowThePodsDirectory() throws Exception {
         Pod pod = pod("{\"name\": \"data\", \"hostPath\": {\"path\": \"/srv\"}}", "u1");
 
-        Path target = files.subPath(pod, "data", files.volumes(pod).get("data"), "app", 2, "a/b");
+        Path target = files.subPath(
+                pod, "data", Objects.requireNonNull(files.volumes(pod).get("data")), "app", 2, "a/b");
 
         assertThat(target).isEqualTo(directory.resolve("root/pods/u1/volume-subpaths/data/app/2"));
         assertThat(mounts.parts).containsExactly("/srv a/b " + target);
