@@ -121,10 +121,20 @@ class DockerIT {
                 .isPresent();
     }
 
+    /** Waits until the agent's process has begun: how long Java takes for that on a busy machine says nothing. */
+    private void awaitPage() throws Exception {
+        within(
+                Duration.ofSeconds(30),
+                () -> page.get("/healthz").isPresent() || page.runtime().isPresent());
+    }
+
     /** Waits until the daemon does not answer an inspection of the pod's container. */
     private void awaitHang(Dockerd.DockerPod pod) throws Exception {
         within(
-                SOON, () -> docker.run(Duration.ofSeconds(1), "inspect", pod.container()).code() == -1);
+                SOON,
+                () -> docker.run(Duration.ofSeconds(1), "inspect", pod.container())
+                                .code()
+                        == -1);
     }
 
     private void awaitHealth() throws Exception {
@@ -143,8 +153,8 @@ class DockerIT {
         awaitHealth();
 
         Kubectl kubectl = new Kubectl(directory, kubeconfig);
-        JsonObject status = Json.parseObject(kubectl.ok("get", "node", NODE, "-o", "json"))
-                .object("status");
+        JsonObject status =
+                Json.parseObject(kubectl.ok("get", "node", NODE, "-o", "json")).object("status");
         String version = docker.docker("version", "--format", "{{.Server.Version}}");
         assertThat(status.object("nodeInfo").text("containerRuntimeVersion")).isEqualTo("docker://" + version);
         assertThat(agent.log()).contains("is used over the API of Docker Engine");
@@ -179,19 +189,21 @@ class DockerIT {
 
         // When the agent is killed and started again.
         agent.kill();
-        Instant killed = Instant.now();
         startAgent();
+        awaitPage();
+        Instant started = Instant.now();
 
         // Then it reports Ready, knows all others, names the culprit, and never says that the runtime is down.
         within(
                 SOON,
                 () -> conditions
-                                .now(NODE, Condition.READY)
-                                .flatMap(Condition::lastHeartbeatTime)
-                                .filter(said -> said.isAfter(killed))
-                                .isPresent());
+                        .now(NODE, Condition.READY)
+                        .flatMap(Condition::lastHeartbeatTime)
+                        .filter(said -> said.isAfter(started))
+                        .isPresent());
         within(
-                Duration.ofSeconds(20), () -> isDegraded("ShimStopped", "default/" + victim.name(), "pid " + shim) && isFresh(others()));
+                Duration.ofSeconds(20),
+                () -> isDegraded("ShimStopped", "default/" + victim.name(), "pid " + shim) && isFresh(others()));
         assertThat(conditions.since(begin, NODE, Condition.READY)).allMatch(entry -> entry.says(Condition.TRUE));
 
         // When the shim continues, the kill ends and nothing is accused any more.
@@ -213,7 +225,8 @@ class DockerIT {
                 .hook(
                         "create",
                         victim.container(),
-                        "CNI_COMMAND=ADD CNI_IFNAME=eth0 CNI_NETNS=/none CNI_PATH=/none CNI_CONTAINERID=" + victim.sandbox()
+                        "CNI_COMMAND=ADD CNI_IFNAME=eth0 CNI_NETNS=/none CNI_PATH=/none CNI_CONTAINERID="
+                                + victim.sandbox()
                                 + " CNI_ARGS='K8S_POD_NAMESPACE=default;K8S_POD_NAME=" + victim.name() + ";K8S_POD_UID="
                                 + victim.uid() + "' sh " + plugin);
         long begin = System.nanoTime();
@@ -223,11 +236,11 @@ class DockerIT {
         awaitHang(victim);
         agent.kill();
         startAgent();
+        awaitPage();
 
         // Then the plugin is named, and for the whole time all others are fresh and the node is Ready.
         List<String> late = new ArrayList<>();
-        within(
-                Duration.ofSeconds(25), () -> isFresh(others()) && isDegraded("default/" + victim.name(), "calico"));
+        within(Duration.ofSeconds(25), () -> isFresh(others()) && isDegraded("default/" + victim.name(), "calico"));
         long end = System.nanoTime() + WHILE.toNanos();
         while (System.nanoTime() < end) {
             if (!isFresh(others())) {
@@ -253,11 +266,13 @@ class DockerIT {
         docker.signal("STOP");
 
         within(Duration.ofSeconds(20), () -> isDegraded("RuntimeFrozen", "dockerd (pid " + docker.pid()));
-        within(DOWN, () -> conditions
-                .now(NODE, Condition.READY)
-                .filter(now -> now.status().equals(Condition.FALSE))
-                .filter(now -> now.message().contains("container runtime is down"))
-                .isPresent());
+        within(
+                DOWN,
+                () -> conditions
+                        .now(NODE, Condition.READY)
+                        .filter(now -> now.status().equals(Condition.FALSE))
+                        .filter(now -> now.message().contains("container runtime is down"))
+                        .isPresent());
 
         docker.signal("CONT");
         awaitHealth();

@@ -33,7 +33,10 @@ public final class Dockerd implements AutoCloseable {
         try {
             containerd.start();
             process = launch();
-            docker("load", "-i", BusyboxImages.archive(directory.resolve("images")).toString());
+            docker(
+                    "load",
+                    "-i",
+                    BusyboxImages.archive(directory.resolve("images")).toString());
         } catch (Exception | Error e) {
             containerd.close();
             throw e;
@@ -76,8 +79,8 @@ public final class Dockerd implements AutoCloseable {
     }
 
     private String[] command(String... arguments) {
-        List<String> command = new ArrayList<>(
-                List.of(Command.find("docker", "docker.io").toString(), "-H", "unix://" + socket));
+        List<String> command =
+                new ArrayList<>(List.of(Command.find("docker", "docker.io").toString(), "-H", "unix://" + socket));
         command.addAll(List.of(arguments));
         return command.toArray(String[]::new);
     }

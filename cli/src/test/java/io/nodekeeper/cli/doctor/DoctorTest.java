@@ -154,7 +154,10 @@ class DoctorTest {
     @Test
     void unknownCauseShowsWhatWasExaminedAndWhatToDoNext() {
         Culprit culprit = culprit(
-                STOPPED, Confidence.UNKNOWN, new Remedy.Advice("read the runtime's log"), Remedy.RESTART_RUNTIME);
+                STOPPED,
+                Confidence.UNKNOWN,
+                new Remedy.Advice("read the runtime's log"),
+                new Remedy.Advice("restart the container runtime, e.g. systemctl restart containerd"));
 
         assertThat(DoctorReport.of(findings(culprit)).text(NOW))
                 .contains("  1. ShimStopped (shim), cause unknown\n")

@@ -226,8 +226,8 @@ final class DockerAnswers {
         if (root.isEmpty()) {
             throw new IllegalArgumentException("an answer with a DockerRootDir was expected, got one without");
         }
-        return List.of(new ImageFilesystem(
-                root, images.stream().mapToLong(Image::size).sum(), 0));
+        return List.of(
+                new ImageFilesystem(root, images.stream().mapToLong(Image::size).sum(), 0));
     }
 
     private static String id(JsonObject answer) {

@@ -30,8 +30,8 @@ final class DockerError {
         try {
             return Json.parse(reply.body());
         } catch (JsonException e) {
-            throw new UnreadableException("JSON was expected, got " + UnreadableException.quote(reply.text()) + ": "
-                    + e.getMessage());
+            throw new UnreadableException(
+                    "JSON was expected, got " + UnreadableException.quote(reply.text()) + ": " + e.getMessage());
         }
     }
 

@@ -88,7 +88,11 @@ public final class DockerRuntime implements ContainerRuntime, AutoCloseable {
     private void send(String method, Exchange exchange, CompletableFuture<?> answer, Work work) {
         if (underWay.incrementAndGet() > MAX_CALLS) {
             underWay.decrementAndGet();
-            refuse(method, Code.OTHER, MAX_CALLS + " calls to the runtime at " + socket + " are in progress already", answer);
+            refuse(
+                    method,
+                    Code.OTHER,
+                    MAX_CALLS + " calls to the runtime at " + socket + " are in progress already",
+                    answer);
             return;
         }
         exchanges.add(exchange);
@@ -118,8 +122,7 @@ public final class DockerRuntime implements ContainerRuntime, AutoCloseable {
 
     private RuntimeCallException failure(String method, Exception cause) {
         RuntimeCallException error = closed && cause instanceof IOException
-                ? new RuntimeCallException(
-                        method, Code.UNAVAILABLE, "runtime at " + socket + ": the client is closed")
+                ? new RuntimeCallException(method, Code.UNAVAILABLE, "runtime at " + socket + ": the client is closed")
                 : DockerError.of(method, socket, cause);
         if (error.code() != Code.NOT_FOUND && error.code() != Code.UNIMPLEMENTED) {
             // Another daemon may have been started there, or this one refuses the version.
@@ -164,8 +167,7 @@ public final class DockerRuntime implements ContainerRuntime, AutoCloseable {
             }
         }
         // The deadline of one call ends only its own copy of the answer.
-        CompletableFuture<T> result =
-                Deadlines.within(loop, deadline, call.method(), shared.answer.thenApply(part));
+        CompletableFuture<T> result = Deadlines.within(loop, deadline, call.method(), shared.answer.thenApply(part));
         result.whenComplete((value, error) -> shared.left(uid));
         return result;
     }

@@ -34,8 +34,8 @@ final class Exchange {
      * The kernel's words once the queue of new connections is full, which is so after a daemon was frozen for hours: for
      * connecting, and for writing to what Java then takes for connected.
      */
-    private static final List<String> QUEUE_FULL =
-            List.of("Resource temporarily unavailable", "Transport endpoint is not connected", "Socket is not connected");
+    private static final List<String> QUEUE_FULL = List.of(
+            "Resource temporarily unavailable", "Transport endpoint is not connected", "Socket is not connected");
 
     private final Path socket;
     private final CountDownLatch ended = new CountDownLatch(1);

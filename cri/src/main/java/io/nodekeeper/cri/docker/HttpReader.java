@@ -125,7 +125,8 @@ final class HttpReader {
         String text = line.toString(StandardCharsets.ISO_8859_1);
         boolean http = text.startsWith("HTTP/1.") || "HTTP/1.".startsWith(text);
         if (status == 0 && !http) {
-            return new UnreadableException("an answer in HTTP/1.1 was expected, got " + UnreadableException.quote(text));
+            return new UnreadableException(
+                    "an answer in HTTP/1.1 was expected, got " + UnreadableException.quote(text));
         }
         return new EOFException(
                 started ? "connection closed in the middle of an answer" : "connection closed without an answer");

@@ -4,12 +4,26 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * The answer to a request. Immutable; the body is not copied.
- *
- * @param headers by lower-case name; of a repeated header the last
- */
-record HttpReply(int status, Map<String, String> headers, byte[] body) {
+/** The answer to a request. Immutable; the body is not copied. */
+final class HttpReply {
+    private final int status;
+    private final Map<String, String> headers;
+    private final byte[] body;
+
+    /** The headers are by lower-case name; of a repeated header the last one. */
+    HttpReply(int status, Map<String, String> headers, byte[] body) {
+        this.status = status;
+        this.headers = headers;
+        this.body = body;
+    }
+
+    int status() {
+        return status;
+    }
+
+    byte[] body() {
+        return body;
+    }
 
     /** The header with that lower-case name. */
     Optional<String> header(String name) {

@@ -46,7 +46,8 @@ final class Labels {
 
     /** Docker's filter for the containers of all pods, or of the pod with that UID. */
     static JsonObject filter(Optional<String> podUid) {
-        List<String> labels = podUid.map(uid -> List.of(TYPE, POD_UID + "=" + uid)).orElse(List.of(TYPE));
+        List<String> labels =
+                podUid.map(uid -> List.of(TYPE, POD_UID + "=" + uid)).orElse(List.of(TYPE));
         return JsonObject.EMPTY.with("label", JsonArray.ofStrings(labels));
     }
 

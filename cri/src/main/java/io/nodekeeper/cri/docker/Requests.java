@@ -96,8 +96,8 @@ final class Requests {
     /** Removes the containers of a sandbox by force, then the sandbox. What is gone already is no error. */
     private RuntimeCall.Done removeSandbox(String id) throws IOException {
         String filter = encoded(Json.write(Labels.sandboxFilter(id)));
-        for (Container container :
-                DockerAnswers.list(value("/containers/json?all=1&filters=" + filter)).containers()) {
+        for (Container container : DockerAnswers.list(value("/containers/json?all=1&filters=" + filter))
+                .containers()) {
             remove(container.id());
         }
         remove(id);

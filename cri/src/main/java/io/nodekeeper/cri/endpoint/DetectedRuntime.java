@@ -106,8 +106,7 @@ public final class DetectedRuntime implements ContainerRuntime, AutoCloseable {
 
     private static boolean isUnreadable(Throwable error) {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-        return cause instanceof RuntimeCallException refused
-                && refused.code() == RuntimeCallException.Code.UNREADABLE;
+        return cause instanceof RuntimeCallException refused && refused.code() == RuntimeCallException.Code.UNREADABLE;
     }
 
     /** Whether Docker Engine listens there, from the last question or a new one. */

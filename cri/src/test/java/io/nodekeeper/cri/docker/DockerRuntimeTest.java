@@ -134,7 +134,8 @@ class DockerRuntimeTest {
         docker.json("/v1.41/images/json", "[]");
         ask(new RuntimeCall.ListImages());
         docker.raw("/_ping", FakeDocker.PING.replace("1.41", "1.40"));
-        docker.error("/v1.41/images/json", 400, "client version 1.41 is too new. Maximum supported API version is 1.40");
+        docker.error(
+                "/v1.41/images/json", 400, "client version 1.41 is too new. Maximum supported API version is 1.40");
         docker.json("/v1.40/images/json", "[]");
 
         assertThat(refused(new RuntimeCall.ListImages())).hasMessageContaining("client version 1.41 is too new");
@@ -143,7 +144,8 @@ class DockerRuntimeTest {
 
     @Test
     void aDaemonThatAnswersIsReadyAndSaysNothingAboutNetworks() throws Exception {
-        docker.json("/v1.41/info", "{\"ID\":\"IF2K\",\"ContainerdCommit\":{\"ID\":\"1.6.20\",\"Expected\":\"1.6.20\"}}");
+        docker.json(
+                "/v1.41/info", "{\"ID\":\"IF2K\",\"ContainerdCommit\":{\"ID\":\"1.6.20\",\"Expected\":\"1.6.20\"}}");
 
         assertThat(ask(new RuntimeCall.GetStatus()))
                 .isEqualTo(new RuntimeStatus(
@@ -239,12 +241,7 @@ class DockerRuntimeTest {
 
     @Test
     void aRunningContainersStatusIsThatOfItsInspection() throws Exception {
-        docker.json(
-                "/v1.41/containers/c1c1/json",
-                inspected(
-                        "k8s_main_web_shop_u-1_3",
-                        "container",
-                        """
+        docker.json("/v1.41/containers/c1c1/json", inspected("k8s_main_web_shop_u-1_3", "container", """
                         "Status":"running","Running":true,"ExitCode":0,"StartedAt":"2026-11-25T04:03:11.000000001Z",
                         "FinishedAt":"2026-11-25T04:00:00Z"
                         """));
@@ -260,11 +257,7 @@ class DockerRuntimeTest {
                         "",
                         "",
                         new ContainerStatus.Origin(
-                                3,
-                                1_795_579_390_500_000_000L,
-                                "busybox:1",
-                                "sha256:aa",
-                                Map.of("a.b/c", "d"))));
+                                3, 1_795_579_390_500_000_000L, "busybox:1", "sha256:aa", Map.of("a.b/c", "d"))));
     }
 
     @Test
@@ -288,8 +281,7 @@ class DockerRuntimeTest {
     @Test
     void aSandboxHasTheAddressesOfDockersNetworks() throws Exception {
         docker.json(
-                "/v1.41/containers/c1c1/json",
-                inspected("k8s_POD_web_shop_u-1_2", "podsandbox", "\"Running\":true"));
+                "/v1.41/containers/c1c1/json", inspected("k8s_POD_web_shop_u-1_2", "podsandbox", "\"Running\":true"));
 
         assertThat(ask(new RuntimeCall.GetSandbox("c1c1")))
                 .isEqualTo(new PodSandboxStatus(
@@ -300,8 +292,7 @@ class DockerRuntimeTest {
     @Test
     void aSandboxThatEndedHasNoAddress() throws Exception {
         docker.json(
-                "/v1.41/containers/c1c1/json",
-                inspected("k8s_POD_web_shop_u-1_2", "podsandbox", "\"Running\":false"));
+                "/v1.41/containers/c1c1/json", inspected("k8s_POD_web_shop_u-1_2", "podsandbox", "\"Running\":false"));
 
         assertThat(ask(new RuntimeCall.GetSandbox("c1c1")).ips()).isEmpty();
     }
@@ -326,9 +317,7 @@ class DockerRuntimeTest {
 
     @Test
     void imagesHaveTheirNamesAndSizes() throws Exception {
-        docker.json(
-                "/v1.41/images/json",
-                """
+        docker.json("/v1.41/images/json", """
                 [{"Id":"sha256:aa","RepoTags":["busybox:1"],"RepoDigests":["<none>@<none>"],"Size":1000},
                  {"Id":"sha256:bb","RepoTags":null,"RepoDigests":["b@sha256:0"],"Size":24}]
                 """);
@@ -361,8 +350,7 @@ class DockerRuntimeTest {
 
         assertThat(ask(new RuntimeCall.RemoveSandbox("s1"))).isEqualTo(RuntimeCall.Done.DONE);
         assertThat(docker.requests().subList(2, 4))
-                .containsExactly(
-                        "DELETE /v1.41/containers/c1?force=1&v=1", "DELETE /v1.41/containers/s1?force=1&v=1");
+                .containsExactly("DELETE /v1.41/containers/c1?force=1&v=1", "DELETE /v1.41/containers/s1?force=1&v=1");
     }
 
     @Test
@@ -385,11 +373,7 @@ class DockerRuntimeTest {
 
     @Test
     void eventsAboutPodsArriveInTheirOrder() throws Exception {
-        docker.raw(
-                EVENTS,
-                FakeDocker.chunked(
-                        200,
-                        """
+        docker.raw(EVENTS, FakeDocker.chunked(200, """
                         {"Type":"container","Action":"create","Actor":{"ID":"c1","Attributes":{"io.kubernetes.pod.uid":"u-1"}}}
                         {"Type":"container","Action":"start","Actor":{"ID":"c1","Attributes":{}}}
                         this is no JSON

@@ -101,7 +101,10 @@ public final class FakeDocker implements AutoCloseable {
         for (String part : List.of(first, second)) {
             int size = part.getBytes(StandardCharsets.UTF_8).length;
             if (size > 0) {
-                answer.append(Integer.toHexString(size)).append("\r\n").append(part).append("\r\n");
+                answer.append(Integer.toHexString(size))
+                        .append("\r\n")
+                        .append(part)
+                        .append("\r\n");
             }
         }
         return answer + "0\r\n\r\n";
@@ -141,7 +144,9 @@ public final class FakeDocker implements AutoCloseable {
             String path = head.get("");
             if (path == null) {
                 // As Go's server answers the beginning of HTTP/2.
-                write(connection, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n400 Bad Request");
+                write(
+                        connection,
+                        "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n400 Bad Request");
             } else {
                 requests.add(path);
                 replies.getOrDefault(path, at -> write(at, chunked(404, "{\"message\":\"page not found\"}\n")))

@@ -116,8 +116,7 @@ class HungDockerTest {
         CompletableFuture<Integer> listed = new CompletableFuture<>();
         docker.json(
                 "/v1.41/containers/json?all=1&filters="
-                        + URLEncoder.encode(
-                                "{\"label\":[\"io.kubernetes.docker.type\"]}", StandardCharsets.UTF_8),
+                        + URLEncoder.encode("{\"label\":[\"io.kubernetes.docker.type\"]}", StandardCharsets.UTF_8),
                 "[]");
         loop.execute(() -> {
             var first = runtime.call(new RuntimeCall.ListSandboxes(Optional.empty()), LONG);
@@ -138,8 +137,8 @@ class HungDockerTest {
         }
 
         assertThat(refused(STATUS))
-                .hasMessage("ContainerStatus: OTHER: 1024 calls to the runtime at " + socket
-                        + " are in progress already");
+                .hasMessage(
+                        "ContainerStatus: OTHER: 1024 calls to the runtime at " + socket + " are in progress already");
         calls.forEach(call -> call.cancel(true));
         Until.holds("all have ended", () -> runtime.underWay() == 0);
     }
@@ -260,7 +259,8 @@ class HungDockerTest {
         for (int i = 0; i < 300; i++) {
             byte[] bytes = new byte[random.nextInt(200)];
             random.nextBytes(bytes);
-            String start = List.of("", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n{\"Id\":")
+            String start = List.of(
+                            "", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n{\"Id\":")
                     .get(i % 4);
             docker.raw(INSPECT, start + new String(bytes, StandardCharsets.ISO_8859_1));
 

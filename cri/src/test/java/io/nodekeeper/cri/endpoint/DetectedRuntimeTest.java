@@ -40,7 +40,8 @@ class DetectedRuntimeTest {
         Path socket = dir.resolve("docker.sock");
         try (FakeDocker docker = new FakeDocker(socket);
                 DetectedRuntime runtime = new DetectedRuntime(socket, loop)) {
-            assertThat(Until.done(runtime.call(new RuntimeCall.GetVersion(), LONG))).isEqualTo(DOCKER);
+            assertThat(Until.done(runtime.call(new RuntimeCall.GetVersion(), LONG)))
+                    .isEqualTo(DOCKER);
             assertThat(docker.connectionsMade()).isEqualTo(1);
         }
     }
@@ -50,9 +51,11 @@ class DetectedRuntimeTest {
         Path socket = dir.resolve("engine.sock");
         try (FakeDocker docker = new FakeDocker(socket);
                 DetectedRuntime runtime = new DetectedRuntime(socket, loop)) {
-            assertThat(Until.done(runtime.call(new RuntimeCall.GetVersion(), LONG))).isEqualTo(DOCKER);
+            assertThat(Until.done(runtime.call(new RuntimeCall.GetVersion(), LONG)))
+                    .isEqualTo(DOCKER);
             int made = docker.connectionsMade();
-            assertThat(Until.done(runtime.call(new RuntimeCall.GetVersion(), LONG))).isEqualTo(DOCKER);
+            assertThat(Until.done(runtime.call(new RuntimeCall.GetVersion(), LONG)))
+                    .isEqualTo(DOCKER);
             // It is decided: no call over CRI any more.
             assertThat(docker.connectionsMade()).isEqualTo(made + 1);
         }

@@ -34,8 +34,9 @@ final class Examined {
                                 + " as far as the kernel shows");
         lines.add("next: "
                 + index.server()
-                        .map(runtime -> "kill -USR1 " + runtime.info().ref().pid()
-                                + " makes " + ProcessIndex.program(runtime.info()) + " write its goroutines to its log; look there for ")
+                        .map(runtime -> "kill -USR1 " + runtime.info().ref().pid() + " makes "
+                                + ProcessIndex.program(runtime.info())
+                                + " write its goroutines to its log; look there for ")
                         .orElse("look in the runtime's log for ")
                 + (subject.isNode() ? "calls that wait" : subject.text()));
         return lines;

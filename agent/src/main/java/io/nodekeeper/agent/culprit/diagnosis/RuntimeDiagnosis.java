@@ -81,9 +81,8 @@ final class RuntimeDiagnosis {
                                 "RuntimeRestarting",
                                 "the container runtime at " + facts.socket() + " restarts again and again",
                                 facts.wall(),
-                                new Remedy.Advice(
-                                        "look at the end of the runtime's log, e.g. journalctl -u " + facts.service()
-                                                + " -n 100, and end the cause before the next restart"))
+                                new Remedy.Advice("look at the end of the runtime's log, e.g. journalctl -u "
+                                        + facts.service() + " -n 100, and end the cause before the next restart"))
                         .shownBy(List.of("its process was replaced " + facts.restarts() + " times in ten minutes")));
     }
 
@@ -103,8 +102,8 @@ final class RuntimeDiagnosis {
                                     since,
                                     process.isPresent()
                                             ? facts.restart()
-                                            : new Remedy.Advice(
-                                                    "start the container runtime, e.g. systemctl start " + facts.service()))
+                                            : new Remedy.Advice("start the container runtime, e.g. systemctl start "
+                                                    + facts.service()))
                             .shownBy(List.of(answer.error()));
                 });
     }
@@ -151,8 +150,7 @@ final class RuntimeDiagnosis {
                         || known.askedAt() - answer.askedAt() < 0)
                 .isPresent();
         return Stream.concat(
-                        servers.filter(RuntimeDiagnosis::isStarved),
-                        index.server().filter(runtime -> slow).stream())
+                        servers.filter(RuntimeDiagnosis::isStarved), index.server().filter(runtime -> slow).stream())
                 .filter(process -> process.activity()
                         .filter(activity -> activity.ago().compareTo(patience.call()) < 0
                                 && (isPatient(activity, answer.took()) || beginsCommands(process)))
@@ -193,7 +191,8 @@ final class RuntimeDiagnosis {
                                         + " is busy: it uses the processors and answers late",
                                 new Remedy.Advice("wait; if it stays busy, find out what it does: kill -USR1 "
                                         + process.info().ref().pid()
-                                        + " makes " + ProcessIndex.program(process.info()) + " write its goroutines to its log"),
+                                        + " makes " + ProcessIndex.program(process.info())
+                                        + " write its goroutines to its log"),
                                 Map.of(process, late))
                         .by(process.info().ref()));
             }

@@ -105,8 +105,8 @@ class DockerDiagnosisTest {
 
     @Test
     void aStoppedDockerdIsNamedAndNotTheContainerdBehindIt() {
-        List<Culprit> culprits = culprits(
-                List.of(CONTAINERD, dockerd('T'), shim('S')), outcome(VERSION, CallOutcome.Kind.LATE, ""));
+        List<Culprit> culprits =
+                culprits(List.of(CONTAINERD, dockerd('T'), shim('S')), outcome(VERSION, CallOutcome.Kind.LATE, ""));
 
         assertThat(culprits).hasSize(1);
         assertThat(culprits.getFirst().summary()).contains("dockerd (pid 700) has been stopped");
@@ -127,8 +127,7 @@ class DockerDiagnosisTest {
     @Test
     void aDeadDockerdIsMissedAlthoughItsContainerdRuns() {
         List<Culprit> culprits = culprits(
-                List.of(CONTAINERD, shim('S')),
-                outcome(VERSION, CallOutcome.Kind.UNREACHABLE, "Connection refused"));
+                List.of(CONTAINERD, shim('S')), outcome(VERSION, CallOutcome.Kind.UNREACHABLE, "Connection refused"));
 
         assertThat(culprits).hasSize(1);
         assertThat(culprits.getFirst().summary())
