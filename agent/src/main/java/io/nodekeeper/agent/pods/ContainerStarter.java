@@ -17,7 +17,6 @@ import io.nodekeeper.agent.pods.sync.Reasons;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
@@ -52,14 +51,19 @@ final class ContainerStarter {
     private final PodEvents events;
     private final Hooks hooks;
     private final ContainerStopper stopper;
-
-    private Optional<CompletableFuture<String>> pulling = Optional.empty();
+    private final ImagePuller images;
 
     ContainerStarter(PodPorts ports, Hooks hooks, ContainerStopper stopper) {
         this.ports = ports;
         this.hooks = hooks;
         this.stopper = stopper;
         this.events = new PodEvents(ports.events());
+        this.images = new ImagePuller(ports);
+    }
+
+    /** Waits for no image any more, because the pod must end. */
+    void abandonPull() {
+        images.abandon();
     }
 
     /**
@@ -73,7 +77,7 @@ final class ContainerStarter {
         NodeSettings node = ports.node().get();
         // The attempt of the sandbox plays no part in its containers' configuration.
         SandboxConfig sandbox = Sandboxes.config(pod, 0, node, resolvConf);
-        return image(pod, container, sandbox)
+        return images.get(pod, container, sandbox)
                 .thenCompose(image -> references(pod, container)
                         .thenCompose(references -> files(pod, container, start.attempt(), podIps)
                                 .thenCompose(done -> parts(
@@ -148,59 +152,6 @@ final class ContainerStarter {
                             pod.fullName(),
                             Failures.text(error));
                     return "";
-                });
-    }
-
-    private CompletableFuture<Image> image(Pod pod, ContainerSpec container, SandboxConfig sandbox) {
-        String name = container.image();
-        if (container.pullPolicy() == ContainerSpec.PullPolicy.ALWAYS) {
-            return pull(pod, name, sandbox);
-        }
-        return failing(Reasons.ERR_IMAGE_PULL, stored(name)).thenCompose(image -> {
-            if (image.isPresent()) {
-                events.normal(pod, "Pulled", "Container image \"" + name + "\" already present on machine");
-                return CompletableFuture.completedFuture(image.get());
-            }
-            if (container.pullPolicy() == ContainerSpec.PullPolicy.NEVER) {
-                String message = "Container image \"" + name + "\" is not present with pull policy of Never";
-                return CompletableFuture.failedFuture(new CommandFailure(Reasons.ERR_IMAGE_NEVER_PULL, message));
-            }
-            return pull(pod, name, sandbox);
-        });
-    }
-
-    private CompletableFuture<Optional<Image>> stored(String name) {
-        return ports.runtime().call(new RuntimeCall.GetImage(name), ports.callDeadline());
-    }
-
-    /** Waits for no image any more, because the pod must end; the runtime may go on with it. */
-    void abandonPull() {
-        Optional<CompletableFuture<String>> call = pulling;
-        pulling = Optional.empty();
-        call.ifPresent(pull -> pull.completeExceptionally(
-                new CommandFailure(Reasons.ERR_IMAGE_PULL, "given up, because the pod must end")));
-    }
-
-    private CompletableFuture<Image> pull(Pod pod, String name, SandboxConfig sandbox) {
-        events.normal(pod, "Pulling", "Pulling image \"" + name + "\"");
-        long start = ports.loop().clock().nanoTime();
-        CompletableFuture<String> call =
-                ports.runtime().call(new RuntimeCall.PullImage(name, sandbox, Optional.empty()), RuntimeCall.PullImage.LONGEST);
-        pulling = Optional.of(call);
-        return failing(Reasons.ERR_IMAGE_PULL, call.thenCompose(this::stored))
-                .thenApply(image -> {
-                    Duration took = Duration.ofNanos(ports.loop().clock().nanoTime() - start);
-                    events.normal(
-                            pod, "Pulled", "Successfully pulled image \"" + name + "\" in " + took.toMillis() + "ms");
-                    return image.orElseThrow(() -> new CommandFailure(
-                            Reasons.ERR_IMAGE_PULL, "the runtime pulled image \"" + name + "\" and does not have it"));
-                })
-                .whenComplete((image, error) -> {
-                    boolean givenUp = pulling.isEmpty();
-                    pulling = Optional.empty();
-                    if (error != null && !givenUp) {
-                        events.warning(pod, "Failed", "Failed to pull image \"" + name + "\": " + Failures.text(error));
-                    }
                 });
     }
 

@@ -29,6 +29,7 @@ import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.rotation.LogRotation;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
@@ -155,7 +156,8 @@ public final class PodAssembly {
                 () -> NodeSettings.of(
                         name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain(), parent),
                 ProbePorts.of(prober, loop, random, metrics),
-                cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)));
+                cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
+                new NodeCredentials(config.rootDir(), Path.of(System.getProperty("user.home", "/"))));
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
             public boolean runtime() {

@@ -5,6 +5,7 @@ import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
@@ -31,6 +32,7 @@ import java.util.function.Supplier;
  * @param node the newest facts about the node
  * @param probes runs probes and hooks
  * @param cgroups those of pods; empty if pods have none
+ * @param credentials the node's own, for image registries
  */
 record PodPorts(
         ContainerRuntime runtime,
@@ -45,7 +47,8 @@ record PodPorts(
         Path resolvConf,
         Supplier<NodeSettings> node,
         ProbePorts probes,
-        Optional<NodeCgroups> cgroups) {
+        Optional<NodeCgroups> cgroups,
+        NodeCredentials credentials) {
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {

@@ -11,7 +11,9 @@ import io.nodekeeper.cri.config.ContainerConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -334,6 +336,37 @@ class PodManagerTest extends SimulatedNode {
                         .object("terminated")
                         .text("message"))
                 .isEqualTo("out of ideas");
+    }
+
+    @Test
+    void shouldTryTheCredentialsOfThePodAndThenThoseOfTheNodeAndNameASecretThatIsMissing() throws Exception {
+        secrets.put("pulls", Json.parseObject("""
+                {"type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": "%s"}}
+                """.formatted(Base64.getEncoder()
+                        .encodeToString("{\"auths\": {\"reg.example.com\": {\"username\": \"pod\", \"password\": \"p\"}}}"
+                                .getBytes(StandardCharsets.UTF_8)))));
+        Files.createDirectories(directory.resolve("root"));
+        Files.writeString(
+                directory.resolve("root/config.json"),
+                "{\"auths\": {\"reg.example.com\": {\"username\": \"node\", \"password\": \"p\"}}}");
+        runtime.fail(
+                "PullImage", new RuntimeCallException("PullImage", RuntimeCallException.Code.OTHER, "not authorized"));
+        change("web", Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "uid-web", "resourceVersion": "1"},
+                 "spec": {"nodeName": "n1", "containers": [{"name": "app", "image": "reg.example.com/app:1"}],
+                  "imagePullSecrets": [{"name": "pulls"}, {"name": "none"}]}, "status": {"phase": "Pending"}}
+                """));
+        start(110);
+
+        advance(5);
+
+        assertThat(runtime.calls().stream()
+                        .filter(RuntimeCall.PullImage.class::isInstance)
+                        .map(call -> ((RuntimeCall.PullImage) call).credentials().orElseThrow().username()))
+                .containsExactly("pod", "node");
+        assertThat(events)
+                .contains("web Warning FailedToRetrieveImagePullSecret Unable to retrieve some image pull secrets (none);"
+                        + " attempting to pull the image may not succeed.");
     }
 
     private ContainerConfig created(String pod) {

@@ -10,6 +10,7 @@ import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -69,7 +70,8 @@ class PodVolumesTest {
                 directory.resolve("resolv.conf"),
                 () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), "", PodParent.NONE),
                 ProbePorts.of(new NodeProber(new FakeRuntime(loop), loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
-                Optional.empty());
+                Optional.empty(),
+                new NodeCredentials(Path.of("/none"), Path.of("/none")));
         pod = new PodVolumes(ports);
     }
 
