@@ -214,10 +214,19 @@ class NodeApiIT {
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
         assertThat(out).contains("the first is sleep+100000");
-        Eventually.within(SOON, () -> pods.pod("two").orElseThrow().object("status").array("ephemeralContainerStatuses")
-                .objects()
-                .anyMatch(one -> one.text("name").equals("debugger")
-                        && one.object("state").object("terminated").number("exitCode").orElse(-1L) == 0));
+        Eventually.within(
+                SOON,
+                () -> pods.pod("two")
+                        .orElseThrow()
+                        .object("status")
+                        .array("ephemeralContainerStatuses")
+                        .objects()
+                        .anyMatch(one -> one.text("name").equals("debugger")
+                                && one.object("state")
+                                                .object("terminated")
+                                                .number("exitCode")
+                                                .orElse(-1L)
+                                        == 0));
         assertThat(pods.isReady("two")).isTrue();
         assertThat(kubectl.ok("logs", "two", "-c", "debugger")).contains("the first is");
     }
@@ -226,7 +235,12 @@ class NodeApiIT {
     void aDebuggerOfTheNodeSeesItsProcessesAndFiles() throws Exception {
         Files.writeString(directory.resolve("mark"), "of the node");
         String out = kubectl.ok(
-                "debug", "node/" + NODE, "--image=" + BusyboxImages.BUSYBOX, "--", "sh", "-c",
+                "debug",
+                "node/" + NODE,
+                "--image=" + BusyboxImages.BUSYBOX,
+                "--",
+                "sh",
+                "-c",
                 "echo $(cat /proc/1/comm) $(cat /host" + directory.resolve("mark") + ")");
         Matcher name = Pattern.compile("node-debugger-" + NODE + "-\\w+").matcher(out);
         assertThat(name.find()).as(out).isTrue();
@@ -255,15 +269,19 @@ class NodeApiIT {
 
     @Test
     void aLogThatGrowsIsRotatedAndLinked() throws Exception {
-        apply(pod("chatty", container("main", "while true; do head -c 60000 /dev/zero | tr '\\\\0' x; echo; sleep 1; done", "")));
+        apply(pod(
+                "chatty",
+                container("main", "while true; do head -c 60000 /dev/zero | tr '\\\\0' x; echo; sleep 1; done", "")));
         Eventually.within(SOON, () -> pods.isReady("chatty"));
         String uid = pods.pod("chatty").orElseThrow().object("metadata").text("uid");
         String id = pods.container("chatty").text("containerID").replace("containerd://", "");
         Path log = directory.resolve("logs/default_chatty_" + uid + "/main/0.log");
         Path link = directory.resolve("containers/chatty_default_main-" + id + ".log");
 
-        Eventually.within(SOON, () -> Leftovers.children(log.getParent()).stream()
-                .anyMatch(file -> file.toString().endsWith(".gz")));
+        Eventually.within(
+                SOON,
+                () -> Leftovers.children(log.getParent()).stream()
+                        .anyMatch(file -> file.toString().endsWith(".gz")));
 
         Eventually.within(SOON, () -> kubectl.ok("logs", "chatty", "--tail=1").startsWith("xxx"));
         assertThat(Files.readSymbolicLink(link)).isEqualTo(log);

@@ -1,9 +1,9 @@
 package io.nodekeeper.agent.config;
 
 import io.nodekeeper.api.Quantity;
-import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.time.GoDuration;
 import java.io.IOException;

@@ -192,7 +192,7 @@ final class ContainerStarter {
         return variables.exceptionallyCompose(error -> CompletableFuture.failedFuture(new CommandFailure(
                 Reasons.CREATE_CONTAINER_CONFIG_ERROR,
                 "services of namespace \"" + pod.namespace() + "\" cannot be read: "
-                                + Failures.text(Failures.cause(error)))));
+                        + Failures.text(Failures.cause(error)))));
     }
 
     /** Reads objects by their names; those that do not exist are left out. */

@@ -108,13 +108,14 @@ final class ImagePuller {
     /** The credentials for an image: those of the pod's Secrets, then those of the node. */
     private CompletableFuture<List<RegistryCredentials>> credentials(Pod pod, String image) {
         Map<String, CompletableFuture<Optional<JsonObject>>> reads = new LinkedHashMap<>();
-        pod.imagePullSecrets().forEach(name -> reads.put(
-                name,
-                ports.objects()
-                        .get(ResourceType.SECRETS, pod.namespace(), name, ObjectCache.NEW)
-                        .exceptionally(error -> Optional.empty())));
-        CompletableFuture<List<DockerConfig.Entry>> node =
-                ports.onDisk("credentials of registries", () -> ports.credentials().read());
+        pod.imagePullSecrets()
+                .forEach(name -> reads.put(
+                        name,
+                        ports.objects()
+                                .get(ResourceType.SECRETS, pod.namespace(), name, ObjectCache.NEW)
+                                .exceptionally(error -> Optional.empty())));
+        CompletableFuture<List<DockerConfig.Entry>> node = ports.onDisk(
+                "credentials of registries", () -> ports.credentials().read());
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
                 .thenCombine(node, (done, own) -> {
                     List<DockerConfig.Entry> entries = new ArrayList<>();

@@ -253,7 +253,8 @@ public final class PodAssembly {
     private List<LogRotation.RunningLog> runningLogs(Path logs) {
         List<LogRotation.RunningLog> running = new ArrayList<>();
         for (Pod pod : manager.running()) {
-            for (ContainerStatus container : pleg.cache().get(pod.uid()).status().containers()) {
+            for (ContainerStatus container :
+                    pleg.cache().get(pod.uid()).status().containers()) {
                 if (container.state() == ContainerState.RUNNING) {
                     int attempt = container.origin().attempt();
                     Path log = PodLabels.logDirectory(logs, pod).resolve(PodLabels.logPath(container.name(), attempt));

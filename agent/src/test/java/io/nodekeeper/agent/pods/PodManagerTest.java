@@ -8,10 +8,10 @@ import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.config.ContainerConfig;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Optional;
@@ -320,7 +320,8 @@ class PodManagerTest extends SimulatedNode {
         ContainerConfig.Mount mount = created("web").mounts().getLast();
         assertThat(mount.containerPath()).isEqualTo("/dev/termination-log");
         Path file = Path.of(mount.hostPath());
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-rw-rw-");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-rw-rw-");
 
         Files.writeString(file, "out of ideas");
         runtime.container("made-2", "uid-web", "app", ContainerState.EXITED);
@@ -343,8 +344,8 @@ class PodManagerTest extends SimulatedNode {
         secrets.put("pulls", Json.parseObject("""
                 {"type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": "%s"}}
                 """.formatted(Base64.getEncoder()
-                        .encodeToString("{\"auths\": {\"reg.example.com\": {\"username\": \"pod\", \"password\": \"p\"}}}"
-                                .getBytes(StandardCharsets.UTF_8)))));
+                .encodeToString("{\"auths\": {\"reg.example.com\": {\"username\": \"pod\", \"password\": \"p\"}}}"
+                        .getBytes(StandardCharsets.UTF_8)))));
         Files.createDirectories(directory.resolve("root"));
         Files.writeString(
                 directory.resolve("root/config.json"),
@@ -362,11 +363,15 @@ class PodManagerTest extends SimulatedNode {
 
         assertThat(runtime.calls().stream()
                         .filter(RuntimeCall.PullImage.class::isInstance)
-                        .map(call -> ((RuntimeCall.PullImage) call).credentials().orElseThrow().username()))
+                        .map(call -> ((RuntimeCall.PullImage) call)
+                                .credentials()
+                                .orElseThrow()
+                                .username()))
                 .containsExactly("pod", "node");
         assertThat(events)
-                .contains("web Warning FailedToRetrieveImagePullSecret Unable to retrieve some image pull secrets (none);"
-                        + " attempting to pull the image may not succeed.");
+                .contains(
+                        "web Warning FailedToRetrieveImagePullSecret Unable to retrieve some image pull secrets (none);"
+                                + " attempting to pull the image may not succeed.");
     }
 
     private ContainerConfig created(String pod) {

@@ -223,7 +223,8 @@ abstract class SimulatedNode {
         }
         if (words[1].contains("/secrets/")) {
             JsonObject secret = secrets.get(words[1].replaceFirst(".*/", ""));
-            return Optional.of(FakeTransport.reply(secret == null ? 404 : 200, secret == null ? JsonObject.EMPTY : secret));
+            return Optional.of(
+                    FakeTransport.reply(secret == null ? 404 : 200, secret == null ? JsonObject.EMPTY : secret));
         }
         String name = words[1].replaceFirst("/status$", "").replaceFirst(".*/", "");
         JsonObject pod = pods.get(name);

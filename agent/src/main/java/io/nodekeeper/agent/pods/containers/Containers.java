@@ -49,8 +49,7 @@ public final class Containers {
 
         /** The same with these parts of volumes. */
         public Inputs with(Map<Integer, Path> parts) {
-            return new Inputs(
-                    node, image, references, podIps, volumes, parts, hostsFile, terminationLog, target);
+            return new Inputs(node, image, references, podIps, volumes, parts, hostsFile, terminationLog, target);
         }
     }
 
@@ -134,7 +133,11 @@ public final class Containers {
 
     private static List<ContainerConfig.Mount> mounts(Pod pod, ContainerSpec container, Inputs inputs) {
         List<ContainerConfig.Mount> mounts = new ArrayList<>();
-        container.json().array("volumeMounts").objects().forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
+        container
+                .json()
+                .array("volumeMounts")
+                .objects()
+                .forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
         boolean hasHosts =
                 mounts.stream().anyMatch(mount -> mount.containerPath().equals(HOSTS));
         // On the host's network the runtime mounts the host's own file, unless the pod has aliases.

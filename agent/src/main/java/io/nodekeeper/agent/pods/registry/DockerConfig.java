@@ -88,8 +88,8 @@ public final class DockerConfig {
             String name = user;
             String secret = password;
             place(registry)
-                    .ifPresent(place ->
-                            entries.add(new Entry(place, new RegistryCredentials(name, secret, "", "", ""))));
+                    .ifPresent(
+                            place -> entries.add(new Entry(place, new RegistryCredentials(name, secret, "", "", ""))));
         });
         return entries;
     }

@@ -40,8 +40,8 @@ class KeyringTest {
         "docker.io/team, busybox:1, false"
     })
     void shouldMatchRegistriesAsAKubeletDoes(String place, String image, boolean matches) {
-        Keyring keyring = new Keyring(DockerConfig.ofJson(
-                "{\"auths\": {\"" + place + "\": {\"username\": \"u\", \"password\": \"p\"}}}"));
+        Keyring keyring = new Keyring(
+                DockerConfig.ofJson("{\"auths\": {\"" + place + "\": {\"username\": \"u\", \"password\": \"p\"}}}"));
 
         assertThat(keyring.of(image).size()).isEqualTo(matches ? 1 : 0);
     }
@@ -64,8 +64,8 @@ class KeyringTest {
                 "kubernetes.io/dockerconfigjson",
                 ".dockerconfigjson",
                 "{\"auths\": {\"reg.example.com\": {\"auth\": \"" + auth + "\"}}}");
-        JsonObject old = secret(
-                "kubernetes.io/dockercfg", ".dockercfg", "{\"reg.example.com\": {\"auth\": \"" + auth + "\"}}");
+        JsonObject old =
+                secret("kubernetes.io/dockercfg", ".dockercfg", "{\"reg.example.com\": {\"auth\": \"" + auth + "\"}}");
 
         for (JsonObject secret : List.of(json, old)) {
             assertThat(DockerConfig.ofSecret(secret))
@@ -77,10 +77,11 @@ class KeyringTest {
 
     @Test
     void shouldRefuseWhatIsNoConfigurationWithoutShowingIt() {
-        assertThatThrownBy(() ->
-                        DockerConfig.ofSecret(secret("kubernetes.io/dockercfg", ".dockercfg", "{\"password\": hunter2")))
+        assertThatThrownBy(() -> DockerConfig.ofSecret(
+                        secret("kubernetes.io/dockercfg", ".dockercfg", "{\"password\": hunter2")))
                 .hasMessage("expected a Docker client's configuration as a JSON object");
-        assertThat(new RegistryCredentials("ann", "hunter2", "", "", "reg").toString()).doesNotContain("hunter2");
+        assertThat(new RegistryCredentials("ann", "hunter2", "", "", "reg").toString())
+                .doesNotContain("hunter2");
     }
 
     @Test
@@ -99,7 +100,8 @@ class KeyringTest {
     }
 
     private static JsonObject secret(String type, String key, String content) {
-        return Json.parseObject("{\"type\": \"" + type + "\", \"data\": {\"" + key + "\": \"" + base64(content) + "\"}}");
+        return Json.parseObject(
+                "{\"type\": \"" + type + "\", \"data\": {\"" + key + "\": \"" + base64(content) + "\"}}");
     }
 
     private static String base64(String text) {
