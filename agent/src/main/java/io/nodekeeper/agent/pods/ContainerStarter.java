@@ -122,7 +122,7 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<String> create(Pod pod, String id, ContainerConfig config, SandboxConfig sandbox) {
-        return failing(
+        return CommandFailure.failing(
                         Reasons.CREATE_CONTAINER_ERROR,
                         ports.runtime()
                                 .call(new RuntimeCall.CreateContainer(id, config, sandbox), ports.callDeadline()))
@@ -133,7 +133,7 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<Void> run(Pod pod, ContainerSpec container, String id) {
-        return failing(
+        return CommandFailure.failing(
                         Reasons.RUN_CONTAINER_ERROR,
                         ports.runtime().call(new RuntimeCall.StartContainer(id), ports.callDeadline()))
                 .thenAccept(done -> events.normal(pod, "Started", "Started container " + container.name()));
@@ -161,7 +161,8 @@ final class ContainerStarter {
         List<CompletableFuture<?>> reads = new ArrayList<>();
         read(pod, ResourceType.CONFIG_MAPS, References.configMapsOf(container), maps, reads);
         read(pod, ResourceType.SECRETS, References.secretsOf(container), secrets, reads);
-        CompletableFuture<Map<String, String>> services = failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, services(pod));
+        CompletableFuture<Map<String, String>> services =
+                CommandFailure.failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, services(pod));
         reads.add(services);
         return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new))
                 .thenApply(done -> new References(maps, secrets, services.join()));
@@ -231,7 +232,8 @@ final class ContainerStarter {
                     }
                     return paths;
                 });
-        return failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, mounted).thenApply(inputs::with);
+        return CommandFailure.failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, mounted)
+                .thenApply(inputs::with);
     }
 
     private Path mount(Pod pod, ContainerSpec container, Containers.SubPath part) throws IOException {
@@ -253,15 +255,7 @@ final class ContainerStarter {
             ports.files().makeTerminationLog(pod.uid(), container.name(), attempt);
             return text;
         });
-        return failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, written).thenAccept(done -> {});
-    }
-
-    /** The same future; its error becomes a {@link CommandFailure} of {@code reason}. */
-    static <T> CompletableFuture<T> failing(String reason, CompletableFuture<T> future) {
-        return future.exceptionallyCompose(error -> {
-            Throwable cause = Failures.cause(error);
-            return CompletableFuture.failedFuture(
-                    cause instanceof CommandFailure ? cause : new CommandFailure(reason, Failures.text(cause)));
-        });
+        return CommandFailure.failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, written)
+                .thenAccept(done -> {});
     }
 }

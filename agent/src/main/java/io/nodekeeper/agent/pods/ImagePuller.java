@@ -41,7 +41,7 @@ final class ImagePuller {
         if (container.pullPolicy() == ContainerSpec.PullPolicy.ALWAYS) {
             return pull(pod, name, sandbox);
         }
-        return ContainerStarter.failing(Reasons.ERR_IMAGE_PULL, stored(name)).thenCompose(image -> {
+        return CommandFailure.failing(Reasons.ERR_IMAGE_PULL, stored(name)).thenCompose(image -> {
             if (image.isPresent()) {
                 events.normal(pod, "Pulled", "Container image \"" + name + "\" already present on machine");
                 return CompletableFuture.completedFuture(image.get());
@@ -72,7 +72,7 @@ final class ImagePuller {
         CompletableFuture<String> call =
                 credentials(pod, name).thenCompose(all -> pull(name, sandbox, all, 0, new ArrayList<>()));
         pulling = Optional.of(call);
-        return ContainerStarter.failing(Reasons.ERR_IMAGE_PULL, call.thenCompose(this::stored))
+        return CommandFailure.failing(Reasons.ERR_IMAGE_PULL, call.thenCompose(this::stored))
                 .thenApply(image -> {
                     Duration took = Duration.ofNanos(ports.loop().clock().nanoTime() - start);
                     events.normal(

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.registry;
 
+import io.nodekeeper.agent.kernel.KernelFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,7 +16,7 @@ import org.slf4j.LoggerFactory;
 public final class NodeCredentials {
     private static final Logger log = LoggerFactory.getLogger(NodeCredentials.class);
     /** The most bytes of a configuration: that of a Secret. */
-    private static final long MOST = 1 << 20;
+    private static final int MOST = 1 << 20;
 
     private final List<Path> files;
     private final List<Path> oldFiles;
@@ -40,10 +41,7 @@ public final class NodeCredentials {
                 if (!Files.isRegularFile(file)) {
                     continue;
                 }
-                if (Files.size(file) > MOST) {
-                    throw new IOException("expected at most " + MOST + " bytes, got " + Files.size(file));
-                }
-                return parser.apply(Files.readString(file));
+                return parser.apply(KernelFile.text(file, MOST));
             } catch (IOException | IllegalArgumentException e) {
                 log.warn("Credentials of registries in {} are not used: {}", file, e.getMessage());
             }
