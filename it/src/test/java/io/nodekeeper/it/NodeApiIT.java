@@ -66,6 +66,8 @@ class NodeApiIT {
                 apiVersion: kubelet.config.k8s.io/v1beta1
                 kind: KubeletConfiguration
                 podLogsDir: %s
+                containerLogMaxSize: 100Ki
+                containerLogMonitorInterval: 3s
                 authentication:
                   x509: {clientCAFile: %s}
                 featureGates:
@@ -198,6 +200,94 @@ class NodeApiIT {
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
         assertThat(out).contains("a terminal of");
+    }
+
+    @Test
+    void aDebuggerSeesTheProcessesOfItsTarget() throws Exception {
+        String command = "kubectl --kubeconfig " + directory.resolve("data/admin.kubeconfig")
+                + " debug -it two -c debugger --target=a --image=" + BusyboxImages.BUSYBOX
+                + " -- sh -c 'test -t 0 && sleep 1 && echo the first is $(tr \"\\000\" + < /proc/1/cmdline)'";
+        Process process = new ProcessBuilder("script", "-qec", command, "/dev/null")
+                .redirectErrorStream(true)
+                .start();
+
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(out).contains("the first is sleep+100000");
+        Eventually.within(
+                SOON,
+                () -> pods.pod("two")
+                        .orElseThrow()
+                        .object("status")
+                        .array("ephemeralContainerStatuses")
+                        .objects()
+                        .anyMatch(one -> one.text("name").equals("debugger")
+                                && one.object("state")
+                                                .object("terminated")
+                                                .number("exitCode")
+                                                .orElse(-1L)
+                                        == 0));
+        assertThat(pods.isReady("two")).isTrue();
+        assertThat(kubectl.ok("logs", "two", "-c", "debugger")).contains("the first is");
+    }
+
+    @Test
+    void aDebuggerOfTheNodeSeesItsProcessesAndFiles() throws Exception {
+        Files.writeString(directory.resolve("mark"), "of the node");
+        String out = kubectl.ok(
+                "debug",
+                "node/" + NODE,
+                "--image=" + BusyboxImages.BUSYBOX,
+                "--",
+                "sh",
+                "-c",
+                "echo $(cat /proc/1/comm) $(cat /host" + directory.resolve("mark") + ")");
+        Matcher name = Pattern.compile("node-debugger-" + NODE + "-\\w+").matcher(out);
+        assertThat(name.find()).as(out).isTrue();
+
+        String first = Files.readString(Path.of("/proc/1/comm")).strip();
+        Eventually.within(SOON, () -> kubectl.run("logs", name.group()).out().equals(first + " of the node\n"));
+        kubectl.ok("delete", "pod", name.group(), "--timeout=60s");
+    }
+
+    @Test
+    void anEndIsExplainedByWhatTheContainerWrote() throws Exception {
+        kubectl.okWith("""
+                apiVersion: v1
+                kind: Service
+                metadata: {name: shop-front}
+                spec: {clusterIP: 10.96.0.50, ports: [{port: 80}]}
+                """, "apply", "-f");
+        apply(pod("ended", container("main", "echo at $SHOP_FRONT_PORT > /dev/termination-log; exit 4", ""))
+                .replace("  containers:", "  restartPolicy: Never\n  containers:"));
+
+        Eventually.within(SOON, () -> pods.container("ended").object("state").has("terminated"));
+        assertThat(pods.container("ended").object("state").object("terminated").text("message"))
+                .isEqualTo("at tcp://10.96.0.50:80\n");
+        kubectl.ok("delete", "pod", "ended");
+    }
+
+    @Test
+    void aLogThatGrowsIsRotatedAndLinked() throws Exception {
+        apply(pod(
+                "chatty",
+                container("main", "while true; do head -c 60000 /dev/zero | tr '\\\\0' x; echo; sleep 1; done", "")));
+        Eventually.within(SOON, () -> pods.isReady("chatty"));
+        String uid = pods.pod("chatty").orElseThrow().object("metadata").text("uid");
+        String id = pods.container("chatty").text("containerID").replace("containerd://", "");
+        Path log = directory.resolve("logs/default_chatty_" + uid + "/main/0.log");
+        Path link = directory.resolve("containers/chatty_default_main-" + id + ".log");
+
+        Eventually.within(
+                SOON,
+                () -> Leftovers.children(log.getParent()).stream()
+                        .anyMatch(file -> file.toString().endsWith(".gz")));
+
+        Eventually.within(SOON, () -> kubectl.ok("logs", "chatty", "--tail=1").startsWith("xxx"));
+        assertThat(Files.readSymbolicLink(link)).isEqualTo(log);
+        kubectl.ok("delete", "pod", "chatty", "--timeout=60s");
+        assertThat(Files.isSymbolicLink(link)).isFalse();
+        assertThat(log.getParent().getParent()).doesNotExist();
     }
 
     @Test

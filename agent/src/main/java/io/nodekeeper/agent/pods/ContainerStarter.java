@@ -18,7 +18,6 @@ import io.nodekeeper.agent.pods.sync.Reasons;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
@@ -54,8 +53,7 @@ final class ContainerStarter {
     private final PodEvents events;
     private final Hooks hooks;
     private final ContainerStopper stopper;
-
-    private Optional<CompletableFuture<String>> pulling = Optional.empty();
+    private final ImagePuller images;
 
     ContainerStarter(PodPorts ports, PodVolumes volumes, Hooks hooks, ContainerStopper stopper) {
         this.ports = ports;
@@ -63,6 +61,12 @@ final class ContainerStarter {
         this.hooks = hooks;
         this.stopper = stopper;
         this.events = new PodEvents(ports.events());
+        this.images = new ImagePuller(ports);
+    }
+
+    /** Waits for no image any more, because the pod must end. */
+    void abandonPull() {
+        images.abandon();
     }
 
     /**
@@ -76,7 +80,7 @@ final class ContainerStarter {
         NodeSettings node = ports.node().get();
         // The attempt of the sandbox plays no part in its containers' configuration.
         SandboxConfig sandbox = Sandboxes.config(pod, 0, node, resolvConf);
-        return image(pod, container, sandbox)
+        return images.get(pod, container, sandbox)
                 .thenCompose(image -> references(pod, container)
                         .thenCompose(references -> files(pod, container, start.attempt(), podIps)
                                 .thenCompose(done -> parts(
@@ -123,7 +127,7 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<String> create(Pod pod, String id, ContainerConfig config, SandboxConfig sandbox) {
-        return failing(
+        return CommandFailure.failing(
                         Reasons.CREATE_CONTAINER_ERROR,
                         inTurn(new RuntimeCall.CreateContainer(id, config, sandbox)))
                 .thenApply(container -> {
@@ -133,7 +137,7 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<Void> run(Pod pod, ContainerSpec container, String id) {
-        return failing(
+        return CommandFailure.failing(
                         Reasons.RUN_CONTAINER_ERROR,
                         inTurn(new RuntimeCall.StartContainer(id)))
                 .thenAccept(done -> events.normal(pod, "Started", "Started container " + container.name()));
@@ -161,66 +165,14 @@ final class ContainerStarter {
                 });
     }
 
-    private CompletableFuture<Image> image(Pod pod, ContainerSpec container, SandboxConfig sandbox) {
-        String name = container.image();
-        if (container.pullPolicy() == ContainerSpec.PullPolicy.ALWAYS) {
-            return pull(pod, name, sandbox);
-        }
-        return failing(Reasons.ERR_IMAGE_PULL, stored(name)).thenCompose(image -> {
-            if (image.isPresent()) {
-                events.normal(pod, "Pulled", "Container image \"" + name + "\" already present on machine");
-                return CompletableFuture.completedFuture(image.get());
-            }
-            if (container.pullPolicy() == ContainerSpec.PullPolicy.NEVER) {
-                String message = "Container image \"" + name + "\" is not present with pull policy of Never";
-                return CompletableFuture.failedFuture(new CommandFailure(Reasons.ERR_IMAGE_NEVER_PULL, message));
-            }
-            return pull(pod, name, sandbox);
-        });
-    }
-
-    private CompletableFuture<Optional<Image>> stored(String name) {
-        return ports.runtime().call(new RuntimeCall.GetImage(name), ports.callDeadline());
-    }
-
-    /** Waits for no image any more, because the pod must end; the runtime may go on with it. */
-    void abandonPull() {
-        Optional<CompletableFuture<String>> call = pulling;
-        pulling = Optional.empty();
-        call.ifPresent(pull -> pull.completeExceptionally(
-                new CommandFailure(Reasons.ERR_IMAGE_PULL, "given up, because the pod must end")));
-    }
-
-    private CompletableFuture<Image> pull(Pod pod, String name, SandboxConfig sandbox) {
-        events.normal(pod, "Pulling", "Pulling image \"" + name + "\"");
-        long start = ports.loop().clock().nanoTime();
-        CompletableFuture<String> call =
-                ports.runtime().call(new RuntimeCall.PullImage(name, sandbox, Optional.empty()), RuntimeCall.PullImage.LONGEST);
-        pulling = Optional.of(call);
-        return failing(Reasons.ERR_IMAGE_PULL, call.thenCompose(this::stored))
-                .thenApply(image -> {
-                    Duration took = Duration.ofNanos(ports.loop().clock().nanoTime() - start);
-                    events.normal(
-                            pod, "Pulled", "Successfully pulled image \"" + name + "\" in " + took.toMillis() + "ms");
-                    return image.orElseThrow(() -> new CommandFailure(
-                            Reasons.ERR_IMAGE_PULL, "the runtime pulled image \"" + name + "\" and does not have it"));
-                })
-                .whenComplete((image, error) -> {
-                    boolean givenUp = pulling.isEmpty();
-                    pulling = Optional.empty();
-                    if (error != null && !givenUp) {
-                        events.warning(pod, "Failed", "Failed to pull image \"" + name + "\": " + Failures.text(error));
-                    }
-                });
-    }
-
     private CompletableFuture<References> references(Pod pod, ContainerSpec container) {
         Map<String, JsonObject> maps = new ConcurrentHashMap<>();
         Map<String, JsonObject> secrets = new ConcurrentHashMap<>();
         List<CompletableFuture<?>> reads = new ArrayList<>();
         read(pod, ResourceType.CONFIG_MAPS, References.configMapsOf(container), maps, reads);
         read(pod, ResourceType.SECRETS, References.secretsOf(container), secrets, reads);
-        CompletableFuture<Map<String, String>> services = failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, services(pod));
+        CompletableFuture<Map<String, String>> services =
+                CommandFailure.failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, services(pod));
         reads.add(services);
         return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new))
                 .thenApply(done -> new References(maps, secrets, services.join()));
@@ -251,7 +203,7 @@ final class ContainerStarter {
         return variables.exceptionallyCompose(error -> CompletableFuture.failedFuture(new CommandFailure(
                 Reasons.CREATE_CONTAINER_CONFIG_ERROR,
                 "services of namespace \"" + pod.namespace() + "\" cannot be read: "
-                                + Failures.text(Failures.cause(error)))));
+                        + Failures.text(Failures.cause(error)))));
     }
 
     /** Reads objects by their names; those that do not exist are left out. */
@@ -298,7 +250,8 @@ final class ContainerStarter {
                     }
                     return paths;
                 });
-        return failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, mounted).thenApply(inputs::with);
+        return CommandFailure.failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, mounted)
+                .thenApply(inputs::with);
     }
 
     private Path mount(Pod pod, ContainerSpec container, Containers.SubPath part, Path volume) throws IOException {
@@ -320,15 +273,7 @@ final class ContainerStarter {
             ports.files().makeTerminationLog(pod.uid(), container.name(), attempt);
             return text;
         });
-        return failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, written).thenAccept(done -> {});
-    }
-
-    /** The same future; its error becomes a {@link CommandFailure} of {@code reason}. */
-    static <T> CompletableFuture<T> failing(String reason, CompletableFuture<T> future) {
-        return future.exceptionallyCompose(error -> {
-            Throwable cause = Failures.cause(error);
-            return CompletableFuture.failedFuture(
-                    cause instanceof CommandFailure ? cause : new CommandFailure(reason, Failures.text(cause)));
-        });
+        return CommandFailure.failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, written)
+                .thenAccept(done -> {});
     }
 }

@@ -33,6 +33,7 @@ import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.rotation.LogRotation;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
@@ -172,7 +173,8 @@ public final class PodAssembly {
                 ProbePorts.of(prober, loop, random, metrics),
                 cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
                 new NodeResources(devices, cpus),
-                storage.volumes());
+                storage.volumes(),
+                new NodeCredentials(config.rootDir(), Path.of(System.getProperty("user.home", "/"))));
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
             public boolean runtime() {
@@ -271,7 +273,8 @@ public final class PodAssembly {
     private List<LogRotation.RunningLog> runningLogs(Path logs) {
         List<LogRotation.RunningLog> running = new ArrayList<>();
         for (Pod pod : manager.running()) {
-            for (ContainerStatus container : pleg.cache().get(pod.uid()).status().containers()) {
+            for (ContainerStatus container :
+                    pleg.cache().get(pod.uid()).status().containers()) {
                 if (container.state() == ContainerState.RUNNING) {
                     int attempt = container.origin().attempt();
                     Path log = PodLabels.logDirectory(logs, pod).resolve(PodLabels.logPath(container.name(), attempt));

@@ -6,6 +6,7 @@ import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
@@ -35,6 +36,7 @@ import java.util.function.Supplier;
  * @param cgroups those of pods; empty if pods have none
  * @param resources what pods have for themselves
  * @param persistent mounts persistent volumes
+ * @param credentials the node's own, for image registries
  */
 record PodPorts(
         ContainerRuntime runtime,
@@ -52,7 +54,8 @@ record PodPorts(
         ProbePorts probes,
         Optional<NodeCgroups> cgroups,
         NodeResources resources,
-        PersistentVolumes persistent) {
+        PersistentVolumes persistent,
+        NodeCredentials credentials) {
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {

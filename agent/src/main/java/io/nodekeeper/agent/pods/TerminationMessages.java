@@ -30,7 +30,8 @@ final class TerminationMessages {
     CompletableFuture<PodStatus> with(Pod pod, PodStatus status) {
         List<ContainerStatus> all = status.containers();
         messages.keySet()
-                .removeIf(id -> all.stream().noneMatch(container -> container.id().equals(id)));
+                .removeIf(
+                        id -> all.stream().noneMatch(container -> container.id().equals(id)));
         List<ContainerStatus> unread = all.stream()
                 .filter(container -> container.state() == ContainerState.EXITED)
                 .filter(container -> !messages.containsKey(container.id()))

@@ -251,9 +251,10 @@ class ConfigFileTest {
                         new ImageGcConfig(90, 70, Duration.ofMinutes(1), Duration.ofHours(24)),
                         CpuConfig.DEFAULT,
                         new ContainerLogConfig(1 << 20, 2, Duration.ofSeconds(3))));
-        assertThatThrownBy(() -> parse(
-                        "containerLogMaxSize: much\ncontainerLogMaxFiles: 1\ncontainerLogMonitorInterval: 1s"))
-                .hasMessageContaining("containerLogMaxSize must be a quantity of bytes of more than 0, like 10Mi, got much")
+        assertThatThrownBy(() ->
+                        parse("containerLogMaxSize: much\ncontainerLogMaxFiles: 1\ncontainerLogMonitorInterval: 1s"))
+                .hasMessageContaining(
+                        "containerLogMaxSize must be a quantity of bytes of more than 0, like 10Mi, got much")
                 .hasMessageContaining("containerLogMaxFiles must be a number of at least 2, got 1")
                 .hasMessageContaining("containerLogMonitorInterval must be a duration of 3s or more, got 1s");
         assertThatThrownBy(() -> parse("imageGCHighThresholdPercent: 101\nimageGCLowThresholdPercent: 85\n"

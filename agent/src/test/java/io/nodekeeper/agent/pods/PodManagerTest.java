@@ -8,10 +8,12 @@ import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.config.ContainerConfig;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -335,7 +337,8 @@ class PodManagerTest extends SimulatedNode {
         ContainerConfig.Mount mount = created("web").mounts().getLast();
         assertThat(mount.containerPath()).isEqualTo("/dev/termination-log");
         Path file = Path.of(mount.hostPath());
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-rw-rw-");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-rw-rw-");
 
         Files.writeString(file, "out of ideas");
         runtime.container("made-2", "uid-web", "app", ContainerState.EXITED);
@@ -351,6 +354,41 @@ class PodManagerTest extends SimulatedNode {
                         .object("terminated")
                         .text("message"))
                 .isEqualTo("out of ideas");
+    }
+
+    @Test
+    void shouldTryTheCredentialsOfThePodAndThenThoseOfTheNodeAndNameASecretThatIsMissing() throws Exception {
+        secrets.put("pulls", Json.parseObject("""
+                {"type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": "%s"}}
+                """.formatted(Base64.getEncoder()
+                .encodeToString("{\"auths\": {\"reg.example.com\": {\"username\": \"pod\", \"password\": \"p\"}}}"
+                        .getBytes(StandardCharsets.UTF_8)))));
+        Files.createDirectories(directory.resolve("root"));
+        Files.writeString(
+                directory.resolve("root/config.json"),
+                "{\"auths\": {\"reg.example.com\": {\"username\": \"node\", \"password\": \"p\"}}}");
+        runtime.fail(
+                "PullImage", new RuntimeCallException("PullImage", RuntimeCallException.Code.OTHER, "not authorized"));
+        change("web", Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "uid-web", "resourceVersion": "1"},
+                 "spec": {"nodeName": "n1", "containers": [{"name": "app", "image": "reg.example.com/app:1"}],
+                  "imagePullSecrets": [{"name": "pulls"}, {"name": "none"}]}, "status": {"phase": "Pending"}}
+                """));
+        start(110);
+
+        advance(5);
+
+        assertThat(runtime.calls().stream()
+                        .filter(RuntimeCall.PullImage.class::isInstance)
+                        .map(call -> ((RuntimeCall.PullImage) call)
+                                .credentials()
+                                .orElseThrow()
+                                .username()))
+                .containsExactly("pod", "node");
+        assertThat(events)
+                .contains(
+                        "web Warning FailedToRetrieveImagePullSecret Unable to retrieve some image pull secrets (none);"
+                                + " attempting to pull the image may not succeed.");
     }
 
     private ContainerConfig created(String pod) {

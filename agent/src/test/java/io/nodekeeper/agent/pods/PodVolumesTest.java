@@ -14,6 +14,7 @@ import io.nodekeeper.agent.pods.persistent.VolumePorts;
 import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -81,7 +82,8 @@ class PodVolumesTest {
                 ProbePorts.of(new NodeProber(new FakeRuntime(loop), loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
                 Optional.empty(),
                 NodeResources.NONE,
-                persistent(client, objectCache));
+                persistent(client, objectCache),
+                new NodeCredentials(Path.of("/none"), Path.of("/none")));
         pod = new PodVolumes(ports);
     }
 

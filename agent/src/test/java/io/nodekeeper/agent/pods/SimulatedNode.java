@@ -15,6 +15,7 @@ import io.nodekeeper.agent.pods.persistent.VolumePorts;
 import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
+import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.Node;
@@ -56,6 +57,7 @@ abstract class SimulatedNode {
     final Map<String, JsonObject> pods = new LinkedHashMap<>();
     final List<JsonObject> services = new ArrayList<>();
     int serviceReads;
+    final Map<String, JsonObject> secrets = new LinkedHashMap<>();
     final List<String> events = new ArrayList<>();
     private Optional<Agent> agent = Optional.empty();
     private int copies;
@@ -127,7 +129,8 @@ abstract class SimulatedNode {
                 cgroups.map(files ->
                         new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))),
                 resources,
-                volumes(client, objects));
+                volumes(client, objects),
+                new NodeCredentials(directory.resolve("root"), directory.resolve("home")));
         AtOnce disk = new AtOnce();
         PodManager manager = new PodManager(
                 ports,
@@ -253,6 +256,11 @@ abstract class SimulatedNode {
             pods.put(made, created);
             tell("ADDED", created);
             return Optional.of(FakeTransport.reply(201, created));
+        }
+        if (words[1].contains("/secrets/")) {
+            JsonObject secret = secrets.get(words[1].replaceFirst(".*/", ""));
+            return Optional.of(
+                    FakeTransport.reply(secret == null ? 404 : 200, secret == null ? JsonObject.EMPTY : secret));
         }
         String name = words[1].replaceFirst("/status$", "").replaceFirst(".*/", "");
         JsonObject pod = pods.get(name);

@@ -44,7 +44,8 @@ class EphemeralContainersTest {
                 """);
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-        JsonObject added = spec().array("ephemeralContainers").objects().findFirst().orElseThrow();
+        JsonObject added =
+                spec().array("ephemeralContainers").objects().findFirst().orElseThrow();
         assertThat(added.text("targetContainerName")).isEqualTo("main");
         assertThat(added.text("imagePullPolicy")).isEqualTo("Always");
         assertThat(added.text("terminationMessagePath")).isEqualTo("/dev/termination-log");
@@ -61,9 +62,7 @@ class EphemeralContainersTest {
         assertThat(patch("{\"name\":\"d1\",\"image\":\"other\"}").message())
                 .isEqualTo("Pod \"p1\" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers"
                         + " \"d1\" may not be changed");
-        JsonObject without = server.get(POD)
-                .json()
-                .update("spec", spec -> spec.without("ephemeralContainers"));
+        JsonObject without = server.get(POD).json().update("spec", spec -> spec.without("ephemeralContainers"));
         assertThat(server.put(LIST, without.toString()).message())
                 .contains("existing ephemeral containers \"d1\" may not be removed")
                 .contains("existing ephemeral containers \"d2\" may not be removed");

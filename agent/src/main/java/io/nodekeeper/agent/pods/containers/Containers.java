@@ -152,7 +152,11 @@ public final class Containers {
 
     private static List<ContainerConfig.Mount> mounts(Pod pod, ContainerSpec container, Inputs inputs) {
         List<ContainerConfig.Mount> mounts = new ArrayList<>();
-        container.json().array("volumeMounts").objects().forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
+        container
+                .json()
+                .array("volumeMounts")
+                .objects()
+                .forEach(mount -> mounts.add(mount(pod, mount, mounts.size(), inputs)));
         mounts.addAll(0, inputs.own().devices().mounts());
         boolean hasHosts =
                 mounts.stream().anyMatch(mount -> mount.containerPath().equals(HOSTS));

@@ -101,6 +101,16 @@ public record Pod(JsonObject json) implements ApiObject {
         return !source.equals("api") && !isMirror();
     }
 
+    /** The names of the Secrets in {@code spec.imagePullSecrets}. */
+    public List<String> imagePullSecrets() {
+        return spec().array("imagePullSecrets")
+                .objects()
+                .map(secret -> secret.text("name"))
+                .filter(name -> !name.isEmpty())
+                .distinct()
+                .toList();
+    }
+
     /** {@code spec.hostNetwork}. */
     public boolean hostNetwork() {
         return spec().bool("hostNetwork");

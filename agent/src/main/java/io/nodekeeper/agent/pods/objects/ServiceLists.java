@@ -22,7 +22,7 @@ public final class ServiceLists {
     public static final ResourceType SERVICES = new ResourceType("", "v1", "services", "Service", true);
 
     /** How old a list may be: as new as the other objects that a container's start reads. */
-    private static final Duration AGE = ObjectCache.NEW;
+    private static final Duration AGE = Duration.ofSeconds(1);
     /** Services of one read; the server's answer has some hundred KB then. */
     private static final int PAGE = 500;
     /** The most Services of a namespace. With more, their variables exceed what Linux gives to a process (2 MiB). */

@@ -8,6 +8,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -26,7 +27,8 @@ final class LogFiles {
     /** The bytes of a log; empty if it does not exist. */
     static OptionalLong size(Path log) throws IOException {
         try {
-            return OptionalLong.of(Files.size(log));
+            return OptionalLong.of(
+                    Files.readAttributes(log, BasicFileAttributes.class).size());
         } catch (NoSuchFileException e) {
             return OptionalLong.empty();
         }

@@ -54,11 +54,7 @@ record ContainerReport(JsonObject json, Stage stage) {
      * @param mostMessage the most bytes of the message of an end
      */
     record Known(
-            Observed observed,
-            Map<String, ContainerHealth> health,
-            String runtime,
-            String creating,
-            int mostMessage) {}
+            Observed observed, Map<String, ContainerHealth> health, String runtime, String creating, int mostMessage) {}
 
     /** The entry for an ephemeral container, which is never ready, because no probe asks. */
     static ContainerReport ofEphemeral(

@@ -74,7 +74,11 @@ public final class PodReport {
                 inputs.health(),
                 inputs.runtime(),
                 pod.initContainers().isEmpty() ? Reasons.CONTAINER_CREATING : Reasons.POD_INITIALIZING,
-                MESSAGES / Math.max(1, pod.allContainers().size() + pod.ephemeralContainers().size()));
+                MESSAGES
+                        / Math.max(
+                                1,
+                                pod.allContainers().size()
+                                        + pod.ephemeralContainers().size()));
         Map<String, JsonObject> last = entries("containerStatuses");
         containers = pod.containers().stream()
                 .sorted(Comparator.comparing(ContainerSpec::name))
@@ -82,8 +86,8 @@ public final class PodReport {
                 .toList();
         Map<String, JsonObject> lastEphemeral = entries("ephemeralContainerStatuses");
         ephemeral = pod.ephemeralContainers().stream()
-                .map(container ->
-                        ContainerReport.ofEphemeral(container, known, waiting(container), entry(lastEphemeral, container)))
+                .map(container -> ContainerReport.ofEphemeral(
+                        container, known, waiting(container), entry(lastEphemeral, container)))
                 .toList();
         boolean begun = pod.containers().stream()
                 .anyMatch(container -> view.newest(container.name()).isPresent());

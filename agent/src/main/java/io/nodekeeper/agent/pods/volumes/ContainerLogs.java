@@ -54,9 +54,8 @@ final class ContainerLogs {
             return;
         }
         String prefix = parts[1] + "_" + parts[0] + "_";
-        try (DirectoryStream<Path> links = Files.newDirectoryStream(directory, path -> path.getFileName()
-                .toString()
-                .startsWith(prefix))) {
+        try (DirectoryStream<Path> links = Files.newDirectoryStream(
+                directory, path -> path.getFileName().toString().startsWith(prefix))) {
             for (Path link : links) {
                 if (Files.isSymbolicLink(link) && Files.readSymbolicLink(link).startsWith(podLogs)) {
                     Files.deleteIfExists(link);
@@ -74,7 +73,8 @@ final class ContainerLogs {
 
     private static Path linkOf(Path logs, Pod pod, String container, String id) {
         String name = pod.name() + "_" + pod.namespace() + "_" + container + "-" + id;
-        return directory(logs).resolve(name.substring(0, Math.min(name.length(), MOST_NAME - SUFFIX.length())) + SUFFIX);
+        return directory(logs)
+                .resolve(name.substring(0, Math.min(name.length(), MOST_NAME - SUFFIX.length())) + SUFFIX);
     }
 
     private static Path directory(Path logs) {

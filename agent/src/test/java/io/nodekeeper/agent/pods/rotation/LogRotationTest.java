@@ -69,8 +69,8 @@ class LogRotationTest {
         write(log, "new");
 
         assertThat(names(log)).containsExactly("0.log", "0.log.20260101-000010.gz", "0.log.20260101-000020");
-        try (GZIPInputStream in = new GZIPInputStream(
-                Files.newInputStream(log.resolveSibling("0.log.20260101-000010.gz")))) {
+        try (GZIPInputStream in =
+                new GZIPInputStream(Files.newInputStream(log.resolveSibling("0.log.20260101-000010.gz")))) {
             assertThat(new String(in.readAllBytes())).isEqualTo("the second one");
         }
     }

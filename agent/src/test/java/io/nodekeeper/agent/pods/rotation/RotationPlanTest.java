@@ -15,8 +15,11 @@ class RotationPlanTest {
 
     @Test
     void shouldRemoveTheOldestSoThatTheLogAndTheNextRotatedOneHaveTheirPlaces() {
-        List<String> rotated =
-                List.of("0.log.20260101-000004", "0.log.20260101-000001.gz", "0.log.20260101-000003.gz", "0.log.20260101-000002.gz");
+        List<String> rotated = List.of(
+                "0.log.20260101-000004",
+                "0.log.20260101-000001.gz",
+                "0.log.20260101-000003.gz",
+                "0.log.20260101-000002.gz");
 
         assertThat(RotationPlan.of(rotated, 5).remove()).containsExactly("0.log.20260101-000001.gz");
         assertThat(RotationPlan.of(rotated, 2).remove()).hasSize(4);
@@ -25,11 +28,15 @@ class RotationPlanTest {
 
     @Test
     void shouldRemoveWhatAnInterruptedCompressionLeft() {
-        List<String> rotated =
-                List.of("0.log.20260101-000001", "0.log.20260101-000001.gz", "0.log.20260101-000002", "0.log.20260101-000002.tmp");
+        List<String> rotated = List.of(
+                "0.log.20260101-000001",
+                "0.log.20260101-000001.gz",
+                "0.log.20260101-000002",
+                "0.log.20260101-000002.tmp");
 
         assertThat(RotationPlan.of(rotated, 5))
                 .isEqualTo(new RotationPlan(
-                        List.of("0.log.20260101-000001", "0.log.20260101-000002.tmp"), List.of("0.log.20260101-000002")));
+                        List.of("0.log.20260101-000001", "0.log.20260101-000002.tmp"),
+                        List.of("0.log.20260101-000002")));
     }
 }

@@ -104,7 +104,15 @@ class PodReportTest {
                  {"name": "b", "image": "b:1"}, {"name": "c", "image": "c:1"}, {"name": "d", "image": "d:1"}]}}
                 """));
         ContainerStatus ended = new ContainerStatus(
-                "c1", "app", ContainerState.EXITED, START, START, 1, "", "é".repeat(2_000), ContainerStatus.Origin.UNKNOWN);
+                "c1",
+                "app",
+                ContainerState.EXITED,
+                START,
+                START,
+                1,
+                "",
+                "é".repeat(2_000),
+                ContainerStatus.Origin.UNKNOWN);
 
         JsonObject status = report(pod, shown(ended), Map.of());
 

@@ -34,7 +34,8 @@ class EphemeralContainersTest {
 
         pod.settle();
 
-        String app = new Observed(pod.runtime.status()).newest("app").orElseThrow().id();
+        String app =
+                new Observed(pod.runtime.status()).newest("app").orElseThrow().id();
         assertThat(starts(pod).getLast().target()).isEqualTo(Optional.of(app));
         assertThat(starts(pod).getFirst().target()).isEmpty();
     }
@@ -47,8 +48,7 @@ class EphemeralContainersTest {
         Decision waits = pod.after(Duration.ofSeconds(5));
 
         assertThat(waits.waiting().get("debugger"))
-                .isEqualTo(new Decision.Waiting(
-                        "CreateContainerConfigError", "unable to find target container app"));
+                .isEqualTo(new Decision.Waiting("CreateContainerConfigError", "unable to find target container app"));
         assertThat(pod.events.stream().filter(event -> event.message().contains("unable to find target")))
                 .hasSize(1);
         assertThat(started(pod)).doesNotContain("debugger");
@@ -81,8 +81,8 @@ class EphemeralContainersTest {
 
     @Test
     void shouldRefuseOneThatAsksForMoreThanTheAgentDoesAndLetItsPodRun() {
-        PodFixture pod = new PodFixture(
-                pod("Always", DEBUGGER.replace("}", ", \"volumeDevices\": [{\"name\": \"v\"}]}")));
+        PodFixture pod =
+                new PodFixture(pod("Always", DEBUGGER.replace("}", ", \"volumeDevices\": [{\"name\": \"v\"}]}")));
 
         Decision decision = pod.settle();
 

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Links to logs, and what is left of containers. */
 class ContainerLogsTest {
-    private static final Pod POD = new Pod(Json.parseObject(
-            "{\"metadata\": {\"name\": \"web\", \"namespace\": \"shop\", \"uid\": \"u1\"}}"));
+    private static final Pod POD =
+            new Pod(Json.parseObject("{\"metadata\": {\"name\": \"web\", \"namespace\": \"shop\", \"uid\": \"u1\"}}"));
 
     @TempDir
     Path directory;
@@ -53,7 +53,9 @@ class ContainerLogsTest {
         files.removeContainer(POD, "app", 0, "c1");
 
         assertThat(link.toFile()).doesNotExist();
-        assertThat(log.resolveSibling("")).isDirectoryContaining(next::equals).isDirectoryNotContaining("glob:**0.log*");
+        assertThat(log.resolveSibling(""))
+                .isDirectoryContaining(next::equals)
+                .isDirectoryNotContaining("glob:**0.log*");
         assertThat(files.terminationLog("u1", "app", 0)).doesNotExist();
     }
 

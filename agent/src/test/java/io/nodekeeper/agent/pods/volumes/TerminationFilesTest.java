@@ -69,7 +69,9 @@ class TerminationFilesTest {
         Files.delete(file);
         Files.createSymbolicLink(file, secret);
 
-        assertThat(message("File", 1)).startsWith("Error on reading termination log " + file).doesNotContain("of the node");
+        assertThat(message("File", 1))
+                .startsWith("Error on reading termination log " + file)
+                .doesNotContain("of the node");
     }
 
     @Test

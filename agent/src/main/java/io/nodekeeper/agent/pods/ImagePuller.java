@@ -1,0 +1,146 @@
+package io.nodekeeper.agent.pods;
+
+import io.nodekeeper.agent.pods.model.ContainerSpec;
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.objects.ObjectCache;
+import io.nodekeeper.agent.pods.registry.DockerConfig;
+import io.nodekeeper.agent.pods.registry.Keyring;
+import io.nodekeeper.agent.pods.sync.Reasons;
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.Image;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.config.RegistryCredentials;
+import io.nodekeeper.cri.config.SandboxConfig;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Gets the images of one pod's containers: from the node, or from a registry with the credentials of the pod and then those of the
+ * node. Confined to the loop of its ports.
+ */
+final class ImagePuller {
+    private final PodPorts ports;
+    private final PodEvents events;
+    private Optional<CompletableFuture<String>> pulling = Optional.empty();
+
+    ImagePuller(PodPorts ports) {
+        this.ports = ports;
+        this.events = new PodEvents(ports.events());
+    }
+
+    /** The image of {@code container} by its pull policy. Fails with a {@link CommandFailure}. */
+    CompletableFuture<Image> get(Pod pod, ContainerSpec container, SandboxConfig sandbox) {
+        String name = container.image();
+        if (container.pullPolicy() == ContainerSpec.PullPolicy.ALWAYS) {
+            return pull(pod, name, sandbox);
+        }
+        return CommandFailure.failing(Reasons.ERR_IMAGE_PULL, stored(name)).thenCompose(image -> {
+            if (image.isPresent()) {
+                events.normal(pod, "Pulled", "Container image \"" + name + "\" already present on machine");
+                return CompletableFuture.completedFuture(image.get());
+            }
+            if (container.pullPolicy() == ContainerSpec.PullPolicy.NEVER) {
+                String message = "Container image \"" + name + "\" is not present with pull policy of Never";
+                return CompletableFuture.failedFuture(new CommandFailure(Reasons.ERR_IMAGE_NEVER_PULL, message));
+            }
+            return pull(pod, name, sandbox);
+        });
+    }
+
+    private CompletableFuture<Optional<Image>> stored(String name) {
+        return ports.runtime().call(new RuntimeCall.GetImage(name), ports.callDeadline());
+    }
+
+    /** Waits for no image any more, because the pod must end; the runtime may go on with it. */
+    void abandon() {
+        Optional<CompletableFuture<String>> call = pulling;
+        pulling = Optional.empty();
+        call.ifPresent(pull -> pull.completeExceptionally(
+                new CommandFailure(Reasons.ERR_IMAGE_PULL, "given up, because the pod must end")));
+    }
+
+    private CompletableFuture<Image> pull(Pod pod, String name, SandboxConfig sandbox) {
+        events.normal(pod, "Pulling", "Pulling image \"" + name + "\"");
+        long start = ports.loop().clock().nanoTime();
+        CompletableFuture<String> call =
+                credentials(pod, name).thenCompose(all -> pull(name, sandbox, all, 0, new ArrayList<>()));
+        pulling = Optional.of(call);
+        return CommandFailure.failing(Reasons.ERR_IMAGE_PULL, call.thenCompose(this::stored))
+                .thenApply(image -> {
+                    Duration took = Duration.ofNanos(ports.loop().clock().nanoTime() - start);
+                    events.normal(
+                            pod, "Pulled", "Successfully pulled image \"" + name + "\" in " + took.toMillis() + "ms");
+                    return image.orElseThrow(() -> new CommandFailure(
+                            Reasons.ERR_IMAGE_PULL, "the runtime pulled image \"" + name + "\" and does not have it"));
+                })
+                .whenComplete((image, error) -> {
+                    boolean givenUp = pulling.isEmpty();
+                    pulling = Optional.empty();
+                    if (error != null && !givenUp) {
+                        events.warning(pod, "Failed", "Failed to pull image \"" + name + "\": " + Failures.text(error));
+                    }
+                });
+    }
+
+    /** Tries the credentials from {@code index} on, one after another; without any, one pull without. */
+    private CompletableFuture<String> pull(
+            String name, SandboxConfig sandbox, List<RegistryCredentials> all, int index, List<String> errors) {
+        Optional<RegistryCredentials> next = all.isEmpty() ? Optional.empty() : Optional.of(all.get(index));
+        return ports.runtime()
+                .call(new RuntimeCall.PullImage(name, sandbox, next), RuntimeCall.PullImage.LONGEST)
+                .exceptionallyCompose(error -> {
+                    errors.add(Failures.text(error));
+                    if (index + 1 < all.size() && pulling.isPresent()) {
+                        return pull(name, sandbox, all, index + 1, errors);
+                    }
+                    String message = errors.size() == 1 ? errors.getFirst() : errors.toString();
+                    return CompletableFuture.failedFuture(new CommandFailure(Reasons.ERR_IMAGE_PULL, message));
+                });
+    }
+
+    /** The credentials for an image: those of the pod's Secrets, then those of the node. */
+    private CompletableFuture<List<RegistryCredentials>> credentials(Pod pod, String image) {
+        Map<String, CompletableFuture<Optional<JsonObject>>> reads = new LinkedHashMap<>();
+        pod.imagePullSecrets()
+                .forEach(name -> reads.put(
+                        name,
+                        ports.objects()
+                                .get(ResourceType.SECRETS, pod.namespace(), name, ObjectCache.NEW)
+                                .exceptionally(error -> Optional.empty())));
+        CompletableFuture<List<DockerConfig.Entry>> node = ports.onDisk(
+                "credentials of registries", () -> ports.credentials().read());
+        return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
+                .thenCombine(node, (done, own) -> {
+                    List<DockerConfig.Entry> entries = new ArrayList<>();
+                    List<String> missing = new ArrayList<>();
+                    reads.forEach((name, read) -> read.join()
+                            .ifPresentOrElse(secret -> entries.addAll(entries(name, secret)), () -> missing.add(name)));
+                    if (!missing.isEmpty()) {
+                        events.warning(
+                                pod,
+                                "FailedToRetrieveImagePullSecret",
+                                "Unable to retrieve some image pull secrets (" + String.join(", ", missing)
+                                        + "); attempting to pull the image may not succeed.");
+                    }
+                    List<RegistryCredentials> all = new ArrayList<>(new Keyring(entries).of(image));
+                    all.addAll(new Keyring(own).of(image));
+                    return all;
+                });
+    }
+
+    private static List<DockerConfig.Entry> entries(String name, JsonObject secret) {
+        try {
+            return DockerConfig.ofSecret(secret);
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailure(
+                    Reasons.ERR_IMAGE_PULL, "image pull secret \"" + name + "\" is wrong: " + e.getMessage());
+        }
+    }
+}
