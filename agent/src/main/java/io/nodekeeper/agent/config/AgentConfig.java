@@ -40,7 +40,7 @@ import java.util.Map;
  * @param serving the address of the pages
  * @param nodeApi options of the node's API
  * @param shutdown how long a shutdown of the machine is delayed for pods
- * @param rotatesCertificates whether the client certificate of the kubeconfig is renewed ({@code rotateCertificates}, false)
+ * @param rotatesCertificates whether the client certificate of the kubeconfig is renewed (false)
  * @param gates which feature gates are on
  */
 public record AgentConfig(

@@ -38,7 +38,7 @@ public final class SigningOptions {
             converter = DurationConverter.class,
             description = "How long signed certificates are valid, unless the request asks for less. Default:"
                     + " ${DEFAULT-VALUE}.")
-    Duration life = Duration.ofHours(8_760);
+    Duration life = Duration.ofDays(365);
 
     /** Whether the server's own authority signs if no other is named; {@code up} sets it. */
     public boolean ownAuthority;
