@@ -104,9 +104,7 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<String> create(Pod pod, String id, ContainerConfig config, SandboxConfig sandbox) {
-        return failing(
-                        Reasons.CREATE_CONTAINER_ERROR,
-                        inTurn(new RuntimeCall.CreateContainer(id, config, sandbox)))
+        return failing(Reasons.CREATE_CONTAINER_ERROR, inTurn(new RuntimeCall.CreateContainer(id, config, sandbox)))
                 .thenApply(container -> {
                     events.normal(pod, "Created", "Created container: " + config.name());
                     return container;
@@ -114,9 +112,7 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<Void> run(Pod pod, ContainerSpec container, String id) {
-        return failing(
-                        Reasons.RUN_CONTAINER_ERROR,
-                        inTurn(new RuntimeCall.StartContainer(id)))
+        return failing(Reasons.RUN_CONTAINER_ERROR, inTurn(new RuntimeCall.StartContainer(id)))
                 .thenAccept(done -> events.normal(pod, "Started", "Started container " + container.name()));
     }
 
