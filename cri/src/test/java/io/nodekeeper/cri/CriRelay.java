@@ -251,8 +251,7 @@ public final class CriRelay implements AutoCloseable {
                         @Override
                         public void onClose(Status status, Metadata trailers) {
                             if (recording && recorded.getAndIncrement() < MOST_CALLS) {
-                                calls.add(
-                                        new Call(name, request, last, status.getCode(), began, System.nanoTime()));
+                                calls.add(new Call(name, request, last, status.getCode(), began, System.nanoTime()));
                             }
                             if (!client.isCancelled()) {
                                 client.close(status, trailers);

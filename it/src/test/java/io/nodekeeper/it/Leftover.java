@@ -30,7 +30,8 @@ record Leftover(int processes, int cgroups, int mounts, int namespaces, int inte
                         + mountsBelow(node.directory().resolve("agent").toString()),
                 Leftovers.children(containerd.directory().resolve("data/state/netns"))
                         .size(),
-                Leftovers.children(Path.of("/sys/class/net", containerd.name(), "brif")).size(),
+                Leftovers.children(Path.of("/sys/class/net", containerd.name(), "brif"))
+                        .size(),
                 Leftovers.children(directory.resolve("logs")).size(),
                 Leftovers.children(node.directory().resolve("agent/pods")).size());
     }

@@ -114,7 +114,10 @@ final class PodCalls {
         byte[] request = call.request();
         return switch (call.method()) {
             case "RunPodSandbox" ->
-                RunPodSandboxRequest.parseFrom(request).getConfig().getMetadata().getUid();
+                RunPodSandboxRequest.parseFrom(request)
+                        .getConfig()
+                        .getMetadata()
+                        .getUid();
             case "CreateContainer" ->
                 CreateContainerRequest.parseFrom(request)
                         .getSandboxConfig()
@@ -126,12 +129,10 @@ final class PodCalls {
                 ListContainersRequest.parseFrom(request).getFilter().getLabelSelectorOrDefault(UID, "");
             case "PodSandboxStatus" ->
                 PodSandboxStatusRequest.parseFrom(request).getPodSandboxId();
-            case "ContainerStatus" ->
-                ContainerStatusRequest.parseFrom(request).getContainerId();
+            case "ContainerStatus" -> ContainerStatusRequest.parseFrom(request).getContainerId();
             case "StartContainer" -> StartContainerRequest.parseFrom(request).getContainerId();
             case "StopContainer" -> StopContainerRequest.parseFrom(request).getContainerId();
-            case "RemoveContainer" ->
-                RemoveContainerRequest.parseFrom(request).getContainerId();
+            case "RemoveContainer" -> RemoveContainerRequest.parseFrom(request).getContainerId();
             case "StopPodSandbox" -> StopPodSandboxRequest.parseFrom(request).getPodSandboxId();
             case "RemovePodSandbox" ->
                 RemovePodSandboxRequest.parseFrom(request).getPodSandboxId();

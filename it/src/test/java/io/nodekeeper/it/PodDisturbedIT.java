@@ -203,15 +203,10 @@ class PodDisturbedIT {
 
     private void allowed(int disruptions) throws Exception {
         kubectl.ok(
-                "patch",
-                "poddisruptionbudget",
-                "guarded",
-                "--subresource=status",
-                "--type=merge",
-                "-p",
-                """
+                "patch", "poddisruptionbudget", "guarded", "--subresource=status", "--type=merge", "-p", """
                 {"status": {"observedGeneration": 1, "disruptionsAllowed": %d, "currentHealthy": %d, "desiredHealthy": 1, "expectedPods": 1}}
-                """.formatted(disruptions, 1 + disruptions));
+                """.formatted(
+                                disruptions, 1 + disruptions));
     }
 
     private static String tolerating(String more) {

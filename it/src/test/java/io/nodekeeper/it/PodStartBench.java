@@ -15,6 +15,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,52 +44,59 @@ class PodStartBench {
     private final Map<String, Long> calls = new TreeMap<>();
     private Running server;
     private Kubectl kubectl;
+    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
     private Path manifests;
     private ProcessorUse used;
 
+    @BeforeEach
+    void start() throws Exception {
+        Path data = directory.resolve("data");
+        server = Running.startSmall(
+                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
+        server.awaitReady();
+        Path kubeconfig = data.resolve("admin.kubeconfig");
+        kubectl = new Kubectl(directory, kubeconfig);
+        manifests = Files.createDirectory(directory.resolve("manifests"));
+        conditions = new ConditionLog(kubeconfig);
+        pods = new PodLog(kubeconfig);
+        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
+        if (RELAY) {
+            node.relayed();
+        }
+        node.startAgent("--config", config().toString());
+        node.awaitReady(conditions);
+        used = node.opened(ProcessorUse.of(
+                node.containerd().cgroup(),
+                List.of(server.pid(), node.agent().pid(), node.containerd().pid())));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        node.close();
+        pods.close();
+        conditions.close();
+        server.close();
+    }
+
     @Test
     void podsBecomeReadyAndEnd() throws Exception {
-        Path data = directory.resolve("data");
-        try (Running api = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"))) {
-            server = api;
-            server.awaitReady();
-            Path kubeconfig = data.resolve("admin.kubeconfig");
-            kubectl = new Kubectl(directory, kubeconfig);
-            manifests = Files.createDirectory(directory.resolve("manifests"));
-            try (ConditionLog conditions = new ConditionLog(kubeconfig);
-                    PodLog log = new PodLog(kubeconfig);
-                    RealNode real =
-                            new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0)) {
-                pods = log;
-                node = real;
-                if (RELAY) {
-                    node.relayed();
-                }
-                node.startAgent("--config", config().toString());
-                node.awaitReady(conditions);
-                used = node.opened(ProcessorUse.of(
-                        node.containerd().cgroup(),
-                        List.of(server.pid(), node.agent().pid(), node.containerd().pid())));
-                round("warm-up", 3, 0);
-                for (int i = 0; i < ROUNDS; i++) {
-                    round("one-" + i, 1, 0);
-                    round("all-" + i, PODS - STATIC, STATIC);
-                }
-                report.add("agent: %.1f s of processor time, %.1f MB resident; API server: %.1f s; containerd: %.1f s"
-                        .formatted(
-                                ProcessFacts.cpuSeconds(node.agent().pid()),
-                                ProcessFacts.residentKb(node.agent().pid()) / 1024.0,
-                                ProcessFacts.cpuSeconds(server.pid()),
-                                ProcessFacts.cpuSeconds(node.containerd().pid())));
-                if (RUNTIME) {
-                    // The agent would end pods that it does not know.
-                    node.agent().kill();
-                    runtimeAlone();
-                }
-            }
+        round("warm-up", 3, 0);
+        for (int i = 0; i < ROUNDS; i++) {
+            round("one-" + i, 1, 0);
+            round("all-" + i, PODS - STATIC, STATIC);
+        }
+        report.add("agent: %.1f s of processor time, %.1f MB resident; API server: %.1f s; containerd: %.1f s"
+                .formatted(
+                        ProcessFacts.cpuSeconds(node.agent().pid()),
+                        ProcessFacts.residentKb(node.agent().pid()) / 1024.0,
+                        ProcessFacts.cpuSeconds(server.pid()),
+                        ProcessFacts.cpuSeconds(node.containerd().pid())));
+        if (RUNTIME) {
+            // The agent would end pods that it does not know.
+            node.agent().kill();
+            runtimeAlone();
         }
     }
 
@@ -109,7 +118,8 @@ class PodStartBench {
                 port: %d
                 featureGates:
                   PodLifecycle: true
-                """.formatted(directory.resolve("logs"), manifests, AgentPage.freePort()));
+                """.formatted(
+                        directory.resolve("logs"), manifests, AgentPage.freePort()));
     }
 
     private void round(String name, int bound, int fixed) throws Exception {
@@ -117,8 +127,8 @@ class PodStartBench {
         Leftover none = Leftover.of(node, directory);
         double idle = used.seconds();
         double[] before = parts();
-        List<String> names =
-                new ArrayList<>(IntStream.range(0, bound).mapToObj(i -> name + "-" + i).toList());
+        List<String> names = new ArrayList<>(
+                IntStream.range(0, bound).mapToObj(i -> name + "-" + i).toList());
         if (RELAY) {
             node.relay().record();
         }
@@ -147,10 +157,8 @@ class PodStartBench {
                 .map(seconds -> Math.round((seconds - idle) * 1_000))
                 .sorted()
                 .toList();
-        List<Long> times = names.stream()
-                .map(pod -> pods.toReady(pod).toMillis())
-                .sorted()
-                .toList();
+        List<Long> times =
+                names.stream().map(pod -> pods.toReady(pod).toMillis()).sorted().toList();
         report.add(("%s: %d pods: bind to Ready p50 %d, p99 %d, max %d ms; first bind to last Ready %d ms;"
                         + " processor time until Ready p50 %d, p99 %d ms")
                 .formatted(
@@ -235,8 +243,8 @@ class PodStartBench {
     private void runtimeAlone() throws Exception {
         long began = System.nanoTime();
         List<Pods.RealPod> made = node.pods().runMany("alone", PODS);
-        report.add("runtime alone: %d pods at once within %d ms"
-                .formatted(PODS, (System.nanoTime() - began) / 1_000_000));
+        report.add(
+                "runtime alone: %d pods at once within %d ms".formatted(PODS, (System.nanoTime() - began) / 1_000_000));
         for (Pods.RealPod pod : made) {
             node.pods().remove(pod).join();
         }

@@ -34,7 +34,9 @@ final class ProcessorUse implements AutoCloseable {
     double seconds() {
         try {
             if (first) {
-                return Long.parseLong(Files.readString(node.resolve("cpuacct.usage")).strip()) / 1e9;
+                return Long.parseLong(
+                                Files.readString(node.resolve("cpuacct.usage")).strip())
+                        / 1e9;
             }
             return Files.readAllLines(node.resolve("cpu.stat")).stream()
                             .filter(line -> line.startsWith("usage_usec "))

@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -103,7 +104,7 @@ final class StartTurns {
     /** Makes {@code call} when it is its turn. */
     <T> Turn<T> take(Kind kind, Supplier<CompletableFuture<T>> call) {
         Turn<T> turn = new Turn<>(call);
-        waiting.get(kind).add(turn);
+        Objects.requireNonNull(waiting.get(kind)).add(turn);
         next();
         return turn;
     }

@@ -20,7 +20,8 @@ class CallOrderTest extends SimulatedNode {
         add("web", "", """
                 , "initContainers": [{"name": "prepare", "image": "prepare:1"}]""");
         time.advance(Duration.ofMillis(50));
-        assertThat(callsAboutPods()).containsExactly(
+        assertThat(callsAboutPods())
+                .containsExactly(
                         "RunPodSandbox uid-web",
                         "ListPodSandbox uid-web",
                         "ListContainers uid-web",
@@ -37,7 +38,8 @@ class CallOrderTest extends SimulatedNode {
 
         runtime.container("made-2", "uid-web", "prepare", ContainerState.EXITED);
         advance(2);
-        assertThat(callsAboutPods()).containsExactly(
+        assertThat(callsAboutPods())
+                .containsExactly(
                         "PodSandboxStatus made-1",
                         "ContainerStatus made-2",
                         "ImageStatus app:1",
@@ -53,7 +55,8 @@ class CallOrderTest extends SimulatedNode {
 
         delete("web");
         time.advance(Duration.ofMillis(100));
-        assertThat(callsAboutPods()).containsExactly(
+        assertThat(callsAboutPods())
+                .containsExactly(
                         "StopContainer made-3",
                         "StopPodSandbox made-1",
                         "ListPodSandbox uid-web",
@@ -74,8 +77,10 @@ class CallOrderTest extends SimulatedNode {
 
     /** The calls since the last question, without the lists of all pods, which come each second. */
     private List<String> callsAboutPods() {
-        List<String> texts =
-                runtime.calls().stream().filter(call -> !isOfAll(call)).map(CallOrderTest::text).toList();
+        List<String> texts = runtime.calls().stream()
+                .filter(call -> !isOfAll(call))
+                .map(CallOrderTest::text)
+                .toList();
         runtime.calls().clear();
         return texts;
     }
@@ -89,12 +94,11 @@ class CallOrderTest extends SimulatedNode {
     }
 
     private static String text(RuntimeCall<?> call) {
-        String about =
-                switch (call) {
-                    case RuntimeCall.GetImage(String image) -> image;
-                    case RuntimeCall.CreateContainer create -> create.config().name();
-                    default -> call.containerId().or(call::sandboxId).or(call::podUid).orElse("");
-                };
+        String about = switch (call) {
+            case RuntimeCall.GetImage(String image) -> image;
+            case RuntimeCall.CreateContainer create -> create.config().name();
+            default -> call.containerId().or(call::sandboxId).or(call::podUid).orElse("");
+        };
         return call.method() + " " + about;
     }
 }

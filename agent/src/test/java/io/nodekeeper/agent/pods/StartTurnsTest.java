@@ -30,7 +30,7 @@ class StartTurnsTest {
         answer("c");
         answer("a");
         answer("d");
-        assertThat(taken.get("d").answer()).isCompletedWithValue("d");
+        assertThat(taken("d").answer()).isCompletedWithValue("d");
     }
 
     @Test
@@ -55,7 +55,7 @@ class StartTurnsTest {
 
         // A late answer makes no room a second time.
         answer("a");
-        assertThat(taken.get("a").answer()).isCompletedWithValue("a");
+        assertThat(taken("a").answer()).isCompletedWithValue("a");
         assertThat(calls).containsOnlyKeys("a", "b", "c", "d");
     }
 
@@ -65,7 +65,7 @@ class StartTurnsTest {
 
         call("a").completeExceptionally(new IllegalStateException("no"));
 
-        assertThat(taken.get("a").answer()).isCompletedExceptionally();
+        assertThat(taken("a").answer()).isCompletedExceptionally();
         assertThat(calls).containsOnlyKeys("a", "b", "c");
     }
 
@@ -73,16 +73,16 @@ class StartTurnsTest {
     void shouldNeverMakeACallThatWasAbandonedWhileItWaited() {
         take("a", "b", "c", "d");
         List<Throwable> errors = new ArrayList<>();
-        taken.get("c").answer().whenComplete((done, error) -> errors.add(error));
+        taken("c").answer().whenComplete((done, error) -> errors.add(error));
         IllegalStateException over = new IllegalStateException("the pod must end");
 
-        taken.get("c").abandon(over);
-        taken.get("a").abandon(over);
+        taken("c").abandon(over);
+        taken("a").abandon(over);
         assertThat(errors).containsExactly(over);
 
         // The first one had begun, and goes on.
         answer("a");
-        assertThat(taken.get("a").answer()).isCompletedWithValue("a");
+        assertThat(taken("a").answer()).isCompletedWithValue("a");
         assertThat(calls).containsOnlyKeys("a", "b", "d");
     }
 
@@ -90,6 +90,10 @@ class StartTurnsTest {
         for (String name : names) {
             taken.put(name, turns.take(StartTurns.Kind.SANDBOX, () -> call(name)));
         }
+    }
+
+    private StartTurns.Turn<String> taken(String name) {
+        return Objects.requireNonNull(taken.get(name), name);
     }
 
     private CompletableFuture<String> call(String name) {
