@@ -30,7 +30,7 @@ public final class LeaseStrategy implements Strategy {
         return true;
     }
 
-    /** A lease is renewed every few seconds, by clients whose next renewal does not wait for the answer. */
+    /** A lease is renewed every few seconds, by clients that can wait some milliseconds for the answer. */
     @Override
     public boolean isRenewed() {
         return true;

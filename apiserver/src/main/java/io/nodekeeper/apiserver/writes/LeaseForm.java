@@ -82,7 +82,7 @@ final class LeaseForm {
 
     private boolean metadataField() {
         placed |= at == place;
-        boolean read = pass(NAME) || pass(NAMESPACE) || pass(UID) || pass(CREATED)
+        boolean read = (pass(NAME) || pass(NAMESPACE) || pass(UID) || pass(CREATED))
                 ? text()
                 : pass(OWNERS) && pass('[') && fields(']', this::owner);
         // The comma between two fields belongs to the inserted field, unless that is the last one.
@@ -95,7 +95,7 @@ final class LeaseForm {
     }
 
     private boolean ownerField() {
-        return pass(API_VERSION) || pass(KIND) || pass(NAME) || pass(UID)
+        return (pass(API_VERSION) || pass(KIND) || pass(NAME) || pass(UID))
                 ? text()
                 : (pass(CONTROLLER) || pass(BLOCKS)) && (pass(TRUE) || pass(FALSE));
     }
@@ -105,7 +105,7 @@ final class LeaseForm {
             time = at + 1;
             return text() && at == time + TIME + 1;
         }
-        return pass(HOLDER) || pass(ACQUIRED) ? text() : (pass(DURATION) || pass(TRANSITIONS)) && digits();
+        return (pass(HOLDER) || pass(ACQUIRED)) ? text() : (pass(DURATION) || pass(TRANSITIONS)) && digits();
     }
 
     /** Reads a string of ASCII without escapes. */

@@ -125,11 +125,11 @@ class LeaseRenewalTest {
         compare(10, 1_000);
     }
 
-    /** Takes 60 to 100 s on one core. */
+    /** Takes 40 s of processor time. Each pair has another seed, so more pairs compare more. */
     @Test
     @Tag("long")
-    void bothPathsGiveTheSameAnswerToAMillionUpdates() {
-        compare(500, 2_000);
+    void bothPathsGiveTheSameAnswerToTwoHundredThousandUpdates() {
+        compare(100, 2_000);
     }
 
     private static void compare(int pairs, int steps) {
