@@ -229,7 +229,7 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<OwnResources> own(Pod pod, ContainerSpec container) {
-        return failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, ports.resources().prepare(pod, container));
+        return CommandFailure.failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, ports.resources().prepare(pod, container));
     }
 
     /** The inputs with the parts of volumes that the container mounts. */
