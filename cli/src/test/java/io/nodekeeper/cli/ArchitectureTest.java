@@ -58,8 +58,11 @@ class ArchitectureTest {
     private static final int LARGEST_PACKAGE = 25;
 
     /** Packages that protoc generates. */
-    private static final Set<String> GENERATED =
-            Set.of("io.nodekeeper.cri.v1", "io.nodekeeper.cri.containerd", "io.nodekeeper.cri.plugin.csi", "io.nodekeeper.cri.devices.v1beta1");
+    private static final Set<String> GENERATED = Set.of(
+            "io.nodekeeper.cri.v1",
+            "io.nodekeeper.cri.containerd",
+            "io.nodekeeper.cri.plugin.csi",
+            "io.nodekeeper.cri.devices.v1beta1");
 
     private static JavaClasses classes = ProductClasses.none();
 

@@ -1,5 +1,7 @@
 package io.nodekeeper.cri;
 
+import static java.util.Objects.requireNonNull;
+
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -152,13 +154,13 @@ public final class StubDevicePlugin implements AutoCloseable {
         List<String> ids = List.of(args).subList(3, args.length);
         AtomicReference<StubDevicePlugin> plugin =
                 new AtomicReference<>(new StubDevicePlugin(directory, args[1], args[2], ids));
-        plugin.get().register();
+        requireNonNull(plugin.get()).register();
         System.out.println("registered");
         Thread.ofVirtual().start(() -> follow(watch, plugin));
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
             String[] words = line.split(" ", -1);
-            plugin.get().health(words[0], words[1]);
+            requireNonNull(plugin.get()).health(words[0], words[1]);
         }
         System.exit(0);
     }
@@ -170,11 +172,12 @@ public final class StubDevicePlugin implements AutoCloseable {
                 WatchKey key = watch.take();
                 for (WatchEvent<?> event : key.pollEvents()) {
                     if (String.valueOf(event.context()).equals("kubelet.sock")) {
-                        StubDevicePlugin old = plugin.get();
+                        StubDevicePlugin old = requireNonNull(plugin.get());
                         old.close();
-                        plugin.set(new StubDevicePlugin(
-                                old.directory, old.endpoint, old.resource, List.copyOf(old.health.keySet())));
-                        plugin.get().register();
+                        StubDevicePlugin next = new StubDevicePlugin(
+                                old.directory, old.endpoint, old.resource, List.copyOf(old.health.keySet()));
+                        plugin.set(next);
+                        next.register();
                         System.out.println("registered again");
                     }
                 }

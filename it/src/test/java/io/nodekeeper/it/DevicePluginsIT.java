@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.facts.CpuSet;
@@ -11,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -41,7 +43,7 @@ class DevicePluginsIT {
     private Path logs;
     private Path sockets;
     private String[] flags;
-    private Process plugin;
+    private @Nullable Process plugin;
 
     @BeforeAll
     void start() throws Exception {
@@ -83,6 +85,10 @@ class DevicePluginsIT {
         server.close();
     }
 
+    private Process running() {
+        return requireNonNull(plugin, "a plugin was started");
+    }
+
     @Test
     @Order(1)
     void theNodeShowsTheDevicesOfThePlugin() throws Exception {
@@ -119,7 +125,7 @@ class DevicePluginsIT {
     @Order(4)
     @Tag("A103")
     void devicesAreUnhealthyWhileTheirPluginIsGone() throws Exception {
-        plugin.destroyForcibly().waitFor();
+        running().destroyForcibly().waitFor();
 
         awaitDevices("2", "0");
         assertThat(pods.isReady("first")).isTrue();
@@ -221,8 +227,8 @@ class DevicePluginsIT {
     }
 
     private void tell(String line) throws IOException {
-        plugin.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
-        plugin.getOutputStream().flush();
+        running().getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        running().getOutputStream().flush();
     }
 
     /** The stub, and the distribution, which contains what the stub needs. */

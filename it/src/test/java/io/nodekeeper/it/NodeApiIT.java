@@ -275,19 +275,20 @@ class NodeApiIT {
         Eventually.within(SOON, () -> pods.isReady("chatty"));
         String uid = pods.pod("chatty").orElseThrow().object("metadata").text("uid");
         String id = pods.container("chatty").text("containerID").replace("containerd://", "");
-        Path log = directory.resolve("logs/default_chatty_" + uid + "/main/0.log");
+        Path podLogs = directory.resolve("logs/default_chatty_" + uid);
+        Path log = podLogs.resolve("main/0.log");
         Path link = directory.resolve("containers/chatty_default_main-" + id + ".log");
 
         Eventually.within(
                 SOON,
-                () -> Leftovers.children(log.getParent()).stream()
+                () -> Leftovers.children(podLogs.resolve("main")).stream()
                         .anyMatch(file -> file.toString().endsWith(".gz")));
 
         Eventually.within(SOON, () -> kubectl.ok("logs", "chatty", "--tail=1").startsWith("xxx"));
         assertThat(Files.readSymbolicLink(link)).isEqualTo(log);
         kubectl.ok("delete", "pod", "chatty", "--timeout=60s");
         assertThat(Files.isSymbolicLink(link)).isFalse();
-        assertThat(log.getParent().getParent()).doesNotExist();
+        assertThat(podLogs).doesNotExist();
     }
 
     @Test

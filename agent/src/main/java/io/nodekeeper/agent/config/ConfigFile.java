@@ -157,7 +157,8 @@ public final class ConfigFile {
                         .orElse(usual.evictionMaxGrace()),
                 new CgroupFields(fields, faults).read(),
                 imageGc(usual.imageGc()),
-                CpuConfig.read(fields, take("cpuManagerReconcilePeriod", "a duration like 10s", this::duration), faults),
+                CpuConfig.read(
+                        fields, take("cpuManagerReconcilePeriod", "a duration like 10s", this::duration), faults),
                 containerLogs(usual.containerLogs())));
     }
 

@@ -128,8 +128,7 @@ final class ContainerStarter {
 
     private CompletableFuture<String> create(Pod pod, String id, ContainerConfig config, SandboxConfig sandbox) {
         return CommandFailure.failing(
-                        Reasons.CREATE_CONTAINER_ERROR,
-                        inTurn(new RuntimeCall.CreateContainer(id, config, sandbox)))
+                        Reasons.CREATE_CONTAINER_ERROR, inTurn(new RuntimeCall.CreateContainer(id, config, sandbox)))
                 .thenApply(container -> {
                     events.normal(pod, "Created", "Created container: " + config.name());
                     return container;
@@ -137,9 +136,7 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<Void> run(Pod pod, ContainerSpec container, String id) {
-        return CommandFailure.failing(
-                        Reasons.RUN_CONTAINER_ERROR,
-                        inTurn(new RuntimeCall.StartContainer(id)))
+        return CommandFailure.failing(Reasons.RUN_CONTAINER_ERROR, inTurn(new RuntimeCall.StartContainer(id)))
                 .thenAccept(done -> events.normal(pod, "Started", "Started container " + container.name()));
     }
 
@@ -229,7 +226,8 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<OwnResources> own(Pod pod, ContainerSpec container) {
-        return CommandFailure.failing(Reasons.CREATE_CONTAINER_CONFIG_ERROR, ports.resources().prepare(pod, container));
+        return CommandFailure.failing(
+                Reasons.CREATE_CONTAINER_CONFIG_ERROR, ports.resources().prepare(pod, container));
     }
 
     /** The inputs with the parts of volumes that the container mounts. */

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.certificates;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
@@ -151,7 +152,10 @@ class IssuedCertificateTest {
 
     private String pem(String name) {
         return new String(
-                Base64.getDecoder().decode(requests.get(name).object("spec").text("request")),
+                Base64.getDecoder()
+                        .decode(requireNonNull(requests.get(name))
+                                .object("spec")
+                                .text("request")),
                 StandardCharsets.US_ASCII);
     }
 
@@ -222,7 +226,7 @@ class IssuedCertificateTest {
         assertThat(asked.dnsNames()).containsExactly("n1");
         assertThat(asked.addresses())
                 .containsExactly(InetAddress.ofLiteral("10.0.0.1"), InetAddress.ofLiteral("fd00::1"));
-        JsonObject spec = requests.get("csr-1").object("spec");
+        JsonObject spec = requireNonNull(requests.get("csr-1")).object("spec");
         assertThat(spec.text("signerName")).isEqualTo("kubernetes.io/kubelet-serving");
         assertThat(spec.array("usages").strings()).containsExactly("digital signature", "server auth");
         assertThat(certificate.state())
@@ -347,7 +351,7 @@ class IssuedCertificateTest {
         assertThat(asked.commonName()).isEqualTo("system:node:n1");
         assertThat(asked.dnsNames()).isEmpty();
         assertThat(asked.addresses()).isEmpty();
-        JsonObject spec = requests.get("csr-1").object("spec");
+        JsonObject spec = requireNonNull(requests.get("csr-1")).object("spec");
         assertThat(spec.text("signerName")).isEqualTo("kubernetes.io/kube-apiserver-client-kubelet");
         assertThat(spec.array("usages").strings()).containsExactly("digital signature", "client auth");
         issue("csr-1");

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.devices.DeviceFixture;
@@ -128,7 +129,7 @@ class DevicePodsTest extends SimulatedNode {
         addWith("stuck", GPU, 2);
         start(110);
         advance(2);
-        tell("DELETED", pods.remove("stuck"));
+        tell("DELETED", requireNonNull(pods.remove("stuck")));
         advance(2);
         gpu.answer();
         gpu.hangs = false;

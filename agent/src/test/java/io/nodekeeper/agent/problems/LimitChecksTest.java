@@ -74,9 +74,12 @@ class LimitChecksTest {
 
     @Test
     void aKernelThatTracksNoConnectionsHasNoProblemAndAFileThatIsNoNumberFails() throws IOException {
-        assertThat(new ConntrackCheck(proc).run().conditions().getFirst().reason()).isEqualTo("ConntrackUnused");
+        assertThat(new ConntrackCheck(proc).run().conditions().getFirst().reason())
+                .isEqualTo("ConntrackUnused");
 
-        assertThatThrownBy(() -> connections("many", "262144")).isInstanceOf(IOException.class).hasMessageContaining("many");
+        assertThatThrownBy(() -> connections("many", "262144"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("many");
     }
 
     @Test

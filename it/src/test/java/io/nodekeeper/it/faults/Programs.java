@@ -34,8 +34,9 @@ final class Programs {
     }
 
     /** Maps the file in the first argument as shared memory at {@code $at}; the numbers are those of x86-64 and aarch64. */
-    private static final String MAP = "use POSIX; my $arm = (POSIX::uname())[4] eq \"aarch64\"; open F, \"+>>\", $ARGV[0];"
-            + " my $at = syscall($arm ? 222 : 9, 0, 4096, 3, 1, fileno F, 0); ";
+    private static final String MAP =
+            "use POSIX; my $arm = (POSIX::uname())[4] eq \"aarch64\"; open F, \"+>>\", $ARGV[0];"
+                    + " my $at = syscall($arm ? 222 : 9, 0, 4096, 3, 1, fileno F, 0); ";
 
     /** Holds a mutex in the shared memory {@code file} for ever, as glibc's has it: 2, a count, the holder's thread. */
     static List<String> mutex(Path file, Path ready) {

@@ -68,15 +68,7 @@ public final class LinuxProcesses implements ProcessTable {
         boolean readLimits = deep || number % LIMITS_EVERY == 0;
         boolean complete = deep || number % COMPLETE_EVERY == 0;
         ProcessScan scan = new ProcessScan(
-                files,
-                memory,
-                UnixDiag::sockets,
-                socket,
-                Set.copyOf(ids),
-                deep,
-                readLimits,
-                complete,
-                clock);
+                files, memory, UnixDiag::sockets, socket, Set.copyOf(ids), deep, readLimits, complete, clock);
         if (underWay.get() >= MOST_HUNG) {
             return CompletableFuture.failedFuture(
                     new IOException(MOST_HUNG + " earlier scans of /proc have not returned yet"));

@@ -114,7 +114,9 @@ final class OpenFileIndex {
         return new Open(
                 target,
                 file.map(ProcFiles.OpenFile::access).orElse(0),
-                isPipe(target) ? "" : file.map(ProcFiles.OpenFile::fuseConnection).orElse(""));
+                isPipe(target)
+                        ? ""
+                        : file.map(ProcFiles.OpenFile::fuseConnection).orElse(""));
     }
 
     static boolean isPipe(String target) {

@@ -100,13 +100,15 @@ final class SharedMutexes {
 
     private boolean maps(int pid, Shared memory) {
         return budget.spend()
-                && maps(pid).lines()
+                && maps(pid)
+                        .lines()
                         .flatMap(line -> parse(line).stream())
                         .anyMatch(other -> other.file().equals(memory.file()));
     }
 
     private Optional<Shared> at(int pid, long address) {
-        return maps(pid).lines()
+        return maps(pid)
+                .lines()
                 .flatMap(line -> parse(line).stream())
                 .filter(memory -> address >= memory.start() && address < memory.end())
                 .findFirst();

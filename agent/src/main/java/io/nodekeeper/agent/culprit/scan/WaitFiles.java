@@ -116,7 +116,9 @@ final class WaitFiles {
                         .filter(file -> OpenFileIndex.isSocket(file.path()))
                         .flatMap(file -> socket(pid, file.path(), true))
                         .ifPresent(waits::add);
-            } else if (SharedMutexes.isFutex(where) && stat.state() == 'S' && (command || role == ProcessRole.OUTSIDER)) {
+            } else if (SharedMutexes.isFutex(where)
+                    && stat.state() == 'S'
+                    && (command || role == ProcessRole.OUTSIDER)) {
                 mutexes.of(pid, thread).ifPresent(waits::add);
             } else if (where.equals("do_wait") && command) {
                 child(pid, thread).map(Wait.ForChild::new).ifPresent(waits::add);

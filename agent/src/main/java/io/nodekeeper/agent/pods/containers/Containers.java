@@ -52,8 +52,7 @@ public final class Containers {
 
         /** The same with these parts of volumes. */
         public Inputs with(Map<Integer, Path> parts) {
-            return new Inputs(
-                    node, image, references, podIps, volumes, parts, hostsFile, own, terminationLog, target);
+            return new Inputs(node, image, references, podIps, volumes, parts, hostsFile, own, terminationLog, target);
         }
 
         /** The same with what the container has for itself. */

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.time.VirtualTime;
@@ -117,12 +118,12 @@ class OpenFileIndexTest {
         ProcFiles files = new ProcFiles(root);
         OpenFileIndex index = new OpenFileIndex(files);
         scan(files, index).writers();
-        assertThat(index.of(stats.get(20))).hasSize(1);
+        assertThat(index.of(requireNonNull(stats.get(20)))).hasSize(1);
 
         time.advance(OpenFileIndex.FRESH);
         index.forgetOld(clock.nanoTime());
 
-        assertThat(index.of(stats.get(20))).isEmpty();
+        assertThat(index.of(requireNonNull(stats.get(20)))).isEmpty();
     }
 
     private void running(int pid, long startTicks) {

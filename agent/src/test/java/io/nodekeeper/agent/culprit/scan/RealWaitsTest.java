@@ -55,16 +55,21 @@ class RealWaitsTest {
     @Test
     void holderOfAMutexInSharedMemoryIsFound() throws Exception {
         Path memory = directory.resolve("mutex");
-        // Locked with others waiting, as glibc has it: 2, a count, the holder's thread. The numbers of mmap and futex are
+        // Locked with others waiting, as glibc has it: 2, a count, the holder's thread. The numbers of mmap and futex
+        // are
         // those of x86-64 and aarch64.
         String map = "use POSIX; my $arm = (POSIX::uname())[4] eq 'aarch64'; open F, '+>>', $ARGV[0];"
                 + " my $at = syscall($arm ? 222 : 9, 0, 4096, 3, 1, fileno F, 0);";
         long holder = start(
-                "perl", "-e", "open W, '>', $ARGV[0]; syswrite W, pack 'l l l', 2, 1, $$; " + map + " sleep 60", memory.toString());
+                "perl",
+                "-e",
+                "open W, '>', $ARGV[0]; syswrite W, pack 'l l l', 2, 1, $$; " + map + " sleep 60",
+                memory.toString());
         long waiter = start(
                 "perl",
                 "-e",
-                "select undef, undef, undef, 0.1 until -s $ARGV[0]; " + map + " syscall($arm ? 98 : 202, $at, 0, 2, 0, 0, 0)",
+                "select undef, undef, undef, 0.1 until -s $ARGV[0]; " + map
+                        + " syscall($arm ? 98 : 202, $at, 0, 2, 0, 0, 0)",
                 memory.toString());
 
         ProcessInfo blocked = seen(info ->

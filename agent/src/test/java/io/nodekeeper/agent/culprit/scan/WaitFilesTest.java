@@ -64,7 +64,8 @@ class WaitFilesTest {
         }
         ProcFiles files = new ProcFiles(root);
 
-        WaitFiles cut = new WaitFiles(files, Map.of(), files::arguments, () -> sockets, new OpenFileIndex(files), spent);
+        WaitFiles cut =
+                new WaitFiles(files, Map.of(), files::arguments, () -> sockets, new OpenFileIndex(files), spent);
 
         assertThat(cut.of(new ProcFiles.Stat(10, "x", 'S', 1, 1), ProcessRole.OUTSIDER, false))
                 .containsExactly(new Wait.Frozen("/sys/fs/cgroup/nk", 2, false));
@@ -158,7 +159,9 @@ class WaitFilesTest {
 
         // The number is that of a process which does not have this memory.
         memory(10, 0x2010, 2, 1, 20);
-        file("proc/20/maps", "7000-8000 rw-p 00000000 00:1a 5 /dev/shm/m\n7000-8000 rw-s 00000000 00:1a 6 /dev/shm/n\n");
+        file(
+                "proc/20/maps",
+                "7000-8000 rw-p 00000000 00:1a 5 /dev/shm/m\n7000-8000 rw-s 00000000 00:1a 6 /dev/shm/n\n");
         assertThat(commandWaits(10)).isEmpty();
 
         // The holder has ended.
@@ -219,7 +222,13 @@ class WaitFilesTest {
         open(900, 7, "/dev/fuse", "flags:\t02100002\nfuse_connection:\t39\n");
 
         ProcFiles files = new ProcFiles(root);
-        WaitFiles scan = new WaitFiles(files, stats, files::arguments, () -> sockets, new OpenFileIndex(files), new ScanBudget(standingClock()));
+        WaitFiles scan = new WaitFiles(
+                files,
+                stats,
+                files::arguments,
+                () -> sockets,
+                new OpenFileIndex(files),
+                new ScanBudget(standingClock()));
 
         Wait expected = new Wait.ForServer(new Stall.Mount("/mnt/remote", "host:", "fuse.sshfs"), List.of(900));
         for (int waiter = 100; waiter < 130; waiter++) {
@@ -460,7 +469,13 @@ class WaitFilesTest {
         for (int any : ALL) {
             stats.put(any, new ProcFiles.Stat(any, "x", 'S', parents.getOrDefault(any, 1), 1));
         }
-        return new WaitFiles(files, stats, files::arguments, () -> sockets, new OpenFileIndex(files), new ScanBudget(new SystemClock()))
+        return new WaitFiles(
+                        files,
+                        stats,
+                        files::arguments,
+                        () -> sockets,
+                        new OpenFileIndex(files),
+                        new ScanBudget(new SystemClock()))
                 .of(new ProcFiles.Stat(pid, "x", state, 1, 1), role, command);
     }
 
