@@ -37,7 +37,7 @@ public record CpuConfig(boolean exclusive, Duration reconcilePeriod, CpuSet rese
     static CpuConfig read(Map<String, Object> fields, Optional<Duration> period, List<String> faults) {
         Object policy = Optional.ofNullable(fields.remove("cpuManagerPolicy")).orElse(NONE);
         if (!policy.equals(NONE) && !policy.equals(STATIC)) {
-            faults.add("unknown cpuManagerPolicy: \"" + policy + "\"; expected none or static");
+            faults.add("cpuManagerPolicy must be none or static, got " + policy);
         }
         Duration every = period.orElse(DEFAULT.reconcilePeriod());
         if (!every.isPositive()) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.kernel;
 
+import java.io.EOFException;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -86,6 +87,24 @@ public final class KernelFile {
                 length += got;
             }
             return new String(buffer, 0, length, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw named(file, e);
+        }
+    }
+
+    /**
+     * Exactly {@code length} bytes of {@code file} from {@code offset} on, such as a part of a process's memory.
+     *
+     * @throws IOException if they cannot be read; the message names the file
+     */
+    public static byte[] bytes(Path file, long offset, int length) throws IOException {
+        try (FileInputStream in = new FileInputStream(file.toFile())) {
+            in.getChannel().position(offset);
+            byte[] bytes = in.readNBytes(length);
+            if (bytes.length < length) {
+                throw new EOFException("it ends after " + bytes.length + " of " + length + " bytes at " + offset);
+            }
+            return bytes;
         } catch (IOException e) {
             throw named(file, e);
         }

@@ -206,9 +206,9 @@ class ConfigFileTest {
         assertThat(config.kubeReserved()).containsOnlyKeys("memory");
         assertThat(config.systemReserved()).isEqualTo(Map.of("cpu", Quantity.of(3)));
         assertThatThrownBy(
-                        () -> parse("cpuManagerPolicy: fast\ncpuManagerReconcilePeriod: 0s\nreservedSystemCPUs: all"))
-                .hasMessageContaining("unknown cpuManagerPolicy: \"fast\"; expected none or static")
-                .hasMessageContaining("cpuManagerReconcilePeriod must be greater than 0, got 0s")
+                        () -> parse("cpuManagerPolicy: fast\ncpuManagerReconcilePeriod: -1s\nreservedSystemCPUs: all"))
+                .hasMessageContaining("cpuManagerPolicy must be none or static, got fast")
+                .hasMessageContaining("cpuManagerReconcilePeriod must be greater than 0, got -1s")
                 .hasMessageContaining("reservedSystemCPUs: expected processors such as 0-3,7, got \"all\"");
     }
 

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import io.nodekeeper.agent.host.Statvfs;
 import io.nodekeeper.agent.host.UnixDiag;
 import io.nodekeeper.api.Failures;

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,5 +1,8 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.scan.proc.OpenFileIndex;
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.culprit.scan.proc.ScanBudget;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -2,6 +2,8 @@ package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.culprit.scan.CommandLines.Program;
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.culprit.scan.proc.ScanBudget;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;

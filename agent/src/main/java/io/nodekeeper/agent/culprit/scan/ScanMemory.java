@@ -1,6 +1,9 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.CommandLines.Program;
+import io.nodekeeper.agent.culprit.scan.proc.OpenFileIndex;
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.culprit.scan.proc.SocketOwners;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 

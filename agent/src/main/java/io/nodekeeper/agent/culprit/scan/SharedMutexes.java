@@ -1,5 +1,7 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.culprit.scan.proc.ScanBudget;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.Stall.Mount;
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;

@@ -1,5 +1,8 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.culprit.scan.proc.OpenFileIndex;
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.culprit.scan.proc.ScanBudget;
 import io.nodekeeper.agent.host.UnixDiag;
 import io.nodekeeper.agent.host.UnixPeers;
 import java.io.IOException;

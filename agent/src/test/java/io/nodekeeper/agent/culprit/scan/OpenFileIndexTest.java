@@ -3,6 +3,9 @@ package io.nodekeeper.agent.culprit.scan;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.culprit.scan.proc.OpenFileIndex;
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.culprit.scan.proc.ScanBudget;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.culprit.scan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.time.ThreadLoop;

@@ -2,6 +2,9 @@ package io.nodekeeper.agent.culprit.scan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.culprit.scan.proc.OpenFileIndex;
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.culprit.scan.proc.ScanBudget;
 import io.nodekeeper.agent.host.UnixDiag;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.SystemClock;

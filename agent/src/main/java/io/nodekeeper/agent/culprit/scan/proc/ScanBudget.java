@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.culprit.scan;
+package io.nodekeeper.agent.culprit.scan.proc;
 
 import io.nodekeeper.time.Clock;
 import java.time.Duration;
@@ -7,7 +7,7 @@ import java.time.Duration;
  * What the searches of one scan may still cost, in files read and in time. When it is spent, they find nothing more, and
  * the scan ends in time with what is known. Not thread-safe.
  */
-final class ScanBudget {
+public final class ScanBudget {
     /** Each read takes about 10 microseconds. A node with 100 pods has about 6,000 open files. */
     private static final int READS = 16_000;
     /** Of it, what the search of the whole machine leaves for the questions about single processes. */
@@ -23,27 +23,27 @@ final class ScanBudget {
     private boolean cut;
     private int left = READS;
 
-    ScanBudget(Clock clock) {
+    public ScanBudget(Clock clock) {
         this.clock = clock;
     }
 
     /** The time, monotonic ns. */
-    long now() {
+    public long now() {
         return clock.nanoTime();
     }
 
     /** Whether it ended before all searches did. */
-    boolean isSpent() {
+    public boolean isSpent() {
         return cut || left == 0;
     }
 
     /** A search did not come to its end. */
-    void cut() {
+    public void cut() {
         cut = true;
     }
 
     /** Whether one more file may be read; counts it. The time runs from the first read. */
-    boolean spend() {
+    public boolean spend() {
         if (left == 0 || elapsed() > TIME.toNanos()) {
             left = 0;
             return false;
@@ -53,7 +53,7 @@ final class ScanBudget {
     }
 
     /** As {@link #spend}, for the search of the whole machine, which can go on in the next scan. */
-    boolean spendOnSearch() {
+    public boolean spendOnSearch() {
         return left > RESERVED && elapsed() <= SEARCH.toNanos() && spend();
     }
 

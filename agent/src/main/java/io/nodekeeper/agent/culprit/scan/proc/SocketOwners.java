@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.culprit.scan;
+package io.nodekeeper.agent.culprit.scan.proc;
 
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
@@ -15,7 +15,7 @@ import java.util.Optional;
  * inode to a process. The search reads the open files of all processes, so it runs only when the process found before is
  * gone. Not thread-safe.
  */
-final class SocketOwners {
+public final class SocketOwners {
     /**
      * Scans to skip after a search without result: about a minute, since a search reads the open files of all
      * processes.
@@ -28,12 +28,13 @@ final class SocketOwners {
     private final Map<String, Owner> owners = new HashMap<>();
     private final Map<String, Integer> pauses = new HashMap<>();
 
-    SocketOwners(ProcFiles files) {
+    /** A search in {@code files}. */
+    public SocketOwners(ProcFiles files) {
         this.files = files;
     }
 
     /** The pid of the process that listens on {@code socket}; empty if there is none, or if this user may not see it. */
-    Optional<Integer> of(String socket, List<ProcFiles.Stat> processes) {
+    public Optional<Integer> of(String socket, List<ProcFiles.Stat> processes) {
         Owner known = owners.get(socket);
         if (known != null
                 && processes.stream()

@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.culprit.scan;
+package io.nodekeeper.agent.culprit.scan.proc;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,9 +21,9 @@ import java.util.stream.Collectors;
  * counts: a command is accused by its age after 8 s, so its wait is older than that. Whoever uses an answer that is older than
  * the scan has it read again. Not thread-safe.
  */
-final class OpenFileIndex {
+public final class OpenFileIndex {
     /** Three pauses between deep scans; and less than the age from which a command is late. */
-    static final Duration FRESH = Duration.ofMillis(4_500);
+    public static final Duration FRESH = Duration.ofMillis(4_500);
     /** The most files that are kept, some 100 bytes each: about what scans can read within {@link #FRESH}. */
     private static final int MOST = 65_536;
 
@@ -34,7 +34,7 @@ final class OpenFileIndex {
      * @param access 0 for reading, 1 for writing, 2 for both; 2 for each socket
      * @param fuseConnection the number of the connection; empty for other files
      */
-    record Open(String target, int access, String fuseConnection) {}
+    public record Open(String target, int access, String fuseConnection) {}
 
     /** What a process had open at a time, monotonic ns; {@code current} is false once that is too old. */
     private record Known(long startTicks, long readAt, boolean current, List<Open> open) {}
@@ -43,12 +43,12 @@ final class OpenFileIndex {
     private final Map<Integer, Known> known = new HashMap<>();
     private int size;
 
-    OpenFileIndex(ProcFiles files) {
+    public OpenFileIndex(ProcFiles files) {
         this.files = files;
     }
 
     /** Forgets what is too old to be used, which is all of it once scans no longer search. */
-    void forgetOld(long now) {
+    public void forgetOld(long now) {
         known.replaceAll((pid, process) -> !process.current || now - process.readAt < FRESH.toNanos()
                 ? process
                 : new Known(process.startTicks, process.readAt, false, List.of()));
@@ -61,7 +61,7 @@ final class OpenFileIndex {
      * @param processes all processes of the machine
      * @return whether something current is known of each
      */
-    boolean refresh(Collection<ProcFiles.Stat> processes, ScanBudget budget) {
+    public boolean refresh(Collection<ProcFiles.Stat> processes, ScanBudget budget) {
         Set<Integer> pids = processes.stream().map(ProcFiles.Stat::pid).collect(Collectors.toSet());
         known.keySet().retainAll(pids);
         count();
@@ -78,17 +78,17 @@ final class OpenFileIndex {
     }
 
     /** What the process has open, as it is known. */
-    List<Open> of(ProcFiles.Stat stat) {
+    public List<Open> of(ProcFiles.Stat stat) {
         return current(stat).map(Known::open).orElse(List.of());
     }
 
     /** Whether this was read before {@code time}. */
-    boolean isOlder(ProcFiles.Stat stat, long time) {
+    public boolean isOlder(ProcFiles.Stat stat, long time) {
         return current(stat).filter(process -> process.readAt - time < 0).isPresent();
     }
 
     /** Reads one process; false if the budget does not suffice. */
-    boolean read(ProcFiles.Stat stat, ScanBudget budget) {
+    public boolean read(ProcFiles.Stat stat, ScanBudget budget) {
         long now = budget.now();
         List<Open> open = new ArrayList<>();
         for (Path link : files.openFiles(stat.pid())) {
@@ -119,11 +119,11 @@ final class OpenFileIndex {
                         : file.map(ProcFiles.OpenFile::fuseConnection).orElse(""));
     }
 
-    static boolean isPipe(String target) {
+    public static boolean isPipe(String target) {
         return target.startsWith("pipe:[");
     }
 
-    static boolean isSocket(String target) {
+    public static boolean isSocket(String target) {
         return target.startsWith("socket:[");
     }
 

@@ -1,9 +1,8 @@
-package io.nodekeeper.agent.culprit.scan;
+package io.nodekeeper.agent.culprit.scan.proc;
 
 import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.kernel.KernelFile;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,7 +16,7 @@ import java.util.Optional;
  *
  * @param root {@code /}, or a copy of the files for tests
  */
-record ProcFiles(Path root) {
+public record ProcFiles(Path root) {
     /** The most digits of a number of ns that fits a long. */
     private static final int NANOS = 18;
     /** The fields of a line of {@code stat} from the parent's pid to the start time. */
@@ -37,18 +36,18 @@ record ProcFiles(Path root) {
      * @param access 0 for reading, 1 for writing, 2 for both, as in open(2)
      * @param fuseConnection the number of the FUSE connection that it serves; empty for other files
      */
-    record OpenFile(String path, String inode, int access, String fuseConnection) {}
+    public record OpenFile(String path, String inode, int access, String fuseConnection) {}
 
     /** A line of {@code stat}: the cheap facts about a process or thread. */
-    record Stat(int pid, String name, char state, int parent, long startTicks) {}
+    public record Stat(int pid, String name, char state, int parent, long startTicks) {}
 
     /** The pids of all processes. */
-    List<Integer> pids() throws IOException {
+    public List<Integer> pids() throws IOException {
         return numbers(root.resolve("proc"));
     }
 
     /** The ids of a process's threads; empty if it has ended. */
-    List<Integer> threads(int pid) {
+    public List<Integer> threads(int pid) {
         try {
             return numbers(process(pid).resolve("task"));
         } catch (IOException e) {
@@ -58,17 +57,17 @@ record ProcFiles(Path root) {
     }
 
     /** A process's state. */
-    Optional<Stat> stat(int pid) {
+    public Optional<Stat> stat(int pid) {
         return read(process(pid).resolve("stat")).flatMap(ProcFiles::parse);
     }
 
     /** A thread's state. */
-    Optional<Stat> stat(int pid, int thread) {
+    public Optional<Stat> stat(int pid, int thread) {
         return read(thread(pid, thread).resolve("stat")).flatMap(ProcFiles::parse);
     }
 
     /** What these threads of a process got from the processors; empty if the kernel does not report it. */
-    Optional<Work> work(int pid, List<Integer> threads) {
+    public Optional<Work> work(int pid, List<Integer> threads) {
         return threads.stream()
                 .flatMap(thread -> read(thread(pid, thread).resolve("schedstat")).stream())
                 .flatMap(text -> work(text).stream())
@@ -96,7 +95,7 @@ record ProcFiles(Path root) {
     }
 
     /** The arguments; empty for kernel threads and processes that have ended. */
-    List<String> arguments(int pid) {
+    public List<String> arguments(int pid) {
         return read(process(pid).resolve("cmdline"))
                 .filter(text -> !text.isEmpty())
                 .map(text -> List.of(text.split("\0")))
@@ -104,31 +103,31 @@ record ProcFiles(Path root) {
     }
 
     /** The environment; empty if it has ended or this user may not read it. */
-    List<String> environment(int pid) {
+    public List<String> environment(int pid) {
         return read(process(pid).resolve("environ"))
                 .map(text -> List.of(text.split("\0")))
                 .orElse(List.of());
     }
 
     /** The time since boot, in ticks of 1/100 s as {@code stat} counts. */
-    long uptimeTicks() throws IOException {
+    public long uptimeTicks() throws IOException {
         Path file = root.resolve("proc/uptime");
         String text = read(file).orElseThrow(() -> new IOException("cannot read " + file));
         return (long) (Double.parseDouble(text.split(" ")[0]) * 100);
     }
 
     /** A file of a process. */
-    Path process(int pid) {
+    public Path process(int pid) {
         return root.resolve("proc").resolve(Integer.toString(pid));
     }
 
     /** A file of a thread. */
-    Path thread(int pid, int thread) {
+    public Path thread(int pid, int thread) {
         return process(pid).resolve("task").resolve(Integer.toString(thread));
     }
 
     /** The target of a symbolic link, as text; does not follow it. */
-    Optional<String> link(Path path) {
+    public Optional<String> link(Path path) {
         try {
             return Optional.of(Files.readSymbolicLink(path).toString());
         } catch (IOException | UnsupportedOperationException e) {
@@ -138,7 +137,7 @@ record ProcFiles(Path root) {
     }
 
     /** The links of a process's open files, at most {@value #OPEN_FILES}; empty if this user may not read them. */
-    List<Path> openFiles(int pid) {
+    public List<Path> openFiles(int pid) {
         Path directory = process(pid).resolve("fd");
         try {
             return numbers(directory).stream()
@@ -152,7 +151,7 @@ record ProcFiles(Path root) {
     }
 
     /** One of a process's open files. */
-    Optional<OpenFile> openFile(int pid, int fd) {
+    public Optional<OpenFile> openFile(int pid, int fd) {
         String name = Integer.toString(fd);
         return link(process(pid).resolve("fd").resolve(name)).map(path -> {
             String info = read(process(pid).resolve("fdinfo").resolve(name)).orElse("");
@@ -166,7 +165,7 @@ record ProcFiles(Path root) {
     }
 
     /** The value of the first line that starts with {@code name}; empty if there is none. */
-    static String field(String text, String name) {
+    public static String field(String text, String name) {
         return text.lines()
                 .filter(line -> line.startsWith(name))
                 .map(line -> line.substring(name.length()).strip())
@@ -175,7 +174,7 @@ record ProcFiles(Path root) {
     }
 
     /** The numbered entries of a directory. */
-    static List<Integer> numbers(Path directory) throws IOException {
+    public static List<Integer> numbers(Path directory) throws IOException {
         // Hundreds of names every few seconds: creating a path and a stream for each would be wasteful.
         String[] names = directory.toFile().list();
         if (names == null) {
@@ -200,7 +199,7 @@ record ProcFiles(Path root) {
     }
 
     /** A file's text; empty if it is gone or this user may not read it. */
-    Optional<String> read(Path file) {
+    public Optional<String> read(Path file) {
         try {
             return Optional.of(KernelFile.beginning(file, LONGEST));
         } catch (IOException e) {
@@ -213,13 +212,9 @@ record ProcFiles(Path root) {
      * {@code length} bytes of a process's memory; empty if it has ended, if nothing is there, or if this user may not read it.
      * Blocks while another thread of the process changes its memory's layout.
      */
-    Optional<byte[]> memory(int pid, long address, int length) {
-        try (RandomAccessFile memory =
-                new RandomAccessFile(process(pid).resolve("mem").toFile(), "r")) {
-            byte[] bytes = new byte[length];
-            memory.seek(address);
-            memory.readFully(bytes);
-            return Optional.of(bytes);
+    public Optional<byte[]> memory(int pid, long address, int length) {
+        try {
+            return Optional.of(KernelFile.bytes(process(pid).resolve("mem"), address, length));
         } catch (IOException e) {
             // Ended, or this user may not read it.
             return Optional.empty();
