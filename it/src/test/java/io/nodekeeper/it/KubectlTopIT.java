@@ -200,13 +200,6 @@ class KubectlTopIT {
         assertThat(Duration.ofNanos(System.nanoTime() - later)).isLessThan(Duration.ofSeconds(8));
     }
 
-    @Test
-    void debugIsRefusedByName() throws Exception {
-        assertThat(kubectl.run("debug", "web", "--image=" + BusyboxImages.BUSYBOX, "--target=busy", "--", "true")
-                        .err())
-                .contains("ephemeral containers are disabled for this cluster");
-    }
-
     /** Milli-cores and MiB of a container as kubectl shows them; empty if it is not shown. */
     private List<String> row(String pod, String container) throws Exception {
         Kubectl.Result result = kubectl.run("top", "pods", "--containers");
