@@ -32,8 +32,8 @@ public final class LinuxProcesses implements ProcessTable {
     /** Limits are read at each third scan while nothing is late: every 15 s, some ten files. */
     private static final int LIMITS_EVERY = 3;
     /**
-     * While nothing is late, the pids of the kernel's threads are read at each fourth scan only, every 20 s: a machine has
-     * hundreds, and another process gets such a pid only after all others were used.
+     * While nothing is late, threads of the kernel and processes outside of the runtime are read at each fourth scan only, every
+     * 20 s: a machine has hundreds, and another process gets such a pid only after all others were used.
      */
     private static final int COMPLETE_EVERY = 4;
 

@@ -4,12 +4,8 @@ import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.culprit.scan.CommandLines.Program;
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import io.nodekeeper.agent.culprit.scan.proc.ScanBudget;
-import io.nodekeeper.api.json.Json;
-import io.nodekeeper.api.json.JsonException;
-import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -21,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * One scan of all processes. Membership follows from the parents: the runtime listens on its socket, a shim names
@@ -36,6 +33,8 @@ final class ProcessScan {
     private static final int DEEPEST = 64;
     /** Ordinary CNI plugins and commands of runc end within a second. */
     private static final Duration UNUSUAL = Duration.ofSeconds(2);
+    /** After this time a process no longer becomes a command of the runtime: such a one starts its program at once. */
+    private static final Duration SETTLED = Duration.ofSeconds(10);
 
     private final ProcFiles files;
     private final StallFiles stalls;
@@ -87,13 +86,11 @@ final class ProcessScan {
         memory.openFiles().forgetOld(clock.nanoTime());
         List<ProcFiles.Stat> all = new ArrayList<>();
         List<Integer> pids = files.pids();
-        for (int pid : pids) {
-            if (complete || !isKernelThread(pid)) {
-                files.stat(pid).ifPresent(all::add);
-            }
-        }
-        all.forEach(stat -> stats.put(stat.pid(), stat));
         memory.keep(new HashSet<>(pids));
+        Map<Boolean, List<Integer>> skipped =
+                pids.stream().collect(Collectors.partitioningBy(pid -> !complete && memory.isElsewhere(pid)));
+        skipped.get(false).forEach(pid -> files.stat(pid).ifPresent(all::add));
+        all.forEach(stat -> stats.put(stat.pid(), stat));
         Set<String> sockets = new HashSet<>(Set.of(socket));
         for (ProcFiles.Stat stat : all) {
             Program program = program(stat);
@@ -118,15 +115,20 @@ final class ProcessScan {
         for (ProcFiles.Stat stat : all) {
             info(stat, uptime).ifPresent(found::add);
         }
+        if (complete) {
+            Set<Integer> members = found.stream().map(info -> info.ref().pid()).collect(Collectors.toSet());
+            memory.elsewhere(all.stream()
+                    .filter(stat ->
+                            !members.contains(stat.pid()) && age(stat, uptime).compareTo(SETTLED) >= 0)
+                    .map(ProcFiles.Stat::pid)
+                    .collect(Collectors.toSet()));
+        } else if (found.stream().anyMatch(info -> isSearched(info, uptime))) {
+            // One of these may hold what a command waits for.
+            skipped.get(true).forEach(pid -> files.stat(pid).ifPresent(stat -> stats.put(pid, stat)));
+        }
         // The time of the searches starts here: on a busy machine the first look at each program is slow.
         waits = searches();
         return withWaits(found, uptime);
-    }
-
-    /** Whether the last look found a thread of the kernel. */
-    private boolean isKernelThread(int pid) {
-        Program known = memory.programs().get(pid);
-        return known != null && known.kernelThread();
     }
 
     /** Searches among the processes that are known by now, with a budget of their own. */
@@ -159,10 +161,7 @@ final class ProcessScan {
             }
             boolean command = info.role() != ProcessRole.CONTAINER && isOfCommand(stat);
             List<Wait> waiting = List.of();
-            boolean searched = deep
-                    || stat.state() == 'D'
-                    || stat.state() == 't'
-                    || command && isUnusual(stat, uptime) && !memory.isStranger(stat);
+            boolean searched = isSearched(info, uptime);
             if (searched) {
                 waiting = waits.of(stat, info.role(), command).stream()
                         .flatMap(wait -> relevant(wait, known).stream())
@@ -184,6 +183,19 @@ final class ProcessScan {
             }
         }
         return List.copyOf(known.values());
+    }
+
+    /** Whether it is searched for what a process waits. */
+    private boolean isSearched(ProcessInfo info, long uptime) {
+        ProcFiles.Stat stat = stats.get(info.ref().pid());
+        return deep
+                || info.state() == 'D'
+                || info.state() == 't'
+                || stat != null
+                        && info.role() != ProcessRole.CONTAINER
+                        && isOfCommand(stat)
+                        && isUnusual(stat, uptime)
+                        && !memory.isStranger(stat);
     }
 
     private static int urgency(ProcessRole role) {
@@ -436,24 +448,7 @@ final class ProcessScan {
         return CommandLines.bundle(program.arguments())
                 .flatMap(bundle ->
                         files.read(files.root().resolve(bundle.substring(1)).resolve("config.json")))
-                .flatMap(ProcessScan::annotated);
-    }
-
-    private static Optional<PodIdentity> annotated(String config) {
-        try {
-            JsonObject annotations =
-                    Json.parseObject(config.getBytes(StandardCharsets.UTF_8)).object("annotations");
-            String name = annotations.text("io.kubernetes.cri.sandbox-name");
-            return name.isEmpty()
-                    ? Optional.empty()
-                    : Optional.of(new PodIdentity(
-                            annotations.text("io.kubernetes.cri.sandbox-uid"),
-                            name,
-                            annotations.text("io.kubernetes.cri.sandbox-namespace")));
-        } catch (JsonException e) {
-            // The file is being written.
-            return Optional.empty();
-        }
+                .flatMap(PodIdentity::ofBundle);
     }
 
     private Program program(ProcFiles.Stat stat) {

@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * @param openFiles what processes have open
  * @param programs by pid
  * @param unreadable processes that made a scan hang, as {@link ProcessRef#identity}; as many as scans that hung
+ * @param elsewhere the processes that are not of the runtime, as the last complete scan found
  * @param strangers how many scans in a row found that a command does not belong to the runtime, by pid
  */
 record ScanMemory(
@@ -22,6 +23,7 @@ record ScanMemory(
         OpenFileIndex openFiles,
         ConcurrentHashMap<Integer, Program> programs,
         Set<String> unreadable,
+        Set<Integer> elsewhere,
         ConcurrentHashMap<Integer, Stranger> strangers) {
     /** The scans after which a command of another runtime is left alone while nothing is late: each search reads all open files. */
     private static final int SURE = 3;
@@ -35,18 +37,33 @@ record ScanMemory(
                 new OpenFileIndex(files),
                 new ConcurrentHashMap<>(),
                 ConcurrentHashMap.newKeySet(),
+                ConcurrentHashMap.newKeySet(),
                 new ConcurrentHashMap<>());
     }
 
     /** The memory after a scan that hung, which may still use the parts that serve one scan at a time. */
     ScanMemory afterHang(ProcFiles files) {
-        return new ScanMemory(new SocketOwners(files), new OpenFileIndex(files), programs, unreadable, strangers);
+        return new ScanMemory(
+                new SocketOwners(files), new OpenFileIndex(files), programs, unreadable, elsewhere, strangers);
     }
 
     /** Forgets the processes that have ended. */
     void keep(Set<Integer> pids) {
         programs.keySet().retainAll(pids);
         strangers.keySet().retainAll(pids);
+        elsewhere.retainAll(pids);
+    }
+
+    /** A complete scan found that these are not of the runtime. */
+    void elsewhere(Set<Integer> pids) {
+        elsewhere.clear();
+        elsewhere.addAll(pids);
+    }
+
+    /** Whether the last complete scan found a thread of the kernel, or a process that is not of the runtime. */
+    boolean isElsewhere(int pid) {
+        Program known = programs.get(pid);
+        return elsewhere.contains(pid) || known != null && known.kernelThread();
     }
 
     /** A complete search showed whether a command belongs to the runtime. */

@@ -127,6 +127,40 @@ class LinuxProcessesTest {
 
     @ParameterizedTest
     @CsvSource({"true, 1", "false, 4"})
+    void processWithThePidOfOneOutsideIsFound(boolean deep, int scans) throws Exception {
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
+        processes.scan(Set.of(ID), false).get(5, TimeUnit.SECONDS);
+
+        process(50, 200, 'S', 99_000, "sleep", "9");
+        List<ProcessInfo> seen = List.of();
+        for (int scan = 0; scan < scans; scan++) {
+            seen = processes.scan(Set.of(ID), deep).get(5, TimeUnit.SECONDS);
+        }
+
+        assertThat(of(seen, 50).role()).isEqualTo(ProcessRole.CONTAINER);
+    }
+
+    @Test
+    void holderOutsideIsFoundAlsoByAScanThatSkipsProcessesOutside() throws Exception {
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
+        processes.scan(Set.of(ID), false).get(5, TimeUnit.SECONDS);
+
+        process(300, 100, 'S', 99_000, "/opt/cni/bin/bridge");
+        file("proc/300/environ", "CNI_COMMAND=ADD\0");
+        file("proc/300/task/300/wchan", "fcntl_setlk");
+        file("proc/300/task/300/syscall", "72 0x3 0x7 0x1\n");
+        file(
+                "proc/locks",
+                "1: POSIX  ADVISORY  WRITE 50 fe:00:7 0 EOF\n1: -> POSIX  ADVISORY  WRITE 300 fe:00:7 0 EOF\n");
+
+        List<ProcessInfo> seen = processes.scan(Set.of(ID), false).get(5, TimeUnit.SECONDS);
+
+        assertThat(of(seen, 300).waits().getFirst().holders()).containsExactly(50);
+        assertThat(of(seen, 50).role()).isEqualTo(ProcessRole.OUTSIDER);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, 1", "false, 4"})
     void processWithThePidOfAnEndedThreadOfTheKernelIsFound(boolean deep, int scans) throws Exception {
         LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
         file("proc/60/stat", stat(60, "kworker/0:1", 'I', 2, 1));
