@@ -87,9 +87,14 @@ final class ProcessScan {
         List<ProcFiles.Stat> all = new ArrayList<>();
         List<Integer> pids = files.pids();
         memory.keep(new HashSet<>(pids));
-        Map<Boolean, List<Integer>> skipped =
-                pids.stream().collect(Collectors.partitioningBy(pid -> !complete && memory.isElsewhere(pid)));
-        skipped.get(false).forEach(pid -> files.stat(pid).ifPresent(all::add));
+        List<Integer> skipped = new ArrayList<>();
+        for (int pid : pids) {
+            if (!complete && memory.isElsewhere(pid)) {
+                skipped.add(pid);
+            } else {
+                files.stat(pid).ifPresent(all::add);
+            }
+        }
         all.forEach(stat -> stats.put(stat.pid(), stat));
         Set<String> sockets = new HashSet<>(Set.of(socket));
         for (ProcFiles.Stat stat : all) {
@@ -124,7 +129,7 @@ final class ProcessScan {
                     .collect(Collectors.toSet()));
         } else if (found.stream().anyMatch(info -> isSearched(info, uptime))) {
             // One of these may hold what a command waits for.
-            skipped.get(true).forEach(pid -> files.stat(pid).ifPresent(stat -> stats.put(pid, stat)));
+            skipped.forEach(pid -> files.stat(pid).ifPresent(stat -> stats.put(pid, stat)));
         }
         // The time of the searches starts here: on a busy machine the first look at each program is slow.
         waits = searches();
