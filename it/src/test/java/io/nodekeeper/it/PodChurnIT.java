@@ -116,7 +116,9 @@ class PodChurnIT {
         assertThat(pods.container("steady").number("restartCount")).contains(0L);
         assertThat(starts("steady")).isEqualTo(1);
         wanted.forEach(name -> assertThat(starts(name)).as(name).isPositive());
-        assertThat(created.stream().mapToInt(name -> Math.max(0, starts(name) - 1)).sum())
+        assertThat(created.stream()
+                        .mapToInt(name -> Math.max(0, starts(name) - 1))
+                        .sum())
                 .as("seed " + SEED + ": starts beyond the first, of " + created)
                 .isLessThanOrEqualTo(startsCutOff());
         everyProbeCame();
@@ -252,7 +254,8 @@ class PodChurnIT {
         }
         gaps.sort(null);
         System.out.println(KILLS + " kills, " + created.size() + " pods created, " + deleted.size() + " deleted, "
-                + startsCutOff() + " starts cut off, " + times.size() + " probes: longest pauses " + gaps.subList(Math.max(0, gaps.size() - 5), gaps.size())
+                + startsCutOff() + " starts cut off, " + times.size() + " probes: longest pauses "
+                + gaps.subList(Math.max(0, gaps.size() - 5), gaps.size())
                 + " ms");
     }
 
