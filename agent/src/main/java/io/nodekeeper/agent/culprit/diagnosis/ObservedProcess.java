@@ -35,10 +35,10 @@ public record ObservedProcess(
         Optional<Duration> begun) {
 
     /** A thread that makes no progress: for how long, and over how many scans. */
-    record Stuck(Stall stall, Duration lasted, int looks) {}
+    public record Stuck(Stall stall, Duration lasted, int looks) {}
 
     /** A wait, and for how long it has been seen. */
-    record Waiting(Wait on, Duration lasted) {}
+    public record Waiting(Wait on, Duration lasted) {}
 
     /** How long a tracer or freezer has held it, which stops all its threads. */
     Optional<Waiting> held() {

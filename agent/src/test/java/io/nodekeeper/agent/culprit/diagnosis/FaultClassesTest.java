@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.culprit.ProcessFixtures;
 import io.nodekeeper.agent.culprit.evidence.Confidence;
+import io.nodekeeper.agent.culprit.history.ProcessHistory;
 import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.culprit.scan.Limit;
 import io.nodekeeper.agent.culprit.scan.PodIdentity;

@@ -1,5 +1,7 @@
-package io.nodekeeper.agent.culprit.diagnosis;
+package io.nodekeeper.agent.culprit.history;
 
+import io.nodekeeper.agent.culprit.diagnosis.HangThresholds;
+import io.nodekeeper.agent.culprit.diagnosis.ObservedProcess;
 import io.nodekeeper.agent.culprit.load.ActivityHistory;
 import io.nodekeeper.agent.culprit.scan.CpuPeriods;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
