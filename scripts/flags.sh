@@ -8,7 +8,7 @@ set_flags() {
   flags="$flags -Djava.library.path=$dist/native -Dio.netty.leakDetection.level=disabled"
   case ${1:-} in
     # The archive is mapped where it was made for, so that its pages stay shared with the file.
-    agent) flags="$flags -XX:TieredStopAtLevel=1 -Xss512k -XX:MaxHeapFreeRatio=20 -XX:MinHeapFreeRatio=10 -Xms8m -Xmn2m -Xmx64m -XX:ReservedCodeCacheSize=24m -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0" ;;
+    agent) flags="$flags -XX:TieredStopAtLevel=1 -Xss512k -XX:MaxHeapFreeRatio=20 -XX:MinHeapFreeRatio=10 -Xms8m -Xmn4m -XX:SurvivorRatio=4 -Xmx64m -XX:TrimNativeHeapInterval=60000 -XX:ReservedCodeCacheSize=24m -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0" ;;
     certs | why | status | observe-report | completion | doctor | -* | '') flags="$flags -XX:TieredStopAtLevel=1 -Xmx128m" ;;
     controller) flags="$flags -Xmx512m" ;;
     # An API server, a controller and an agent in one process, for a small cluster.

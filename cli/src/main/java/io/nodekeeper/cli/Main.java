@@ -24,6 +24,7 @@ import java.io.FileOutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -31,6 +32,9 @@ import java.util.Optional;
 public final class Main {
     /** Not {@code System.out}, which hides errors. */
     private static final CheckedWriter OUT = new CheckedWriter(new FileOutputStream(FileDescriptor.out));
+
+    /** How often an agent collects its whole heap. */
+    private static final Duration COLLECT_EVERY = Duration.ofMinutes(10);
 
     private static final PrintWriter ERR = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
 
@@ -93,16 +97,26 @@ public final class Main {
         if (command.companion.companion()) {
             CompanionProcess companion =
                     CompanionProcess.start(command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command);
-            return untilStopped(companion::stop);
+            return untilAgentStopped(companion::stop);
         }
         AgentProcess agent =
                 AgentProcess.start(command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command.agent);
-        return untilStopped(agent::stop);
+        return untilAgentStopped(agent::stop);
     }
 
     private static int hollowNodes(HollowNodesCommand command) throws Exception {
         HollowProcess hollow = HollowProcess.start(command, OUT, ERR);
         return untilStopped(hollow::stop);
+    }
+
+    /**
+     * The serial collector lets the heap grow to its limit before it collects all of it, which an agent that needs a third
+     * of that would keep. The pause is some 50 ms.
+     */
+    private static int untilAgentStopped(Runnable stop) throws InterruptedException {
+        stopOnSignal(stop);
+        Shutdown.await(COLLECT_EVERY, System::gc);
+        return CommandRunner.OK;
     }
 
     private static int untilStopped(Runnable... stops) throws InterruptedException {
