@@ -12,6 +12,8 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -31,6 +33,9 @@ final class Campaign {
     private final boolean restarts;
     private final List<FaultResult> results = new ArrayList<>();
     private final List<String> failures = new ArrayList<>();
+    /** The numbers of those that failed once. */
+    private final Set<Integer> repeated = new TreeSet<>();
+
     private final long begin = System.nanoTime();
     private final Duration limit;
     private volatile boolean stopped;
@@ -55,7 +60,12 @@ final class Campaign {
                 .toList();
     }
 
-    /** Faults that could not be run, or after which the node did not become clean. */
+    /** The numbers of faults that got a second attempt, because they could not be run or the node did not become clean. */
+    synchronized List<Integer> repeated() {
+        return List.copyOf(repeated);
+    }
+
+    /** Faults that could not be run, or after which the node did not become clean, in two attempts. */
     synchronized List<String> failures() {
         return List.copyOf(failures);
     }
@@ -132,7 +142,7 @@ final class Campaign {
                     FaultResult result = host.run(fault);
                     add(result, seconds() - from);
                 } catch (Exception | Error e) {
-                    fail(fault, e);
+                    failed(fault, e);
                     close(host);
                     host = null;
                 }
@@ -173,11 +183,19 @@ final class Campaign {
         return "  restart: " + story.shown() + ": " + story.text() + "\n";
     }
 
-    private synchronized void fail(GeneratedFault fault, Throwable error) {
+    /** On a busy machine a scene may not come to pass in its time: it gets a second attempt, on another node. */
+    private synchronized void failed(GeneratedFault fault, Throwable error) {
         String text = fault.number() + ". " + fault.text() + ": " + error;
-        failures.add(text);
-        System.out.printf(Locale.ROOT, "faults: %s: FAILED %s%n", progress(), text);
-        StringBuilder trace = new StringBuilder("FAILED " + text + "\n");
+        String what = "FAILED, ";
+        if (repeated.add(fault.number())) {
+            waiting.add(fault);
+            what += "is tried again: ";
+        } else {
+            failures.add(text);
+            what += "twice: ";
+        }
+        System.out.printf(Locale.ROOT, "faults: %s: %s%s%n", progress(), what, text);
+        StringBuilder trace = new StringBuilder(what + text + "\n");
         for (StackTraceElement frame : error.getStackTrace()) {
             if (frame.getClassName().startsWith("io.nodekeeper")) {
                 trace.append("    ").append(frame).append('\n');

@@ -164,6 +164,7 @@ class GeneratedFaultsIT {
                             pressure.minutes(),
                             score,
                             campaign.failures().size(),
+                            campaign.repeated().isEmpty() ? "none" : campaign.repeated(),
                             Coverage.table(Catalog.all(), results),
                             table,
                             restarts));
@@ -196,7 +197,7 @@ class GeneratedFaultsIT {
             * **Harm**: processes of healthy pods, of the pod that was hit, or containerd, that did not survive.
 
             %s
-            Faults that could not be run, or after which the node did not become clean: %d.
+            Faults that could not be run, or after which the node did not become clean: %d; in the first of two attempts: %s.
 
             What was seen, layer by way: right at the first place, of how many. "–" makes no sense, or this kernel lacks it. Two
             faults at once count for both. Version 1 control groups have no `memory.high`; this generator has no NFS server, but
