@@ -11,7 +11,6 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
@@ -43,8 +42,8 @@ final class PluginChannel implements AutoCloseable {
                 .overrideAuthority("localhost")
                 .usePlaintext()
                 .socketFactory(new Factory())
-                .transportExecutor(this::onPool)
-                .offloadExecutor(this::onPool)
+                .transportExecutor(pool::executeOrDrop)
+                .offloadExecutor(pool::executeOrDrop)
                 .scheduledExecutorService(timer)
                 .directExecutor()
                 .proxyDetector(address -> null)
@@ -58,15 +57,6 @@ final class PluginChannel implements AutoCloseable {
 
     ManagedChannel channel() {
         return channel;
-    }
-
-    /** gRPC ends its connections by tasks, also after {@link #close}, when it no longer matters. */
-    private void onPool(Runnable task) {
-        try {
-            pool.execute(task);
-        } catch (RejectedExecutionException e) {
-            log.debug("a task of the connection to {} came after its end", path, e);
-        }
     }
 
     @Override

@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -87,7 +86,7 @@ public final class RegistrationServer implements AutoCloseable {
             Server made = OkHttpServerBuilder.forPort(
                             UnixDomainSocketAddress.of(path), InsecureServerCredentials.create())
                     .socketFactory(new Given(socket))
-                    .transportExecutor(this::onPool)
+                    .transportExecutor(pool::executeOrDrop)
                     .scheduledExecutorService(timer)
                     .directExecutor()
                     .maxInboundMessageSize(MAX_MESSAGE)
@@ -117,14 +116,6 @@ public final class RegistrationServer implements AutoCloseable {
             failure = Optional.of(why);
         }
         log.error("Device plugins cannot register at {} any more: {}", path, why);
-    }
-
-    private void onPool(Runnable task) {
-        try {
-            pool.execute(task);
-        } catch (RejectedExecutionException e) {
-            log.debug("a task of {} came after its end", path, e);
-        }
     }
 
     /** Closes the socket and all connections; its file stays. Idempotent. */

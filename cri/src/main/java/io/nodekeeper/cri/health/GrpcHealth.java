@@ -20,7 +20,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -79,8 +78,8 @@ public final class GrpcHealth implements AutoCloseable {
         ManagedChannel channel = OkHttpChannelBuilder.forAddress(host, port)
                 .usePlaintext()
                 .socketFactory(new TimedSockets(timeout))
-                .transportExecutor(this::onPool)
-                .offloadExecutor(this::onPool)
+                .transportExecutor(pool::executeOrDrop)
+                .offloadExecutor(pool::executeOrDrop)
                 .scheduledExecutorService(timer)
                 .directExecutor()
                 .proxyDetector(address -> null)
@@ -119,15 +118,6 @@ public final class GrpcHealth implements AutoCloseable {
         return Deadlines.within(loop, timeout.plusSeconds(1), "health of " + host + ":" + port, answer)
                 .exceptionally(error -> late(timeout))
                 .whenComplete((read, error) -> channel.shutdownNow());
-    }
-
-    /** gRPC ends its connections by tasks, also after {@link #close}, when it no longer matters. */
-    private void onPool(Runnable task) {
-        try {
-            pool.execute(task);
-        } catch (RejectedExecutionException e) {
-            log.debug("a health check was abandoned at the end of this process", e);
-        }
     }
 
     private static HealthAnswer read(

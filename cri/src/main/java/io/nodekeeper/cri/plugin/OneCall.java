@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -46,8 +45,8 @@ final class OneCall {
                 .overrideAuthority("localhost")
                 .usePlaintext()
                 .socketFactory(new UnixSockets(path, made -> close(socket.getAndSet(made))))
-                .transportExecutor(task -> run(pool, task))
-                .offloadExecutor(task -> run(pool, task))
+                .transportExecutor(pool::executeOrDrop)
+                .offloadExecutor(pool::executeOrDrop)
                 .scheduledExecutorService(timer)
                 .directExecutor()
                 .proxyDetector(address -> null)
@@ -93,15 +92,6 @@ final class OneCall {
             // gRPC would first wait for its writing thread, which may hang in the kernel.
             close(socket.get());
         });
-    }
-
-    /** gRPC ends its connections by tasks, also after the pool was closed, when it no longer matters. */
-    private static void run(ThreadPool pool, Runnable task) {
-        try {
-            pool.execute(task);
-        } catch (RejectedExecutionException e) {
-            log.debug("a call to a plugin was abandoned at the end of this process", e);
-        }
     }
 
     private static PluginCallException failure(Path path, Status status) {
