@@ -2,29 +2,21 @@ package io.nodekeeper.cri.plugin;
 
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
-import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import io.grpc.okhttp.OkHttpChannelBuilder;
-import io.nodekeeper.cri.socket.UnixSocket;
-import io.nodekeeper.cri.socket.UnixSockets;
+import io.nodekeeper.cri.socket.UnixChannel;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.ThreadPool;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** One call over a connection of its own, which ends with it. */
 final class OneCall {
-    private static final Logger log = LoggerFactory.getLogger(OneCall.class);
     /** The largest message: the default of clients in Go. */
     private static final int MAX_MESSAGE = 4 << 20;
 
@@ -39,25 +31,11 @@ final class OneCall {
             ScheduledExecutorService timer,
             Loop loop,
             CompletableFuture<T> answer) {
-        AtomicReference<@Nullable UnixSocket> socket = new AtomicReference<>();
-        // The address is a literal, so no name is resolved; the socket factory ignores it.
-        ManagedChannel channel = OkHttpChannelBuilder.forTarget("dns:///127.0.0.1:1")
-                .overrideAuthority("localhost")
-                .usePlaintext()
-                .socketFactory(new UnixSockets(path, made -> close(socket.getAndSet(made))))
-                .transportExecutor(pool::executeOrDrop)
-                .offloadExecutor(pool::executeOrDrop)
-                .scheduledExecutorService(timer)
-                .directExecutor()
-                .proxyDetector(address -> null)
-                .disableServiceConfigLookUp()
-                .disableRetry()
-                .maxTraceEvents(0)
-                .maxInboundMessageSize(MAX_MESSAGE)
-                .userAgent("nodekeeper")
-                .build();
-        ClientCall<Q, A> call = channel.newCall(
-                exchange.method(), CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
+        UnixChannel channel = new UnixChannel(path, MAX_MESSAGE, pool, timer);
+        ClientCall<Q, A> call = channel.grpc()
+                .newCall(
+                        exchange.method(),
+                        CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
         call.start(
                 new ClientCall.Listener<>() {
                     private @Nullable A message;
@@ -88,9 +66,7 @@ final class OneCall {
             if (error != null) {
                 call.cancel("the call was given up", null);
             }
-            channel.shutdownNow();
-            // gRPC would first wait for its writing thread, which may hang in the kernel.
-            close(socket.get());
+            channel.close("the call to " + path + " has ended");
         });
     }
 
@@ -121,15 +97,5 @@ final class OneCall {
             name.append(word.charAt(0)).append(word.substring(1).toLowerCase(Locale.ROOT));
         }
         return name.toString();
-    }
-
-    private static void close(@Nullable UnixSocket socket) {
-        if (socket != null) {
-            try {
-                socket.close();
-            } catch (IOException e) {
-                log.debug("cannot close {}", socket, e);
-            }
-        }
     }
 }
