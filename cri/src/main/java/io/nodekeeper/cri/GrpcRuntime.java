@@ -2,8 +2,8 @@ package io.nodekeeper.cri;
 
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
-import io.grpc.Metadata;
 import io.grpc.Status;
+import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A container runtime behind a unix socket, over gRPC and one connection ({@link Connections}). A call's deadline is
@@ -60,43 +59,27 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
         long start = loop.clock().nanoTime();
         Connection connection = connections.current();
         long received = connection.received();
-        ClientCall<Q, A> call = connection
-                .channel()
-                .newCall(
-                        exchange.method(),
-                        CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
         CompletableFuture<T> answer = new CompletableFuture<>();
         CompletableFuture<T> result = Deadlines.within(loop, deadline, method, answer);
-        call.start(
-                new ClientCall.Listener<A>() {
-                    private @Nullable A message;
-
-                    @Override
-                    public void onMessage(A came) {
-                        message = came;
+        ClientCall<Q, A> call = UnaryCall.send(
+                connection.channel(),
+                exchange.method(),
+                CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS),
+                exchange.request(),
+                (status, message) -> {
+                    underWay.decrementAndGet();
+                    if (!status.isOk()) {
+                        boolean late = loop.clock().nanoTime() - start >= deadline.toNanos();
+                        RuntimeException error = status.getCode() == Status.Code.DEADLINE_EXCEEDED && late
+                                ? new DeadlineExceededException(method, deadline)
+                                : failure(method, connection, status);
+                        loop.execute(() -> answer.completeExceptionally(error));
+                    } else if (message.isEmpty()) {
+                        loop.execute(() -> answer.completeExceptionally(refused(method, "the answer was empty")));
+                    } else {
+                        settle(method, exchange, message.get(), answer);
                     }
-
-                    @Override
-                    public void onClose(Status status, Metadata trailers) {
-                        underWay.decrementAndGet();
-                        if (!status.isOk()) {
-                            boolean late = loop.clock().nanoTime() - start >= deadline.toNanos();
-                            RuntimeException error = status.getCode() == Status.Code.DEADLINE_EXCEEDED && late
-                                    ? new DeadlineExceededException(method, deadline)
-                                    : failure(method, connection, status);
-                            loop.execute(() -> answer.completeExceptionally(error));
-                        } else if (message == null) {
-                            loop.execute(() -> answer.completeExceptionally(refused(method, "the answer was empty")));
-                        } else {
-                            settle(method, exchange, message, answer);
-                        }
-                    }
-                },
-                new Metadata());
-        // One more than needed: gRPC reports the end of a call only once it could deliver a second message.
-        call.request(2);
-        call.sendMessage(exchange.request());
-        call.halfClose();
+                });
         // Only now, because a cancelled call must not be used further.
         result.whenComplete((value, error) -> {
             if (error instanceof DeadlineExceededException) {

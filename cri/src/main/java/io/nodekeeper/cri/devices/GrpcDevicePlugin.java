@@ -16,6 +16,7 @@ import io.nodekeeper.cri.devices.v1beta1.ListAndWatchResponse;
 import io.nodekeeper.cri.devices.v1beta1.NUMANode;
 import io.nodekeeper.cri.devices.v1beta1.PreStartContainerRequest;
 import io.nodekeeper.cri.devices.v1beta1.PreferredAllocationRequest;
+import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.cri.socket.UnixChannel;
 import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Deadlines;
@@ -26,13 +27,13 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A plugin behind a unix socket, over gRPC. It has a connection and threads of its own, so a plugin that stops reading blocks no
@@ -181,35 +182,15 @@ public final class GrpcDevicePlugin implements DevicePlugin {
 
     private <Q, A, T> CompletableFuture<T> call(
             String name, MethodDescriptor<Q, A> method, Q request, Duration deadline, Function<A, T> read) {
-        ClientCall<Q, A> call = channel.grpc()
-                .newCall(
-                        method,
-                        CallOptions.DEFAULT
-                                .withWaitForReady()
-                                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
         CompletableFuture<T> answer = new CompletableFuture<>();
         // gRPC enforces the deadline; the loop does, too, in case gRPC is stuck.
         CompletableFuture<T> result = Deadlines.within(loop, deadline.plusSeconds(1), name, answer);
-        call.start(
-                new ClientCall.Listener<A>() {
-                    private @Nullable A message;
-
-                    @Override
-                    public void onMessage(A came) {
-                        message = came;
-                    }
-
-                    @Override
-                    public void onClose(Status status, Metadata trailers) {
-                        @Nullable A came = message;
-                        loop.execute(() -> settle(status, came, read, answer));
-                    }
-                },
-                new Metadata());
-        // One more than needed: gRPC reports the end of a call only once it could deliver a second message.
-        call.request(2);
-        call.sendMessage(request);
-        call.halfClose();
+        ClientCall<Q, A> call = UnaryCall.send(
+                channel.grpc(),
+                method,
+                CallOptions.DEFAULT.withWaitForReady().withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS),
+                request,
+                (status, message) -> loop.execute(() -> settle(status, message, read, answer)));
         return result.exceptionallyCompose(error -> {
             call.cancel("the caller cancelled the call", null);
             return CompletableFuture.failedFuture(
@@ -220,14 +201,14 @@ public final class GrpcDevicePlugin implements DevicePlugin {
     }
 
     private static <A, T> void settle(
-            Status status, @Nullable A message, Function<A, T> read, CompletableFuture<T> answer) {
+            Status status, Optional<A> message, Function<A, T> read, CompletableFuture<T> answer) {
         if (!status.isOk()) {
             answer.completeExceptionally(PluginCallException.of(status));
-        } else if (message == null) {
+        } else if (message.isEmpty()) {
             answer.completeExceptionally(new PluginCallException("the device plugin sent an empty answer"));
         } else {
             try {
-                answer.complete(read.apply(message));
+                answer.complete(read.apply(message.get()));
             } catch (PluginCallException e) {
                 answer.completeExceptionally(e);
             }

@@ -2,8 +2,8 @@ package io.nodekeeper.cri.plugin;
 
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
-import io.grpc.Metadata;
 import io.grpc.Status;
+import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.cri.socket.UnixChannel;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.ThreadPool;
@@ -13,7 +13,6 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /** One call over a connection of its own, which ends with it. */
 final class OneCall {
@@ -32,36 +31,20 @@ final class OneCall {
             Loop loop,
             CompletableFuture<T> answer) {
         UnixChannel channel = new UnixChannel(path, MAX_MESSAGE, pool, timer);
-        ClientCall<Q, A> call = channel.grpc()
-                .newCall(
-                        exchange.method(),
-                        CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
-        call.start(
-                new ClientCall.Listener<>() {
-                    private @Nullable A message;
-
-                    @Override
-                    public void onMessage(A came) {
-                        message = came;
+        ClientCall<Q, A> call = UnaryCall.send(
+                channel.grpc(),
+                exchange.method(),
+                CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS),
+                exchange.request(),
+                (status, message) -> {
+                    if (!status.isOk() || message.isEmpty()) {
+                        PluginCallException error = failure(path, status);
+                        loop.execute(() -> answer.completeExceptionally(error));
+                        return;
                     }
-
-                    @Override
-                    public void onClose(Status status, Metadata trailers) {
-                        A came = message;
-                        if (!status.isOk() || came == null) {
-                            PluginCallException error = failure(path, status);
-                            loop.execute(() -> answer.completeExceptionally(error));
-                            return;
-                        }
-                        T value = exchange.read().apply(came);
-                        loop.execute(() -> answer.complete(value));
-                    }
-                },
-                new Metadata());
-        // One more than needed: gRPC reports the end of a call only once it could deliver a second message.
-        call.request(2);
-        call.sendMessage(exchange.request());
-        call.halfClose();
+                    T value = exchange.read().apply(message.get());
+                    loop.execute(() -> answer.complete(value));
+                });
         answer.whenComplete((value, error) -> {
             if (error != null) {
                 call.cancel("the call was given up", null);
