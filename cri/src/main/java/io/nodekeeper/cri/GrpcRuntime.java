@@ -3,6 +3,7 @@ package io.nodekeeper.cri;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Status;
+import io.nodekeeper.cri.grpc.GoStatus;
 import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Deadlines;
@@ -111,29 +112,14 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
 
     private RuntimeCallException failure(String method, Connection connection, Status status) {
         RuntimeCallException.Code code = FailureCodes.of(status);
-        String words = words(status);
+        String described = GoStatus.description(status);
+        String words = described.isEmpty() ? status.getCode().name() : described;
         return new RuntimeCallException(
                 method,
                 code,
                 code == RuntimeCallException.Code.UNAVAILABLE
                         ? "runtime at " + socket + ": " + connection.why(words)
                         : words);
-    }
-
-    /** The runtime's error message; if the error did not come from the runtime, what failed on the way to it. */
-    private static String words(Status status) {
-        StringBuilder words = new StringBuilder();
-        if (status.getDescription() != null) {
-            words.append(status.getDescription());
-        }
-        Throwable cause = status.getCause();
-        while (cause != null && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        if (cause != null && cause.getMessage() != null) {
-            words.append(words.isEmpty() ? "" : ": ").append(cause.getMessage());
-        }
-        return words.isEmpty() ? status.getCode().name() : words.toString();
     }
 
     private static RuntimeCallException refused(String method, String message) {

@@ -3,13 +3,13 @@ package io.nodekeeper.cri.plugin;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Status;
+import io.nodekeeper.cri.grpc.GoStatus;
 import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.cri.socket.UnixChannel;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.ThreadPool;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -60,25 +60,8 @@ final class OneCall {
         if (status.isOk()) {
             return new PluginCallException("Internal", "the plugin at " + path + " sent no answer");
         }
-        Throwable cause = status.getCause();
-        while (cause != null && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        String words = status.getDescription() == null ? "" : status.getDescription();
-        String why = cause == null ? words : words + (words.isEmpty() ? "" : ": ") + cause.getMessage();
+        String why = GoStatus.description(status);
         boolean unreachable = status.getCode() == Status.Code.UNAVAILABLE;
-        return new PluginCallException(goName(status.getCode()), unreachable ? path + ": " + why : why);
-    }
-
-    /** {@code NOT_FOUND} as {@code NotFound}. */
-    private static String goName(Status.Code code) {
-        if (code == Status.Code.CANCELLED) {
-            return "Canceled";
-        }
-        StringBuilder name = new StringBuilder();
-        for (String word : code.name().split("_")) {
-            name.append(word.charAt(0)).append(word.substring(1).toLowerCase(Locale.ROOT));
-        }
-        return name.toString();
+        return new PluginCallException(GoStatus.code(status), unreachable ? path + ": " + why : why);
     }
 }
