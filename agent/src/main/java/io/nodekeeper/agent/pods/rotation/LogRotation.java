@@ -123,15 +123,6 @@ public final class LogRotation {
     }
 
     private <T> CompletableFuture<T> onLoop(String what, Callable<T> work) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        disk.call(what, FILES, work)
-                .whenComplete((value, error) -> loop.execute(() -> {
-                    if (error == null) {
-                        result.complete(value);
-                    } else {
-                        result.completeExceptionally(error);
-                    }
-                }));
-        return result;
+        return loop.deliver(disk.call(what, FILES, work));
     }
 }
