@@ -25,7 +25,7 @@ import java.util.function.Function;
  * @param drivers finds a registered driver by its name
  * @param controllerAttaches whether the control plane attaches volumes
  * @param changed called when the volumes in use have changed
- * @param warnings tells of what takes long
+ * @param warnings records what takes long
  */
 public record VolumePorts(
         String node,

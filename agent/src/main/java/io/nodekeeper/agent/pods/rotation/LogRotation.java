@@ -92,7 +92,7 @@ public final class LogRotation {
         RunningLog each = found.log();
         CompletableFuture<?> work = CompletableFuture.completedFuture(null);
         if (found.size() < 0) {
-            // It was renamed by an agent that ended before the runtime was asked, or by somebody else.
+            // It was renamed by an agent that ended before the runtime was asked, or by another process.
             work = reopen(each);
         } else if (found.size() >= config.maxSize()) {
             work = onLoop(
