@@ -47,7 +47,7 @@ import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.Version;
-import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.events.ApiEventRecorder;
@@ -258,7 +258,7 @@ public final class NodeAgent {
                     config.nodeName());
         }
         clientCertificate = renewable.map(identity -> IssuedCertificate.client(
-                config.nodeName(), identity, client, logs, config.rootDir(), CertificateRequest::newKey, random));
+                config.nodeName(), identity, client, logs, config.rootDir(), EcKeys::newKey, random));
         clientCertificate.ifPresent(issued -> issued.listen(transport::renew));
         certificate = pods.filter(parts -> config.nodeApi().issued())
                 .map(parts -> IssuedCertificate.serving(
@@ -267,7 +267,7 @@ public final class NodeAgent {
                         client,
                         logs,
                         config.rootDir(),
-                        CertificateRequest::newKey,
+                        EcKeys::newKey,
                         random));
         boolean delays = config.gates().has(AgentFeature.GRACEFUL_NODE_SHUTDOWN);
         shutdown = new ShutdownManager(

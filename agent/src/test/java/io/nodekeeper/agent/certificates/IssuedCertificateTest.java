@@ -13,6 +13,7 @@ import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.time.BlockingCalls;
@@ -107,7 +108,7 @@ class IssuedCertificateTest {
                 new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)),
                 HERE,
                 root,
-                CertificateRequest::newKey,
+                EcKeys::newKey,
                 Randoms.seeded(1));
         certificate.listen(shown::add);
         certificate.start();
@@ -388,14 +389,14 @@ class IssuedCertificateTest {
                 new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)),
                 HERE,
                 root,
-                CertificateRequest::newKey,
+                EcKeys::newKey,
                 Randoms.seeded(1));
         own.listen(shown::add);
         own.start();
     }
 
     private Identity given() throws Exception {
-        KeyPair key = CertificateRequest.newKey();
+        KeyPair key = EcKeys.newKey();
         return new Identity(
                 key.getPrivate(),
                 Pem.certificates(
