@@ -102,16 +102,18 @@ class IssuedCertificateTest {
 
     private void restart() {
         shown.clear();
-        certificate = IssuedCertificate.serving(
-                "n1",
-                () -> node,
+        certificate = IssuedCertificate.serving("n1", () -> node, ports());
+        certificate.listen(shown::add);
+        certificate.start();
+    }
+
+    private IssuedCertificate.Ports ports() {
+        return new IssuedCertificate.Ports(
                 new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)),
                 HERE,
                 root,
                 EcKeys::newKey,
                 Randoms.seeded(1));
-        certificate.listen(shown::add);
-        certificate.start();
     }
 
     private Optional<Reply> serve(Call call) {
@@ -383,14 +385,7 @@ class IssuedCertificateTest {
 
     private void client(Identity given) {
         shown.clear();
-        IssuedCertificate own = IssuedCertificate.client(
-                "n1",
-                given,
-                new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)),
-                HERE,
-                root,
-                EcKeys::newKey,
-                Randoms.seeded(1));
+        IssuedCertificate own = IssuedCertificate.client("n1", given, ports());
         own.listen(shown::add);
         own.start();
     }
