@@ -47,7 +47,7 @@ import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.Version;
-import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.events.ApiEventRecorder;
@@ -257,18 +257,13 @@ public final class NodeAgent {
                     "rotateCertificates has no effect: the kubeconfig has no client certificate of system:node:{}",
                     config.nodeName());
         }
-        clientCertificate = renewable.map(identity -> IssuedCertificate.client(
-                config.nodeName(), identity, client, logs, config.rootDir(), CertificateRequest::newKey, random));
+        IssuedCertificate.Ports issuing =
+                new IssuedCertificate.Ports(client, logs, config.rootDir(), EcKeys::newKey, random);
+        clientCertificate = renewable.map(identity -> IssuedCertificate.client(config.nodeName(), identity, issuing));
         clientCertificate.ifPresent(issued -> issued.listen(transport::renew));
         certificate = pods.filter(parts -> config.nodeApi().issued())
-                .map(parts -> IssuedCertificate.serving(
-                        config.nodeName(),
-                        () -> nodes.node(config.nodeName()),
-                        client,
-                        logs,
-                        config.rootDir(),
-                        CertificateRequest::newKey,
-                        random));
+                .map(parts ->
+                        IssuedCertificate.serving(config.nodeName(), () -> nodes.node(config.nodeName()), issuing));
         boolean delays = config.gates().has(AgentFeature.GRACEFUL_NODE_SHUTDOWN);
         shutdown = new ShutdownManager(
                 delays ? config.shutdown() : ShutdownConfig.NONE,

@@ -2,8 +2,9 @@ package io.nodekeeper.cri;
 
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
-import io.grpc.Metadata;
 import io.grpc.Status;
+import io.nodekeeper.cri.grpc.GoStatus;
+import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
@@ -13,7 +14,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A container runtime behind a unix socket, over gRPC and one connection ({@link Connections}). A call's deadline is
@@ -60,43 +60,27 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
         long start = loop.clock().nanoTime();
         Connection connection = connections.current();
         long received = connection.received();
-        ClientCall<Q, A> call = connection
-                .channel()
-                .newCall(
-                        exchange.method(),
-                        CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
         CompletableFuture<T> answer = new CompletableFuture<>();
         CompletableFuture<T> result = Deadlines.within(loop, deadline, method, answer);
-        call.start(
-                new ClientCall.Listener<A>() {
-                    private @Nullable A message;
-
-                    @Override
-                    public void onMessage(A came) {
-                        message = came;
+        ClientCall<Q, A> call = UnaryCall.send(
+                connection.channel(),
+                exchange.method(),
+                CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS),
+                exchange.request(),
+                (status, message) -> {
+                    underWay.decrementAndGet();
+                    if (!status.isOk()) {
+                        boolean late = loop.clock().nanoTime() - start >= deadline.toNanos();
+                        RuntimeException error = status.getCode() == Status.Code.DEADLINE_EXCEEDED && late
+                                ? new DeadlineExceededException(method, deadline)
+                                : failure(method, connection, status);
+                        loop.execute(() -> answer.completeExceptionally(error));
+                    } else if (message.isEmpty()) {
+                        loop.execute(() -> answer.completeExceptionally(refused(method, "the answer was empty")));
+                    } else {
+                        settle(method, exchange, message.get(), answer);
                     }
-
-                    @Override
-                    public void onClose(Status status, Metadata trailers) {
-                        underWay.decrementAndGet();
-                        if (!status.isOk()) {
-                            boolean late = loop.clock().nanoTime() - start >= deadline.toNanos();
-                            RuntimeException error = status.getCode() == Status.Code.DEADLINE_EXCEEDED && late
-                                    ? new DeadlineExceededException(method, deadline)
-                                    : failure(method, connection, status);
-                            loop.execute(() -> answer.completeExceptionally(error));
-                        } else if (message == null) {
-                            loop.execute(() -> answer.completeExceptionally(refused(method, "the answer was empty")));
-                        } else {
-                            settle(method, exchange, message, answer);
-                        }
-                    }
-                },
-                new Metadata());
-        // One more than needed: gRPC reports the end of a call only once it could deliver a second message.
-        call.request(2);
-        call.sendMessage(exchange.request());
-        call.halfClose();
+                });
         // Only now, because a cancelled call must not be used further.
         result.whenComplete((value, error) -> {
             if (error instanceof DeadlineExceededException) {
@@ -128,29 +112,14 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
 
     private RuntimeCallException failure(String method, Connection connection, Status status) {
         RuntimeCallException.Code code = FailureCodes.of(status);
-        String words = words(status);
+        String described = GoStatus.description(status);
+        String words = described.isEmpty() ? status.getCode().name() : described;
         return new RuntimeCallException(
                 method,
                 code,
                 code == RuntimeCallException.Code.UNAVAILABLE
                         ? "runtime at " + socket + ": " + connection.why(words)
                         : words);
-    }
-
-    /** The runtime's error message; if the error did not come from the runtime, what failed on the way to it. */
-    private static String words(Status status) {
-        StringBuilder words = new StringBuilder();
-        if (status.getDescription() != null) {
-            words.append(status.getDescription());
-        }
-        Throwable cause = status.getCause();
-        while (cause != null && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        if (cause != null && cause.getMessage() != null) {
-            words.append(words.isEmpty() ? "" : ": ").append(cause.getMessage());
-        }
-        return words.isEmpty() ? status.getCode().name() : words.toString();
     }
 
     private static RuntimeCallException refused(String method, String message) {

@@ -1,9 +1,10 @@
 package io.nodekeeper.cri;
 
 import io.grpc.ManagedChannel;
+import io.nodekeeper.cri.socket.UnixChannel;
+import io.nodekeeper.time.ThreadPool;
 import io.nodekeeper.time.TimerThread;
 import java.nio.file.Path;
-import java.util.concurrent.Executors;
 
 /** Channels for tests that speak CRI themselves, with the generated stubs. */
 public final class CriChannels {
@@ -11,7 +12,8 @@ public final class CriChannels {
 
     /** A channel to the runtime at {@code socket}; connects and reconnects when needed. Thread-safe; must be shut down. */
     public static ManagedChannel open(Path socket) {
-        return new Connection(socket, Executors.newVirtualThreadPerTaskExecutor(), TimerThread.named("cri-test"))
-                .channel();
+        return new UnixChannel(
+                        socket, Connection.MAX_MESSAGE, new ThreadPool("cri-test", 3), TimerThread.named("cri-test"))
+                .grpc();
     }
 }

@@ -4,22 +4,26 @@ import io.grpc.HandlerRegistry;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
 import io.grpc.okhttp.OkHttpServerBuilder;
+import io.nodekeeper.cri.socket.UnixServerSocket;
 import io.nodekeeper.time.ThreadPool;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
-import javax.net.ServerSocketFactory;
 
 /** A gRPC server on a unix socket. */
 public final class UnixServer implements AutoCloseable {
     /** This logger reports each broken connection, which tests cause all the time. */
     private static final Logger NOISE = Logger.getLogger("io.grpc.okhttp");
+
+    /** More than any test has at the same time. */
+    private static final int MOST_CONNECTIONS = 1_000;
 
     private final Path path;
     private final UnixServerSocket socket;
@@ -30,9 +34,11 @@ public final class UnixServer implements AutoCloseable {
     public UnixServer(Path path, HandlerRegistry handlers) throws IOException {
         NOISE.setLevel(Level.OFF);
         this.path = path;
-        socket = new UnixServerSocket();
+        ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        channel.bind(UnixDomainSocketAddress.of(path), 128);
+        socket = new UnixServerSocket(channel, Optional.empty(), MOST_CONNECTIONS, NOISE::warning);
         server = OkHttpServerBuilder.forPort(UnixDomainSocketAddress.of(path), InsecureServerCredentials.create())
-                .socketFactory(new Factory())
+                .socketFactory(socket.factory())
                 .executor(threads)
                 .maxInboundMessageSize(64 << 20)
                 .fallbackHandlerRegistry(handlers)
@@ -61,27 +67,5 @@ public final class UnixServer implements AutoCloseable {
     public void close() throws IOException, InterruptedException {
         kill();
         Files.deleteIfExists(path);
-    }
-
-    private final class Factory extends ServerSocketFactory {
-        @Override
-        public ServerSocket createServerSocket() {
-            return socket;
-        }
-
-        @Override
-        public ServerSocket createServerSocket(int port) {
-            return socket;
-        }
-
-        @Override
-        public ServerSocket createServerSocket(int port, int backlog) {
-            return socket;
-        }
-
-        @Override
-        public ServerSocket createServerSocket(int port, int backlog, InetAddress address) {
-            return socket;
-        }
     }
 }

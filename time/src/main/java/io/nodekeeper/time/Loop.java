@@ -1,6 +1,7 @@
 package io.nodekeeper.time;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
@@ -21,6 +22,19 @@ public interface Loop extends Executor {
      * soon.
      */
     Timer schedule(Duration delay, Runnable task);
+
+    /** A future that completes on the loop as {@code future} does anywhere. Cancelling it leaves {@code future} alone. */
+    default <T> CompletableFuture<T> deliver(CompletableFuture<T> future) {
+        CompletableFuture<T> delivered = new CompletableFuture<>();
+        future.whenComplete((value, error) -> execute(() -> {
+            if (error == null) {
+                delivered.complete(value);
+            } else {
+                delivered.completeExceptionally(error);
+            }
+        }));
+        return delivered;
+    }
 
     /** Stops the loop: the running task finishes, the others are dropped. Idempotent. */
     void close();

@@ -3,7 +3,6 @@ package io.nodekeeper.agent.config;
 import io.nodekeeper.agent.eviction.Threshold;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.problems.rules.RuleFile;
-import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.time.GoDuration;
 import java.net.InetAddress;
@@ -15,31 +14,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
-import java.util.regex.Pattern;
 
 /**
  * Builds an {@link AgentConfig}: first from the file ({@link ConfigFile}), then from flags, which take precedence.
  * Not thread-safe.
  */
 public final class AgentConfigBuilder {
-    private static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
-    /** The label keys below kubernetes.io that Kubernetes lets an agent set. */
-    private static final Set<String> ALLOWED_LABELS = Set.of(
-            "kubernetes.io/hostname",
-            "kubernetes.io/os",
-            "kubernetes.io/arch",
-            "beta.kubernetes.io/os",
-            "beta.kubernetes.io/arch",
-            "beta.kubernetes.io/instance-type",
-            "topology.kubernetes.io/zone",
-            "topology.kubernetes.io/region",
-            "failure-domain.beta.kubernetes.io/zone",
-            "failure-domain.beta.kubernetes.io/region");
-
-    /** The resources that Kubernetes lets an operator reserve. */
-    private static final List<String> RESERVABLE = List.of("cpu", "memory", "ephemeral-storage", "pid");
-
     /** The kubelet's default port. */
     private static final int HEALTHZ_PORT = 10_248;
 
@@ -336,11 +316,7 @@ public final class AgentConfigBuilder {
 
     /** The configuration, with defaults in place of invalid values; adds each fault to {@code faults}. */
     AgentConfig build(List<String> faults) {
-        if (!NODE_NAME.matcher(nodeName).matches()) {
-            faults.add("node name \"" + nodeName
-                    + "\" must consist of lower case letters, digits, '-' and '.', at most 253, and begin and end with"
-                    + " a letter or digit");
-        }
+        RegistrationChecks.name(nodeName, faults);
         positive("nodeStatusUpdateFrequency", updateFrequency, faults);
         positive("nodeStatusReportFrequency", reportFrequency, faults);
         range("nodeLeaseDurationSeconds", leaseDurationSeconds, 1, faults);
@@ -350,12 +326,9 @@ public final class AgentConfigBuilder {
             faults.add("evictionPressureTransitionPeriod must not be negative, got "
                     + GoDuration.format(evictionPressureTransitionPeriod));
         }
-        nodeIpFaults(faults);
-        nodeLabels.keySet().stream()
-                .filter(AgentConfigBuilder::reservedLabel)
-                .forEach(key -> faults.add("node label \"" + key
-                        + "\" is in the kubernetes.io or k8s.io namespace, but is not one that an agent may set"));
-        registerWithTaints.forEach(taint -> taintFaults(taint, faults));
+        RegistrationChecks.addresses(nodeIps, faults);
+        RegistrationChecks.labels(nodeLabels, faults);
+        RegistrationChecks.taints(registerWithTaints, faults);
         List<Threshold> thresholds = Thresholds.read(
                 evictionHard.orElse(Map.of()),
                 evictionHard.filter(map -> !map.isEmpty()).isPresent(),
@@ -390,8 +363,8 @@ public final class AgentConfigBuilder {
                 registerWithTaints,
                 enableControllerAttachDetach,
                 localStorageCapacityIsolation,
-                kubeReserved(faults),
-                systemReserved(faults),
+                ReservedResources.kube(kubeReserved, pods.cpus(), faults),
+                ReservedResources.system(systemReserved, pods.cpus(), faults),
                 thresholds,
                 evictionPressureTransitionPeriod,
                 problemRules,
@@ -402,23 +375,6 @@ public final class AgentConfigBuilder {
                 shutdown,
                 rotatesCertificates,
                 gates);
-    }
-
-    /** As in Kubernetes, a list of reserved processors replaces all reserved amounts of processor time. */
-    private Map<String, Quantity> kubeReserved(List<String> faults) {
-        Map<String, Quantity> reserved = quantities("kubeReserved", kubeReserved, faults);
-        if (!pods.cpus().reserved().isEmpty()) {
-            reserved.remove("cpu");
-        }
-        return reserved;
-    }
-
-    private Map<String, Quantity> systemReserved(List<String> faults) {
-        Map<String, Quantity> reserved = quantities("systemReserved", systemReserved, faults);
-        if (!pods.cpus().reserved().isEmpty()) {
-            reserved.put("cpu", Quantity.of(pods.cpus().reserved().size()));
-        }
-        return reserved;
     }
 
     private RuntimeConfig runtime(AgentFeatures gates, List<String> faults) {
@@ -473,67 +429,6 @@ public final class AgentConfigBuilder {
             faults.add("serverTLSBootstrap requires feature gate RotateKubeletServerCertificate");
         }
         return nodeApi;
-    }
-
-    private void nodeIpFaults(List<String> faults) {
-        if (nodeIps.size() > 2) {
-            faults.add("node-ip takes one address or one of each family, got " + nodeIps.size());
-        } else if (nodeIps.size() == 2) {
-            if (nodeIps.get(0).getClass() == nodeIps.get(1).getClass()) {
-                faults.add("node-ip: two addresses must be one IPv4 and one IPv6, got " + texts());
-            }
-            if (nodeIps.stream().anyMatch(InetAddress::isAnyLocalAddress)) {
-                faults.add("node-ip: neither of two addresses may be unspecified, got " + texts());
-            }
-        }
-    }
-
-    private String texts() {
-        return String.join(
-                ",", nodeIps.stream().map(InetAddress::getHostAddress).toList());
-    }
-
-    private static void taintFaults(Taint taint, List<String> faults) {
-        if (taint.key().isEmpty()
-                || !Set.of(Taint.NO_SCHEDULE, Taint.PREFER_NO_SCHEDULE, Taint.NO_EXECUTE)
-                        .contains(taint.effect())) {
-            faults.add("registerWithTaints: a taint needs a key and one of the effects NoSchedule, PreferNoSchedule,"
-                    + " NoExecute; got " + taint.json());
-        }
-    }
-
-    private static boolean reservedLabel(String key) {
-        int slash = key.indexOf('/');
-        String namespace = slash < 0 ? "" : key.substring(0, slash);
-        boolean kubernetes = within(namespace, "kubernetes.io") || within(namespace, "k8s.io");
-        return kubernetes
-                && !ALLOWED_LABELS.contains(key)
-                && !within(namespace, "kubelet.kubernetes.io")
-                && !within(namespace, "node.kubernetes.io");
-    }
-
-    private static boolean within(String namespace, String domain) {
-        return namespace.equals(domain) || namespace.endsWith("." + domain);
-    }
-
-    private static Map<String, Quantity> quantities(String field, Map<String, String> texts, List<String> faults) {
-        Map<String, Quantity> quantities = new LinkedHashMap<>();
-        texts.forEach((resource, text) -> {
-            try {
-                Quantity quantity = Quantity.parse(text);
-                if (!RESERVABLE.contains(resource)) {
-                    faults.add(field + ": cannot reserve \"" + resource + "\" resource; expected one of "
-                            + String.join(", ", RESERVABLE));
-                }
-                if (quantity.isNegative()) {
-                    faults.add(field + ": " + resource + " must not be negative, got " + text);
-                }
-                quantities.put(resource, quantity);
-            } catch (IllegalArgumentException e) {
-                faults.add(field + ": " + resource + ": " + e.getMessage());
-            }
-        });
-        return quantities;
     }
 
     private static void positive(String field, Duration value, List<String> faults) {

@@ -74,7 +74,7 @@ public final class PressureMonitor {
                         threshold -> Optional.ofNullable(levels.get(threshold.signal()))
                                 .map(level -> new Shortage(threshold, level))
                                 .stream())
-                // Memory first: the kernel kills somebody soon.
+                // Memory first: the kernel will soon kill a process.
                 .sorted(Comparator.comparing(
                         shortage -> shortage.threshold().signal().pressure() != Pressure.MEMORY))
                 .toList();

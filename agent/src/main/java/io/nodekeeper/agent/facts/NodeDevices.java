@@ -2,7 +2,7 @@ package io.nodekeeper.agent.facts;
 
 /** The devices of plugins, as the Node shows them; read on the agent's loop. */
 public interface NodeDevices {
-    /** A node whose devices nobody manages; what the API says about them stays. */
+    /** An agent that manages no devices; the API keeps what it says about them. */
     NodeDevices NONE = new NodeDevices() {
         @Override
         public DeviceCapacity capacity() {

@@ -143,7 +143,7 @@ public final class LogReader implements Closeable {
     private Step atEnd(FileChannel file) throws IOException {
         Step end = new Step(new byte[0], Next.END);
         if (file.size() < position) {
-            // Somebody emptied it.
+            // Another process truncated it.
             restart();
             return new Step(new byte[0], Next.MORE);
         }

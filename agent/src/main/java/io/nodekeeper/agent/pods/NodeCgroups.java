@@ -89,7 +89,7 @@ final class NodeCgroups {
         return call("limit of all pods", cgroups::limitNode)
                 .handle((done, error) -> error == null ? "" : Failures.text(error))
                 .thenAccept(this::limited)
-                .thenCompose(done -> onLoop(disk.call("cgroups of pods", DEADLINE, cgroups::uids)))
+                .thenCompose(done -> loop.deliver(disk.call("cgroups of pods", DEADLINE, cgroups::uids)))
                 .handle((uids, error) -> {
                     if (error == null) {
                         found.accept(uids);
@@ -136,22 +136,10 @@ final class NodeCgroups {
     }
 
     private CompletableFuture<Void> call(String what, Work work) {
-        return onLoop(disk.call(what, DEADLINE, () -> {
+        return loop.deliver(disk.call(what, DEADLINE, () -> {
                     work.run();
                     return "";
                 }))
                 .thenAccept(done -> {});
-    }
-
-    private <T> CompletableFuture<T> onLoop(CompletableFuture<T> call) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        call.whenComplete((value, error) -> loop.execute(() -> {
-            if (error == null) {
-                result.complete(value);
-            } else {
-                result.completeExceptionally(error);
-            }
-        }));
-        return result;
     }
 }

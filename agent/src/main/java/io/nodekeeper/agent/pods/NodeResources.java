@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 /**
  * What pods have of a node for themselves: from their admission until they have ended. Confined to the loop of its parts.
  *
- * @param devices of plugins; empty if nobody manages them
+ * @param devices of plugins; empty if the agent manages none
  * @param cpus processors; empty if all pods share all of them
  */
 record NodeResources(Optional<DeviceManager> devices, Optional<CpuManager> cpus) {

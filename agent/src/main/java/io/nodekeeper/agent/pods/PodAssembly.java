@@ -122,7 +122,7 @@ public final class PodAssembly {
      * @param runtime whose answers come on {@code loop}
      * @param foreign the pods of the runtime that must not be touched
      * @param cgroups those of pods, which are made already; empty if pods have none
-     * @param devices those of plugins; empty if nobody manages them
+     * @param devices those of plugins; empty if the agent manages none
      * @param cpus processors that pods have for themselves; empty if they share all of them
      * @param nodeEvent records an event about the node: whether it is fine, and its message
      */

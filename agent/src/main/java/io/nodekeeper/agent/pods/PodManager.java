@@ -204,7 +204,7 @@ final class PodManager implements EvictablePods, EndingPods {
             });
             rejected.entrySet().removeIf(entry -> entry.getValue().idle().isDone() && !isRejected(entry.getKey()));
             preemptions.forget(uid -> sources.pod(uid).isEmpty());
-            // Those that had to wait when their source told of them.
+            // Pods that had to wait when their source reported them.
             sources.pods().stream()
                     .filter(pod -> !workers.containsKey(pod.uid()) && !rejected.containsKey(pod.uid()))
                     .forEach(this::admit);

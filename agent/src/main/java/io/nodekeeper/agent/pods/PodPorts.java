@@ -59,7 +59,7 @@ record PodPorts(
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {
-        return onLoop(disk.call(what, callDeadline, work));
+        return loop.deliver(disk.call(what, callDeadline, work));
     }
 
     /** As {@link #onDisk}, for work that touches all volumes of {@code pod}: if it hangs, only this pod waits. */
@@ -70,18 +70,6 @@ record PodPorts(
                 .anyMatch(volume -> VolumeKind.of(volume)
                         .filter(kind -> kind == VolumeKind.HOST_PATH || kind.isPersistent())
                         .isPresent());
-        return host ? onLoop(hostDisk.call(pod.uid(), what, callDeadline, work)) : onDisk(what, work);
-    }
-
-    private <T> CompletableFuture<T> onLoop(CompletableFuture<T> call) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        call.whenComplete((value, error) -> loop.execute(() -> {
-            if (error == null) {
-                result.complete(value);
-            } else {
-                result.completeExceptionally(error);
-            }
-        }));
-        return result;
+        return host ? loop.deliver(hostDisk.call(pod.uid(), what, callDeadline, work)) : onDisk(what, work);
     }
 }

@@ -28,7 +28,7 @@ final class StatusWriter {
     /** How often a static pod's copy is looked for while there is none. */
     private static final Duration NO_OBJECT = Duration.ofSeconds(1);
 
-    /** Before a status that somebody has changed is written again: two who disagree write once a second, not without end. */
+    /** The pause before a status that another client has changed is written again: two clients that disagree write once a second. */
     private static final Duration CONTESTED = Duration.ofSeconds(1);
 
     private final KubeClient client;
@@ -103,8 +103,8 @@ final class StatusWriter {
     }
 
     /**
-     * Whether somebody has changed what was written since, such as the controller, which marks the pods of a node that is silent as not
-     * Ready. An older version is what the watch has not caught up with.
+     * Whether another client has changed the status since it was written, such as the controller, which marks the pods of a silent
+     * node as not Ready. An older version only means that the watch is behind.
      */
     private boolean isOverwritten(Pod object) {
         OptionalLong version = version(object.json());

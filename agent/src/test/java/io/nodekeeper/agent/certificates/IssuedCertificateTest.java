@@ -13,6 +13,7 @@ import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.time.BlockingCalls;
@@ -101,16 +102,18 @@ class IssuedCertificateTest {
 
     private void restart() {
         shown.clear();
-        certificate = IssuedCertificate.serving(
-                "n1",
-                () -> node,
+        certificate = IssuedCertificate.serving("n1", () -> node, ports());
+        certificate.listen(shown::add);
+        certificate.start();
+    }
+
+    private IssuedCertificate.Ports ports() {
+        return new IssuedCertificate.Ports(
                 new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)),
                 HERE,
                 root,
-                CertificateRequest::newKey,
+                EcKeys::newKey,
                 Randoms.seeded(1));
-        certificate.listen(shown::add);
-        certificate.start();
     }
 
     private Optional<Reply> serve(Call call) {
@@ -382,20 +385,13 @@ class IssuedCertificateTest {
 
     private void client(Identity given) {
         shown.clear();
-        IssuedCertificate own = IssuedCertificate.client(
-                "n1",
-                given,
-                new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)),
-                HERE,
-                root,
-                CertificateRequest::newKey,
-                Randoms.seeded(1));
+        IssuedCertificate own = IssuedCertificate.client("n1", given, ports());
         own.listen(shown::add);
         own.start();
     }
 
     private Identity given() throws Exception {
-        KeyPair key = CertificateRequest.newKey();
+        KeyPair key = EcKeys.newKey();
         return new Identity(
                 key.getPrivate(),
                 Pem.certificates(

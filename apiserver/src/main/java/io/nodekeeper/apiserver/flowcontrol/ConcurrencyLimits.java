@@ -152,7 +152,7 @@ final class ConcurrencyLimits {
                 }
             }
             if (poorest == null) {
-                throw new IllegalStateException(waiting + " requests wait, but nobody's");
+                throw new IllegalStateException(waiting + " requests wait, but they belong to no flow");
             }
             waiting--;
             Seat seat = poorest.waiting.remove();

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks nodes what they use, at most once in 15 s each and only when somebody wants to know. A node that does not answer is
- * unknown for 15 s; after that, until it answers, it is asked again without anybody waiting for it. Thread-safe; its state
+ * Asks nodes what they use, at most once in 15 s each and only when a client asks. A node that does not answer is
+ * unknown for 15 s; after that, until it answers, it is asked again, but no request waits for it. Thread-safe; its state
  * is confined to the loop.
  */
 public final class NodeUsage {
@@ -34,7 +34,7 @@ public final class NodeUsage {
     static final Duration PATIENCE = Duration.ofSeconds(10);
     /** An earlier answer is compared with a later one for so long. */
     private static final Duration COMPARED = Duration.ofMinutes(2);
-    /** Numbers that nobody wanted for so long are dropped. */
+    /** Numbers that no request needed for this time are dropped. */
     private static final Duration KEPT = Duration.ofMinutes(5);
     /** 110 pods have some 300 KB. */
     private static final int BYTES = 2 << 20;
@@ -87,7 +87,7 @@ public final class NodeUsage {
             entry.again = false;
             begin(entry);
         }
-        // A copy: whoever gives up must not end it for others.
+        // A copy: a caller that gives up must not end it for others.
         return entry.silent ? CompletableFuture.completedFuture(Optional.empty()) : entry.open.copy();
     }
 

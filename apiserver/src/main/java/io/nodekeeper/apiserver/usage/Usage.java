@@ -22,8 +22,8 @@ record Usage(long nanoCores, long memory, Instant time, Duration window) {
     private static final Duration OF_KUBELET = Duration.ofSeconds(10);
 
     /**
-     * The usage between two readings, or else as the node says itself; empty if processor time or memory is unknown, so that
-     * nobody takes it for zero.
+     * The usage between two readings, or else as the node says itself; empty if processor time or memory is unknown, which
+     * is not zero.
      */
     static Optional<Usage> of(Reading newest, Optional<Reading> before) {
         if (newest.memory().isEmpty() || newest.time().isEmpty()) {

@@ -7,6 +7,7 @@ import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.certificates.EcKeys;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
@@ -29,7 +30,7 @@ class CertificateRequestsTest {
     private final TestServer server = TestServer.withRoles();
 
     private static String request(String commonName, String organization, List<String> names) {
-        return CertificateRequest.sign(CertificateRequest.newKey(), commonName, organization, names, List.of());
+        return CertificateRequest.sign(EcKeys.newKey(), commonName, organization, names, List.of());
     }
 
     private static String body(String name, String pem, String signer, String... usages) {

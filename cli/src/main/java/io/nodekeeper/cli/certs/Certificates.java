@@ -3,6 +3,7 @@ package io.nodekeeper.cli.certs;
 import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.cli.files.FileErrors;
 import io.nodekeeper.cli.files.PrivateFiles;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
@@ -67,7 +68,7 @@ public final class Certificates {
             authority = stored.get();
         } else {
             KeyPair key = stored.map(old -> new KeyPair(old.certificate().getPublicKey(), old.key()))
-                    .orElseGet(Issuer::newKey);
+                    .orElseGet(EcKeys::newKey);
             authority = Issuer.authority(key, now, random);
             store(directory, "ca", authority);
             log.info("{} the certificate authority in {}", stored.isPresent() ? "Renewed" : "Created", directory);

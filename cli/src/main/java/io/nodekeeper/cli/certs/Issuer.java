@@ -2,16 +2,15 @@ package io.nodekeeper.cli.certs;
 
 import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
-import java.security.KeyPairGenerator;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.cert.X509Certificate;
-import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -94,18 +93,12 @@ public final class Issuer {
                 .map(name ->
                         new GeneralName(Arguments.isAddress(name) ? GeneralName.iPAddress : GeneralName.dNSName, name))
                 .toArray(GeneralName[]::new);
-        return leaf(
-                name(commonName, List.of()),
-                KeyPurposeId.id_kp_serverAuth,
-                now,
-                life,
-                builder ->
-                        builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(alternatives)));
+        return leaf(name(commonName, List.of()), KeyPurposeId.id_kp_serverAuth, alternatives, now, life);
     }
 
     /** A client's identity: user {@code commonName} in {@code groups}. */
     public Identity client(String commonName, List<String> groups, Instant now) {
-        return leaf(name(commonName, groups), KeyPurposeId.id_kp_clientAuth, now, LIFE, builder -> {});
+        return leaf(name(commonName, groups), KeyPurposeId.id_kp_clientAuth, new GeneralName[0], now, LIFE);
     }
 
     /**
@@ -123,65 +116,49 @@ public final class Issuer {
                 .toArray(GeneralName[]::new);
         int bits = usages.contains("digital signature") ? KeyUsage.digitalSignature : 0;
         int usage = bits | (usages.contains("key encipherment") ? KeyUsage.keyEncipherment : 0);
-        return sign(
-                X500Name.getInstance(certificate().getSubjectX500Principal().getEncoded()),
-                authority.key(),
+        return leaf(
                 name(request.commonName(), request.organizations()),
                 request.key(),
+                usage,
+                usages.contains("server auth") ? KeyPurposeId.id_kp_serverAuth : KeyPurposeId.id_kp_clientAuth,
+                names,
                 now,
-                life.compareTo(most) < 0 ? life : most,
-                random,
-                builder -> {
-                    builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
-                    builder.addExtension(Extension.keyUsage, true, new KeyUsage(usage));
-                    builder.addExtension(
-                            Extension.extendedKeyUsage,
-                            false,
-                            new ExtendedKeyUsage(
-                                    usages.contains("server auth")
-                                            ? KeyPurposeId.id_kp_serverAuth
-                                            : KeyPurposeId.id_kp_clientAuth));
-                    builder.addExtension(
-                            Extension.authorityKeyIdentifier,
-                            false,
-                            new JcaX509ExtensionUtils().createAuthorityKeyIdentifier(certificate()));
-                    if (names.length > 0) {
-                        builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(names));
-                    }
-                });
-    }
-
-    /** A new key pair. */
-    public static KeyPair newKey() {
-        try {
-            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-            generator.initialize(new ECGenParameterSpec("secp256r1"));
-            return generator.generateKeyPair();
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("this Java lacks EC keys on P-256", e);
-        }
+                life.compareTo(most) < 0 ? life : most);
     }
 
     private interface Extensions {
         void addTo(X509v3CertificateBuilder builder) throws IOException, GeneralSecurityException;
     }
 
-    private Identity leaf(X500Name subject, KeyPurposeId purpose, Instant now, Duration life, Extensions more) {
-        KeyPair key = newKey();
-        X500Name issuer = X500Name.getInstance(
-                authority.certificate().getSubjectX500Principal().getEncoded());
+    private Identity leaf(X500Name subject, KeyPurposeId purpose, GeneralName[] names, Instant now, Duration life) {
+        KeyPair key = EcKeys.newKey();
         X509Certificate certificate =
-                sign(issuer, authority.key(), subject, key.getPublic(), now, life, random, builder -> {
-                    builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
-                    builder.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
-                    builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(purpose));
-                    builder.addExtension(
-                            Extension.authorityKeyIdentifier,
-                            false,
-                            new JcaX509ExtensionUtils().createAuthorityKeyIdentifier(authority.certificate()));
-                    more.addTo(builder);
-                });
+                leaf(subject, key.getPublic(), KeyUsage.digitalSignature, purpose, names, now, life);
         return new Identity(key.getPrivate(), List.of(certificate));
+    }
+
+    private X509Certificate leaf(
+            X500Name subject,
+            PublicKey key,
+            int usage,
+            KeyPurposeId purpose,
+            GeneralName[] names,
+            Instant now,
+            Duration life) {
+        X500Name issuer =
+                X500Name.getInstance(certificate().getSubjectX500Principal().getEncoded());
+        return sign(issuer, authority.key(), subject, key, now, life, random, builder -> {
+            builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
+            builder.addExtension(Extension.keyUsage, true, new KeyUsage(usage));
+            builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(purpose));
+            builder.addExtension(
+                    Extension.authorityKeyIdentifier,
+                    false,
+                    new JcaX509ExtensionUtils().createAuthorityKeyIdentifier(certificate()));
+            if (names.length > 0) {
+                builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(names));
+            }
+        });
     }
 
     private static X509Certificate sign(

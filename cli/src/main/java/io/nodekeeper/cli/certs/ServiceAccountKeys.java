@@ -1,6 +1,7 @@
 package io.nodekeeper.cli.certs;
 
 import io.nodekeeper.cli.files.PrivateFiles;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.client.files.SmallFiles;
@@ -37,7 +38,7 @@ public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
     public static ServiceAccountKeys open(Path data) throws IOException {
         Path file = OwnerOnly.directory(data.resolve("pki")).resolve("sa.key");
         if (!Files.exists(file)) {
-            PrivateFiles.writeSecret(file, Pem.encode(Issuer.newKey().getPrivate()));
+            PrivateFiles.writeSecret(file, Pem.encode(EcKeys.newKey().getPrivate()));
             log.info("Created a key for service account tokens in {}", file);
         }
         OwnerOnly.tighten(file);

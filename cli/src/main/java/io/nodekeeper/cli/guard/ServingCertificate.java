@@ -1,6 +1,7 @@
 package io.nodekeeper.cli.guard;
 
 import io.nodekeeper.cli.certs.Issuer;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -24,7 +25,7 @@ record ServingCertificate(List<String> names, X509Certificate authority, Identit
 
     /** A new one with new keys. */
     static ServingCertificate issue(List<String> names, Instant now, RandomGenerator random) {
-        Identity authority = Issuer.authority(Issuer.newKey(), now, LIFE, random);
+        Identity authority = Issuer.authority(EcKeys.newKey(), now, LIFE, random);
         return new ServingCertificate(
                 names,
                 authority.certificate(),

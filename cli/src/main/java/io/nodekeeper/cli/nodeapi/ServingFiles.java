@@ -3,6 +3,7 @@ package io.nodekeeper.cli.nodeapi;
 import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.cli.files.PrivateFiles;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
@@ -41,7 +42,7 @@ final class ServingFiles {
             Set<String> names = new LinkedHashSet<>(List.of(node, "localhost", "127.0.0.1"));
             addresses.forEach(address -> names.add(address.getHostAddress()));
             Identity identity =
-                    new Issuer(Issuer.authority(Issuer.newKey(), now, random), random).server(node, names, now);
+                    new Issuer(Issuer.authority(EcKeys.newKey(), now, random), random).server(node, names, now);
             PrivateFiles.writeSecret(files.key(), Pem.encode(identity.key()));
             PrivateFiles.writePublic(files.certificate(), Pem.encode(identity.certificate()));
             log.info("Created the certificate {} of the node's API", files.certificate());

@@ -18,6 +18,7 @@ import io.nodekeeper.client.access.Credentials;
 import io.nodekeeper.client.access.DelegatedAccess;
 import io.nodekeeper.client.access.PageRight;
 import io.nodekeeper.client.access.Refusal;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.pages.Page;
@@ -152,7 +153,7 @@ public final class Exposure implements AutoCloseable {
         }
         var random = Randoms.secure();
         var now = loop.clock().wallTime();
-        return new Issuer(Issuer.authority(Issuer.newKey(), now, random), random)
+        return new Issuer(Issuer.authority(EcKeys.newKey(), now, random), random)
                 .server("nodekeeper-pages", names, now);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.cli.certs.Issuer;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.store.Entry;
@@ -32,7 +33,7 @@ class EtcdFlagsTest {
     @TempDir
     Path directory;
 
-    private final Identity authority = Issuer.authority(Issuer.newKey(), Instant.now(), Randoms.secure());
+    private final Identity authority = Issuer.authority(EcKeys.newKey(), Instant.now(), Randoms.secure());
     private final Issuer issuer = new Issuer(authority, Randoms.secure());
     private final ThreadLoop loop = new ThreadLoop("store");
     private final EtcdFlags flags = new EtcdFlags();

@@ -8,6 +8,7 @@ import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.LogLines;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
@@ -52,7 +53,7 @@ class CertificateReloadTest {
     private final ThreadLoop loop = new ThreadLoop("store");
     private final IndexedStore store = new IndexedStore(loop, Journal.NONE);
     private final Issuer issuer =
-            new Issuer(Issuer.authority(Issuer.newKey(), Instant.now(), Randoms.secure()), Randoms.secure());
+            new Issuer(Issuer.authority(EcKeys.newKey(), Instant.now(), Randoms.secure()), Randoms.secure());
     private IdentityFiles files;
     private HttpsServer https;
     private SSLContext client;

@@ -3,6 +3,7 @@ package io.nodekeeper.cli.certs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.time.Randoms;
 import java.net.InetAddress;
@@ -16,12 +17,12 @@ import org.junit.jupiter.api.Test;
 class SignedRequestTest {
     private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
 
-    private final Identity authority = Issuer.authority(Issuer.newKey(), NOW, Duration.ofDays(10), Randoms.seeded(1));
+    private final Identity authority = Issuer.authority(EcKeys.newKey(), NOW, Duration.ofDays(10), Randoms.seeded(1));
     private final Issuer issuer = new Issuer(authority, Randoms.seeded(2));
 
     @Test
     void aSignedCertificateHasTheSubjectTheNamesAndTheKeyOfTheRequest() throws Exception {
-        KeyPair key = CertificateRequest.newKey();
+        KeyPair key = EcKeys.newKey();
         CertificateRequest request = CertificateRequest.parse(CertificateRequest.sign(
                 key,
                 "system:node:n1",
@@ -45,8 +46,8 @@ class SignedRequestTest {
 
     @Test
     void noCertificateIsValidLongerThanTheAuthority() {
-        CertificateRequest request = CertificateRequest.parse(CertificateRequest.sign(
-                CertificateRequest.newKey(), "system:node:n1", "system:nodes", List.of(), List.of()));
+        CertificateRequest request = CertificateRequest.parse(
+                CertificateRequest.sign(EcKeys.newKey(), "system:node:n1", "system:nodes", List.of(), List.of()));
 
         X509Certificate signed =
                 issuer.sign(request, List.of("digital signature", "client auth"), NOW, Duration.ofDays(365));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.cli.certs.Issuer;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.time.Randoms;
@@ -149,12 +150,12 @@ class ReviewServerTest {
     @Test
     void onlyTheApiServersCertificateMaySendReviewsIfAnAuthorityIsGiven() throws Exception {
         // given an authority that signs the certificates of the API server and of a node, and another authority
-        Identity authority = Issuer.authority(Issuer.newKey(), Instant.now(), Randoms.secure());
+        Identity authority = Issuer.authority(EcKeys.newKey(), Instant.now(), Randoms.secure());
         Issuer issuer = new Issuer(authority, Randoms.secure());
         Identity apiServer = issuer.client("kube-apiserver", List.of(), Instant.now());
         Identity node = issuer.client("system:node:n1", List.of("system:nodes"), Instant.now());
         Identity stranger = new Issuer(
-                        Issuer.authority(Issuer.newKey(), Instant.now(), Randoms.secure()), Randoms.secure())
+                        Issuer.authority(EcKeys.newKey(), Instant.now(), Randoms.secure()), Randoms.secure())
                 .client("kube-apiserver", List.of(), Instant.now());
         server.close();
         start(new ReviewClients(List.of(authority.certificate()), List.of("kube-apiserver")));

@@ -7,10 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyPair;
-import java.security.KeyPairGenerator;
 import java.security.PublicKey;
 import java.security.Signature;
-import java.security.spec.ECGenParameterSpec;
 import java.security.spec.X509EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -70,17 +68,6 @@ public record CertificateRequest(
         organizations = List.copyOf(organizations);
         dnsNames = List.copyOf(dnsNames);
         addresses = List.copyOf(addresses);
-    }
-
-    /** A new EC key pair on P-256, as kubelets make them. */
-    public static KeyPair newKey() {
-        try {
-            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-            generator.initialize(new ECGenParameterSpec("secp256r1"));
-            return generator.generateKeyPair();
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("this Java lacks EC keys on P-256", e);
-        }
     }
 
     /** A request in PEM for {@code pair}, an EC key. */

@@ -22,7 +22,7 @@ class CertificateRequestTest {
 
     @Test
     void readsWhatItWrites() throws Exception {
-        KeyPair pair = CertificateRequest.newKey();
+        KeyPair pair = EcKeys.newKey();
         List<InetAddress> addresses = List.of(InetAddress.ofLiteral("10.0.0.1"), InetAddress.ofLiteral("fd00::1"));
 
         String pem = CertificateRequest.sign(pair, "system:node:n1", "system:nodes", List.of("n1", "n1.x"), addresses);
@@ -46,7 +46,7 @@ class CertificateRequestTest {
         Path file = Files.writeString(
                 directory.resolve("r.pem"),
                 CertificateRequest.sign(
-                        CertificateRequest.newKey(),
+                        EcKeys.newKey(),
                         "system:node:n1",
                         "system:nodes",
                         List.of("n1"),
@@ -88,7 +88,7 @@ class CertificateRequestTest {
         byte[] good = Pem.block(
                 "CERTIFICATE REQUEST",
                 CertificateRequest.sign(
-                        CertificateRequest.newKey(),
+                        EcKeys.newKey(),
                         "system:node:n1",
                         "system:nodes",
                         List.of("n1"),

@@ -57,7 +57,7 @@ final class LiveReads {
     /**
      * Reads by {@code client}, within its deadline.
      *
-     * @param patience how long a request waits for its result; a read for which nobody waits any more is not sent
+     * @param patience how long a request waits for its result; a read that no request waits for any more is not sent
      */
     LiveReads(KubeClient client, Duration patience) {
         this.client = client;

@@ -16,30 +16,43 @@ import io.nodekeeper.cri.devices.v1beta1.ListAndWatchResponse;
 import io.nodekeeper.cri.devices.v1beta1.NUMANode;
 import io.nodekeeper.cri.devices.v1beta1.PreStartContainerRequest;
 import io.nodekeeper.cri.devices.v1beta1.PreferredAllocationRequest;
+import io.nodekeeper.cri.grpc.UnaryCall;
+import io.nodekeeper.cri.socket.UnixChannel;
 import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.ThreadPool;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
-/** A plugin behind a unix socket, over gRPC and a connection of its own. Results complete on its loop. */
+/**
+ * A plugin behind a unix socket, over gRPC. It has a connection and threads of its own, so a plugin that stops reading blocks no
+ * other one. Results complete on its loop.
+ */
 public final class GrpcDevicePlugin implements DevicePlugin {
     /** The kubelet's time for connecting to a plugin. */
     static final Duration CONNECT = Duration.ofSeconds(10);
     /** The kubelet's time for PreStartContainer, used for allocations, too, for which a kubelet has no limit. */
     static final Duration CALL = Duration.ofSeconds(30);
 
-    private final PluginChannel channel;
+    /** gRPC's own default in Go, which kubelets use for plugins. */
+    private static final int MAX_MESSAGE = 4 << 20;
+    /** One reads, one writes, one connects. They end when they are idle. */
+    private static final int THREADS = 3;
+
+    private final Path socket;
+    private final ThreadPool pool = new ThreadPool("device-plugin", THREADS);
+    private final UnixChannel channel;
     private final Loop loop;
 
     /**
@@ -48,8 +61,9 @@ public final class GrpcDevicePlugin implements DevicePlugin {
      * @param timer for gRPC's own deadlines; several plugins may share it
      */
     public GrpcDevicePlugin(Path socket, Loop loop, ScheduledExecutorService timer) {
+        this.socket = socket;
         this.loop = loop;
-        channel = new PluginChannel(socket, timer);
+        channel = new UnixChannel(socket, MAX_MESSAGE, pool, timer);
     }
 
     @Override
@@ -116,7 +130,7 @@ public final class GrpcDevicePlugin implements DevicePlugin {
     public CompletableFuture<Void> watch(Consumer<List<PluginDevice>> devices) {
         CompletableFuture<Void> ended = new CompletableFuture<>();
         ClientCall<Empty, ListAndWatchResponse> call =
-                channel.channel().newCall(DevicePluginGrpc.getListAndWatchMethod(), CallOptions.DEFAULT);
+                channel.grpc().newCall(DevicePluginGrpc.getListAndWatchMethod(), CallOptions.DEFAULT);
         call.start(
                 new ClientCall.Listener<>() {
                     @Override
@@ -168,35 +182,15 @@ public final class GrpcDevicePlugin implements DevicePlugin {
 
     private <Q, A, T> CompletableFuture<T> call(
             String name, MethodDescriptor<Q, A> method, Q request, Duration deadline, Function<A, T> read) {
-        ClientCall<Q, A> call = channel.channel()
-                .newCall(
-                        method,
-                        CallOptions.DEFAULT
-                                .withWaitForReady()
-                                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
         CompletableFuture<T> answer = new CompletableFuture<>();
         // gRPC enforces the deadline; the loop does, too, in case gRPC is stuck.
         CompletableFuture<T> result = Deadlines.within(loop, deadline.plusSeconds(1), name, answer);
-        call.start(
-                new ClientCall.Listener<A>() {
-                    private @Nullable A message;
-
-                    @Override
-                    public void onMessage(A came) {
-                        message = came;
-                    }
-
-                    @Override
-                    public void onClose(Status status, Metadata trailers) {
-                        @Nullable A came = message;
-                        loop.execute(() -> settle(status, came, read, answer));
-                    }
-                },
-                new Metadata());
-        // One more than needed: gRPC reports the end of a call only once it could deliver a second message.
-        call.request(2);
-        call.sendMessage(request);
-        call.halfClose();
+        ClientCall<Q, A> call = UnaryCall.send(
+                channel.grpc(),
+                method,
+                CallOptions.DEFAULT.withWaitForReady().withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS),
+                request,
+                (status, message) -> loop.execute(() -> settle(status, message, read, answer)));
         return result.exceptionallyCompose(error -> {
             call.cancel("the caller cancelled the call", null);
             return CompletableFuture.failedFuture(
@@ -207,14 +201,14 @@ public final class GrpcDevicePlugin implements DevicePlugin {
     }
 
     private static <A, T> void settle(
-            Status status, @Nullable A message, Function<A, T> read, CompletableFuture<T> answer) {
+            Status status, Optional<A> message, Function<A, T> read, CompletableFuture<T> answer) {
         if (!status.isOk()) {
             answer.completeExceptionally(PluginCallException.of(status));
-        } else if (message == null) {
+        } else if (message.isEmpty()) {
             answer.completeExceptionally(new PluginCallException("the device plugin sent an empty answer"));
         } else {
             try {
-                answer.complete(read.apply(message));
+                answer.complete(read.apply(message.get()));
             } catch (PluginCallException e) {
                 answer.completeExceptionally(e);
             }
@@ -223,6 +217,7 @@ public final class GrpcDevicePlugin implements DevicePlugin {
 
     @Override
     public void close() {
-        channel.close();
+        channel.close("the connection to " + socket + " is closed");
+        pool.close();
     }
 }

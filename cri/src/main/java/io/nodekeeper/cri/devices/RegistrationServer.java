@@ -8,11 +8,10 @@ import io.grpc.stub.StreamObserver;
 import io.nodekeeper.cri.devices.v1beta1.Empty;
 import io.nodekeeper.cri.devices.v1beta1.RegisterRequest;
 import io.nodekeeper.cri.devices.v1beta1.RegistrationGrpc;
+import io.nodekeeper.cri.socket.UnixServerSocket;
 import io.nodekeeper.time.ThreadPool;
 import io.nodekeeper.time.TimerThread;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ClosedChannelException;
@@ -21,11 +20,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import javax.net.ServerSocketFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,11 +80,12 @@ public final class RegistrationServer implements AutoCloseable {
     /** Waits for the first connection, then leaves the socket to gRPC. */
     private void serve() {
         try {
-            ListeningSocket socket = new ListeningSocket(channel, channel.accept(), MOST_CONNECTIONS, this::failed);
+            UnixServerSocket socket =
+                    new UnixServerSocket(channel, Optional.of(channel.accept()), MOST_CONNECTIONS, this::failed);
             Server made = OkHttpServerBuilder.forPort(
                             UnixDomainSocketAddress.of(path), InsecureServerCredentials.create())
-                    .socketFactory(new Given(socket))
-                    .transportExecutor(this::onPool)
+                    .socketFactory(socket.factory())
+                    .transportExecutor(pool::executeOrDrop)
                     .scheduledExecutorService(timer)
                     .directExecutor()
                     .maxInboundMessageSize(MAX_MESSAGE)
@@ -117,14 +115,6 @@ public final class RegistrationServer implements AutoCloseable {
             failure = Optional.of(why);
         }
         log.error("Device plugins cannot register at {} any more: {}", path, why);
-    }
-
-    private void onPool(Runnable task) {
-        try {
-            pool.execute(task);
-        } catch (RejectedExecutionException e) {
-            log.debug("a task of {} came after its end", path, e);
-        }
     }
 
     /** Closes the socket and all connections; its file stays. Idempotent. */
@@ -161,35 +151,6 @@ public final class RegistrationServer implements AutoCloseable {
                                     .asRuntimeException());
                         }
                     });
-        }
-    }
-
-    /** Gives gRPC the socket that listens already. */
-    private static final class Given extends ServerSocketFactory {
-        private final ServerSocket socket;
-
-        Given(ServerSocket socket) {
-            this.socket = socket;
-        }
-
-        @Override
-        public ServerSocket createServerSocket() {
-            return socket;
-        }
-
-        @Override
-        public ServerSocket createServerSocket(int port) {
-            return socket;
-        }
-
-        @Override
-        public ServerSocket createServerSocket(int port, int backlog) {
-            return socket;
-        }
-
-        @Override
-        public ServerSocket createServerSocket(int port, int backlog, InetAddress address) {
-            return socket;
         }
     }
 }

@@ -1,11 +1,10 @@
 package io.nodekeeper.cri.health;
 
 import io.grpc.CallOptions;
-import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.okhttp.OkHttpChannelBuilder;
+import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.cri.health.v1.HealthCheckRequest;
 import io.nodekeeper.cri.health.v1.HealthCheckResponse;
 import io.nodekeeper.cri.health.v1.HealthGrpc;
@@ -16,14 +15,13 @@ import io.nodekeeper.time.ThreadPool;
 import io.nodekeeper.time.TimerThread;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,8 +77,8 @@ public final class GrpcHealth implements AutoCloseable {
         ManagedChannel channel = OkHttpChannelBuilder.forAddress(host, port)
                 .usePlaintext()
                 .socketFactory(new TimedSockets(timeout))
-                .transportExecutor(this::onPool)
-                .offloadExecutor(this::onPool)
+                .transportExecutor(pool::executeOrDrop)
+                .offloadExecutor(pool::executeOrDrop)
                 .scheduledExecutorService(timer)
                 .directExecutor()
                 .proxyDetector(address -> null)
@@ -92,53 +90,31 @@ public final class GrpcHealth implements AutoCloseable {
                 .build();
         channels.removeIf(ManagedChannel::isTerminated);
         channels.add(channel);
-        ClientCall<HealthCheckRequest, HealthCheckResponse> call = channel.newCall(
-                HealthGrpc.getCheckMethod(),
-                CallOptions.DEFAULT.withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS));
         CompletableFuture<HealthAnswer> answer = new CompletableFuture<>();
-        call.start(
-                new ClientCall.Listener<>() {
-                    private @Nullable HealthCheckResponse message;
-
-                    @Override
-                    public void onMessage(HealthCheckResponse came) {
-                        message = came;
-                    }
-
-                    @Override
-                    public void onClose(Status status, Metadata trailers) {
-                        HealthAnswer read = read(status, message, host + ":" + port, timeout);
-                        loop.execute(() -> answer.complete(read));
-                    }
-                },
-                new Metadata());
-        call.request(2);
-        call.sendMessage(HealthCheckRequest.newBuilder().setService(service).build());
-        call.halfClose();
+        UnaryCall.send(
+                channel,
+                HealthGrpc.getCheckMethod(),
+                CallOptions.DEFAULT.withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS),
+                HealthCheckRequest.newBuilder().setService(service).build(),
+                (status, message) -> {
+                    HealthAnswer read = read(status, message, host + ":" + port, timeout);
+                    loop.execute(() -> answer.complete(read));
+                });
         // gRPC enforces the deadline; the loop does, too, in case gRPC is stuck.
         return Deadlines.within(loop, timeout.plusSeconds(1), "health of " + host + ":" + port, answer)
                 .exceptionally(error -> late(timeout))
                 .whenComplete((read, error) -> channel.shutdownNow());
     }
 
-    /** gRPC ends its connections by tasks, also after {@link #close}, when it no longer matters. */
-    private void onPool(Runnable task) {
-        try {
-            pool.execute(task);
-        } catch (RejectedExecutionException e) {
-            log.debug("a health check was abandoned at the end of this process", e);
-        }
-    }
-
     private static HealthAnswer read(
-            Status status, @Nullable HealthCheckResponse message, String address, Duration timeout) {
+            Status status, Optional<HealthCheckResponse> message, String address, Duration timeout) {
         String text = status.getDescription() == null
                 ? status.getCode().name()
                 : status.getCode() + ": " + status.getDescription();
         return switch (status.getCode()) {
             case OK -> {
                 HealthCheckResponse.ServingStatus said =
-                        message == null ? HealthCheckResponse.ServingStatus.UNKNOWN : message.getStatus();
+                        message.map(HealthCheckResponse::getStatus).orElse(HealthCheckResponse.ServingStatus.UNKNOWN);
                 boolean serves = said == HealthCheckResponse.ServingStatus.SERVING;
                 yield new HealthAnswer(
                         serves, serves ? "service healthy" : "service unhealthy (responded with \"" + said + "\")");

@@ -60,7 +60,7 @@ public final class GrpcPlugins implements PluginCalls, AutoCloseable {
         CompletableFuture<T> result = Deadlines.within(loop, deadline, call.method(), answer);
         CompletableFuture<T> told = result.exceptionallyCompose(error -> CompletableFuture.failedFuture(
                 error instanceof DeadlineExceededException ? PluginCallException.late() : error));
-        // Whoever no longer waits ends the call, too.
+        // A caller that gives up ends the call, too.
         told.whenComplete((value, error) -> answer.cancel(true));
         lane.waiting.add(() -> begin(socket, lane, call, deadline, answer));
         next(lane);

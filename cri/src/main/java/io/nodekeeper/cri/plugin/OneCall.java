@@ -2,30 +2,20 @@ package io.nodekeeper.cri.plugin;
 
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
-import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
 import io.grpc.Status;
-import io.grpc.okhttp.OkHttpChannelBuilder;
-import io.nodekeeper.cri.socket.UnixSocket;
-import io.nodekeeper.cri.socket.UnixSockets;
+import io.nodekeeper.cri.grpc.GoStatus;
+import io.nodekeeper.cri.grpc.UnaryCall;
+import io.nodekeeper.cri.socket.UnixChannel;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.ThreadPool;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** One call over a connection of its own, which ends with it. */
 final class OneCall {
-    private static final Logger log = LoggerFactory.getLogger(OneCall.class);
     /** The largest message: the default of clients in Go. */
     private static final int MAX_MESSAGE = 4 << 20;
 
@@ -40,68 +30,27 @@ final class OneCall {
             ScheduledExecutorService timer,
             Loop loop,
             CompletableFuture<T> answer) {
-        AtomicReference<@Nullable UnixSocket> socket = new AtomicReference<>();
-        // The address is a literal, so no name is resolved; the socket factory ignores it.
-        ManagedChannel channel = OkHttpChannelBuilder.forTarget("dns:///127.0.0.1:1")
-                .overrideAuthority("localhost")
-                .usePlaintext()
-                .socketFactory(new UnixSockets(path, made -> close(socket.getAndSet(made))))
-                .transportExecutor(task -> run(pool, task))
-                .offloadExecutor(task -> run(pool, task))
-                .scheduledExecutorService(timer)
-                .directExecutor()
-                .proxyDetector(address -> null)
-                .disableServiceConfigLookUp()
-                .disableRetry()
-                .maxTraceEvents(0)
-                .maxInboundMessageSize(MAX_MESSAGE)
-                .userAgent("nodekeeper")
-                .build();
-        ClientCall<Q, A> call = channel.newCall(
-                exchange.method(), CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
-        call.start(
-                new ClientCall.Listener<>() {
-                    private @Nullable A message;
-
-                    @Override
-                    public void onMessage(A came) {
-                        message = came;
+        UnixChannel channel = new UnixChannel(path, MAX_MESSAGE, pool, timer);
+        ClientCall<Q, A> call = UnaryCall.send(
+                channel.grpc(),
+                exchange.method(),
+                CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS),
+                exchange.request(),
+                (status, message) -> {
+                    if (!status.isOk() || message.isEmpty()) {
+                        PluginCallException error = failure(path, status);
+                        loop.execute(() -> answer.completeExceptionally(error));
+                        return;
                     }
-
-                    @Override
-                    public void onClose(Status status, Metadata trailers) {
-                        A came = message;
-                        if (!status.isOk() || came == null) {
-                            PluginCallException error = failure(path, status);
-                            loop.execute(() -> answer.completeExceptionally(error));
-                            return;
-                        }
-                        T value = exchange.read().apply(came);
-                        loop.execute(() -> answer.complete(value));
-                    }
-                },
-                new Metadata());
-        // One more than needed: gRPC reports the end of a call only once it could deliver a second message.
-        call.request(2);
-        call.sendMessage(exchange.request());
-        call.halfClose();
+                    T value = exchange.read().apply(message.get());
+                    loop.execute(() -> answer.complete(value));
+                });
         answer.whenComplete((value, error) -> {
             if (error != null) {
                 call.cancel("the call was given up", null);
             }
-            channel.shutdownNow();
-            // gRPC would first wait for its writing thread, which may hang in the kernel.
-            close(socket.get());
+            channel.close("the call to " + path + " has ended");
         });
-    }
-
-    /** gRPC ends its connections by tasks, also after the pool was closed, when it no longer matters. */
-    private static void run(ThreadPool pool, Runnable task) {
-        try {
-            pool.execute(task);
-        } catch (RejectedExecutionException e) {
-            log.debug("a call to a plugin was abandoned at the end of this process", e);
-        }
     }
 
     private static PluginCallException failure(Path path, Status status) {
@@ -111,35 +60,8 @@ final class OneCall {
         if (status.isOk()) {
             return new PluginCallException("Internal", "the plugin at " + path + " sent no answer");
         }
-        Throwable cause = status.getCause();
-        while (cause != null && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        String words = status.getDescription() == null ? "" : status.getDescription();
-        String why = cause == null ? words : words + (words.isEmpty() ? "" : ": ") + cause.getMessage();
+        String why = GoStatus.description(status);
         boolean unreachable = status.getCode() == Status.Code.UNAVAILABLE;
-        return new PluginCallException(goName(status.getCode()), unreachable ? path + ": " + why : why);
-    }
-
-    /** {@code NOT_FOUND} as {@code NotFound}. */
-    private static String goName(Status.Code code) {
-        if (code == Status.Code.CANCELLED) {
-            return "Canceled";
-        }
-        StringBuilder name = new StringBuilder();
-        for (String word : code.name().split("_")) {
-            name.append(word.charAt(0)).append(word.substring(1).toLowerCase(Locale.ROOT));
-        }
-        return name.toString();
-    }
-
-    private static void close(@Nullable UnixSocket socket) {
-        if (socket != null) {
-            try {
-                socket.close();
-            } catch (IOException e) {
-                log.debug("cannot close {}", socket, e);
-            }
-        }
+        return new PluginCallException(GoStatus.code(status), unreachable ? path + ": " + why : why);
     }
 }

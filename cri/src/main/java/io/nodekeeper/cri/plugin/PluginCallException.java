@@ -1,5 +1,7 @@
 package io.nodekeeper.cri.plugin;
 
+import io.nodekeeper.cri.grpc.GoStatus;
+
 /** A plugin refused a call, or did not answer it; the message is that of a client in Go, as in a kubelet's events. */
 public final class PluginCallException extends RuntimeException {
     /** gRPC's code of a call that was not answered in time, in Go's spelling. */
@@ -9,7 +11,7 @@ public final class PluginCallException extends RuntimeException {
 
     /** An error with gRPC's {@code code} in Go's spelling, such as {@code NotFound}. */
     public PluginCallException(String code, String description) {
-        super("rpc error: code = " + code + " desc = " + description);
+        super(GoStatus.error(code, description));
         this.code = code;
     }
 

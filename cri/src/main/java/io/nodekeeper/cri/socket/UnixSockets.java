@@ -7,22 +7,23 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
-import java.util.function.Consumer;
 import javax.net.SocketFactory;
 
 /** Connects to one unix socket, whatever address is asked for. Thread-safe. */
-public final class UnixSockets extends SocketFactory {
+final class UnixSockets extends SocketFactory {
     private final Path path;
-    private final Consumer<UnixSocket> made;
+    private final Listener listener;
 
-    /**
-     * A factory of connections to {@code path}.
-     *
-     * @param made receives each socket before it is connected, which may block until the socket is closed
-     */
-    public UnixSockets(Path path, Consumer<UnixSocket> made) {
+    /** Receives each socket before it is connected. */
+    interface Listener {
+        /** Takes {@code socket}, or refuses it with an error. */
+        void made(UnixSocket socket) throws IOException;
+    }
+
+    /** A factory of connections to {@code path}, shown to {@code listener}, which may close them while they are made. */
+    UnixSockets(Path path, Listener listener) {
         this.path = path;
-        this.made = made;
+        this.listener = listener;
     }
 
     @Override
@@ -30,7 +31,8 @@ public final class UnixSockets extends SocketFactory {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
         try {
             UnixSocket socket = new UnixSocket(channel);
-            made.accept(socket);
+            listener.made(socket);
+            // This blocks while the peer's queue of new connections is full, until the socket is closed.
             channel.connect(UnixDomainSocketAddress.of(path));
             return socket;
         } catch (IOException | RuntimeException e) {

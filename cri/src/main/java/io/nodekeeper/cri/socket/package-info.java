@@ -1,4 +1,4 @@
-/** A unix-domain connection as a socket of {@code java.net}. */
+/** Unix-domain connections as sockets of {@code java.net}, and gRPC's channels over them. */
 @NullMarked
 package io.nodekeeper.cri.socket;
 

@@ -11,10 +11,6 @@ import io.nodekeeper.store.StoreException;
 import io.nodekeeper.store.Usage;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -44,12 +40,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class IndexedStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(IndexedStore.class);
-    /** Maximum changes in one group, which bounds the latency of the first one. Larger groups hardly raise the rate. */
-    private static final int GROUP = 512;
-    /** Maximum bytes of values in one group, replaced values included, which bounds the memory of a group being written. */
-    private static final long GROUP_BYTES = 4 << 20;
-    /** Bytes of memory that an object costs besides its key and value: the entry and its node in the index. */
-    private static final int OBJECT = 200;
     /** After this time without a sync the store is unhealthy. A sync takes milliseconds; clients time out after 10 s or more. */
     private static final Duration STALL = Duration.ofSeconds(5);
 
@@ -63,16 +53,7 @@ public final class IndexedStore implements Store {
     /** The threads that read values from the journal. */
     private final Executor readers;
 
-    private final StoreLimits limits;
-
-    // Bytes of all objects, including the group that is being written. Written by the loop only.
-    private long bytes;
-    private long heap;
-    /** Whether the store refuses writes that take more space. */
-    private boolean exceeded;
-    /** These numbers as of the last group, for other threads. */
-    private volatile Usage usage = Usage.UNKNOWN;
-
+    private final StoreSpace space;
     private final ConcurrentLinkedQueue<Write> queue = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean draining = new AtomicBoolean();
 
@@ -97,18 +78,6 @@ public final class IndexedStore implements Store {
     private volatile Commits commits = Commits.UNKNOWN;
 
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-
-    private record Write(
-            String key, Optional<byte[]> value, long expected, boolean batched, CompletableFuture<Event> done) {}
-
-    /** An object after a write of the current group: with its value in memory, and in the form that the store keeps. */
-    private record Pending(Optional<Entry> full, Optional<Entry> kept) {}
-
-    /** A write with a conflict. It fails only after the write that it conflicts with is durable, because the failure reveals it. */
-    private record Loss(Write write, StoreException.Conflict conflict) {}
-
-    /** A group of writes: its changes as kept and as delivered to watchers, the accepted writes, and those with a conflict. */
-    private record Group(WatchCache.Plan plan, List<Event> events, List<Write> accepted, List<Loss> losses) {}
 
     /** Opens a store with the state of {@code journal}, which the store closes. Everything runs on {@code loop}. */
     public IndexedStore(Loop loop, Journal journal) {
@@ -150,16 +119,13 @@ public final class IndexedStore implements Store {
         this.readers = readers;
         this.apart = apart;
         this.journal = journal;
-        this.limits = limits;
+        space = new StoreSpace(limits);
         window = new CommitWindow(loop.clock().nanoTime());
         cache = new WatchCache(loop, limits.history());
         Journal.Recovered kept = journal.load();
-        for (Entry entry : kept.entries()) {
-            bytes += bytes(entry);
-            heap += heap(entry);
-        }
+        kept.entries().forEach(space::add);
         cache.begin(kept);
-        recount();
+        space.publish();
     }
 
     @Override
@@ -246,72 +212,12 @@ public final class IndexedStore implements Store {
 
     @Override
     public Usage usage() {
-        return usage;
+        return space.usage();
     }
 
     @Override
     public boolean healthy() {
-        return healthy && !stalled() && !usage.exceeded();
-    }
-
-    private static long bytes(Entry entry) {
-        return entry.key().length() + (long) entry.length();
-    }
-
-    private static long heap(Entry entry) {
-        return OBJECT + entry.key().length() + (long) entry.resident();
-    }
-
-    /** Adds the change of size of {@code event} to the totals; {@code sign} -1 undoes that. */
-    private void count(Event event, int sign) {
-        event.before().ifPresent(before -> {
-            bytes -= sign * bytes(before);
-            heap -= sign * heap(before);
-        });
-        event.after().ifPresent(after -> {
-            bytes += sign * bytes(after);
-            heap += sign * heap(after);
-        });
-    }
-
-    /** Whether {@code event} would exceed a limit, or makes the store larger during an alarm. */
-    private boolean tooLarge(Event event) {
-        if (event.after().isEmpty()) {
-            return false;
-        }
-        long moreBytes = bytes(event.after().get())
-                - event.before().map(IndexedStore::bytes).orElse(0L);
-        long moreHeap = heap(event.after().get())
-                - event.before().map(IndexedStore::heap).orElse(0L);
-        if (moreBytes <= 0 && moreHeap <= 0) {
-            return false;
-        }
-        if (!exceeded && bytes + moreBytes <= limits.quota() && heap + moreHeap <= limits.heap()) {
-            return false;
-        }
-        if (!exceeded) {
-            exceeded = true;
-            log.error(
-                    "the store is full: {} bytes of {}, {} of {} in memory; refusing writes that need space until"
-                            + " deletions reduce it below 95 %",
-                    bytes, limits.quota(), heap, limits.heap());
-        }
-        return true;
-    }
-
-    /** Ends the alarm when the store is below 95 % of its limits, and publishes the totals. */
-    private void recount() {
-        if (exceeded && bytes <= limits.quota() * 0.95 && heap <= limits.heap() * 0.95) {
-            exceeded = false;
-            log.info("the store has space again: {} bytes of {}", bytes, limits.quota());
-        }
-        usage = new Usage(bytes, limits.quota(), exceeded);
-    }
-
-    private StoreException noSpace(String key) {
-        return new StoreException.NoSpace(
-                "etcdserver: mvcc: database space exceeded: " + key + " is not written; the store" + " has " + bytes
-                        + " bytes of " + limits.quota() + ", " + heap + " of " + limits.heap() + " in memory");
+        return healthy && !stalled() && !space.usage().exceeded();
     }
 
     /** Whether the journal has been writing one group for longer than {@link #STALL}. */
@@ -404,138 +310,78 @@ public final class IndexedStore implements Store {
     }
 
     private void commit() {
-        List<Write> accepted = new ArrayList<>();
-        List<Loss> losses = new ArrayList<>();
-        List<Event> kept = new ArrayList<>();
-        List<Event> events = new ArrayList<>();
-        List<Write> full = new ArrayList<>();
-        Map<String, Pending> pending = new HashMap<>();
-        long next = cache.revision();
-        long size = 0;
-        int batched = 0;
-        Write write;
         urgent = false;
-        while (events.size() < GROUP && size < GROUP_BYTES && (write = queue.poll()) != null) {
-            batched += write.batched ? 1 : 0;
-            String key = write.key;
-            Pending earlier = pending.get(key);
-            Optional<Entry> before = earlier == null ? cache.get(key) : earlier.full;
-            if (before.map(Entry::modRevision).orElse(0L) != write.expected) {
-                losses.add(new Loss(write, new StoreException.Conflict(key, write.expected, before)));
-                continue;
-            }
-            long mine = next + 1;
-            // All versions of an object share one string.
-            String shared = before.map(Entry::key).orElse(key);
-            Optional<Entry> after = write.value.map(value ->
-                    new Entry(shared, value, before.map(Entry::createRevision).orElse(mine), mine));
-            Event event = new Event(mine, shared, before, after);
-            Event keeping =
-                    new Event(mine, shared, earlier == null ? before : earlier.kept, after.map(journal::stored));
-            if (tooLarge(keeping)) {
-                full.add(write);
-                continue;
-            }
-            next = mine;
-            count(keeping, 1);
-            size += after.map(Entry::length).orElse(0)
-                    + before.map(Entry::length).orElse(0);
-            pending.put(shared, new Pending(after, keeping.after()));
-            events.add(event);
-            kept.add(keeping);
-            accepted.add(write);
-        }
-        recount();
+        WriteGroup group = WriteGroup.take(queue, cache.revision(), cache::get, journal::stored, space);
+        space.publish();
         if (apart) {
             // What did not fit into the group is the next one.
             if (!queue.isEmpty()) {
                 urgent = true;
             }
-            defer(batched);
+            defer(group.batched());
         }
-        full.forEach(refused -> refused.done.completeExceptionally(noSpace(refused.key)));
-        if (events.isEmpty()) {
-            losses.forEach(IndexedStore::fail);
+        group.refused().forEach(refused -> refused.done().completeExceptionally(space.refusal(refused.key())));
+        if (group.events().isEmpty()) {
+            group.acknowledgeLosses();
             return;
         }
-        Group group = new Group(cache.plan(kept), events, accepted, losses);
+        WatchCache.Plan plan = cache.plan(group.kept());
         writingSince = loop.clock().nanoTime();
         writing = true;
-        disk.execute(() -> append(group));
+        disk.execute(() -> append(group, plan));
     }
 
-    /** The change with its replaced version in memory, so that watchers need no disk read; unchanged if the read fails. */
-    private static Event withReplacedValue(Event event) {
-        if (event.before().isEmpty() || event.before().get().resident() > 0) {
-            return event;
-        }
-        try {
-            return new Event(event.revision(), event.key(), event.before().map(Entry::loaded), event.after());
-        } catch (StoreException e) {
-            log.error("cannot read the version that revision {} replaced", event.revision(), e);
-            return event;
-        }
-    }
-
-    private void append(Group group) {
+    private void append(WriteGroup group, WatchCache.Plan plan) {
         Optional<RuntimeException> failure = Optional.empty();
-        Group loaded = group;
+        WriteGroup loaded = group;
         try {
             // Reads replaced values first: appending may remove their rows.
-            List<Event> events =
-                    group.events.stream().map(IndexedStore::withReplacedValue).toList();
-            loaded = new Group(group.plan, events, group.accepted, group.losses);
-            journal.append(events, group.plan.forgotten());
+            loaded = group.withReplacedValues();
+            journal.append(loaded.events(), plan.forgotten());
         } catch (RuntimeException e) {
             failure = Optional.of(e);
         }
         Optional<RuntimeException> outcome = failure;
-        Group done = loaded;
+        WriteGroup done = loaded;
         if (apart) {
-            loop.execute(() -> appended(done, outcome));
+            loop.execute(() -> appended(done, plan, outcome));
         } else {
-            appended(done, outcome);
+            appended(done, plan, outcome);
         }
     }
 
-    private void appended(Group group, Optional<RuntimeException> failure) {
+    private void appended(WriteGroup group, WatchCache.Plan plan, Optional<RuntimeException> failure) {
         writing = false;
         if (failure.isPresent()) {
             refuse(group, failure.get());
         } else {
             healthy = true;
-            cache.apply(group.plan);
-            recount();
-            commits = new Commits(++groups, changes += group.events.size(), Duration.ofNanos(window.nanos()));
+            cache.apply(plan);
+            space.publish();
+            commits = new Commits(++groups, changes += group.events().size(), Duration.ofNanos(window.nanos()));
             if (apart && !queue.isEmpty() && isDue()) {
                 // Keeps the disk busy: starts the next group before the acknowledgements of this one.
                 commit();
             }
-            List<Event> events = group.events;
-            for (int i = 0; i < events.size(); i++) {
-                group.accepted.get(i).done.complete(events.get(i));
-            }
-            group.losses.forEach(IndexedStore::fail);
-            cache.deliver(events);
+            group.acknowledge();
+            cache.deliver(group.events());
         }
         if (apart) {
             proceed();
         }
     }
 
-    private static void fail(Loss loss) {
-        loss.write.done.completeExceptionally(loss.conflict);
-    }
-
-    private void refuse(Group group, RuntimeException failure) {
+    private void refuse(WriteGroup group, RuntimeException failure) {
         healthy = false;
-        group.plan.events().forEach(event -> count(event, -1));
-        recount();
-        log.error("the journal failed; {} writes are refused", group.accepted.size() + group.losses.size(), failure);
-        StoreException why = failure instanceof StoreException known
-                ? known
-                : new StoreException("the journal failed: " + failure, failure);
-        group.accepted.forEach(refused -> refused.done.completeExceptionally(why));
-        group.losses.forEach(loss -> loss.write.done.completeExceptionally(why));
+        group.kept().forEach(space::undo);
+        space.publish();
+        log.error(
+                "the journal failed; {} writes are refused",
+                group.accepted().size() + group.losses().size(),
+                failure);
+        group.fail(
+                failure instanceof StoreException known
+                        ? known
+                        : new StoreException("the journal failed: " + failure, failure));
     }
 }

@@ -78,7 +78,7 @@ public final class Repair {
         this(
                 plan,
                 examiner,
-                new Remedies(runtime, host, action -> onLoop(workers.call("a remedy", ACTION, action), loop), loop),
+                new Remedies(runtime, host, action -> loop.deliver(workers.call("a remedy", ACTION, action)), loop),
                 loop,
                 recovery,
                 progress);
@@ -97,18 +97,6 @@ public final class Repair {
         this.loop = loop;
         this.recovery = recovery;
         this.progress = progress;
-    }
-
-    private static CompletableFuture<String> onLoop(CompletableFuture<String> future, Loop loop) {
-        CompletableFuture<String> settled = new CompletableFuture<>();
-        future.whenComplete((value, error) -> loop.execute(() -> {
-            if (error == null) {
-                settled.complete(value);
-            } else {
-                settled.completeExceptionally(error);
-            }
-        }));
-        return settled;
     }
 
     /** Applies the plan, which was made from {@code first}. To be called on the loop, once. */

@@ -14,7 +14,7 @@ import java.util.Set;
 /**
  * The file locks of the machine, from {@code /proc/locks}: who waits, and who holds. The kernel names the process that
  * took a lock; that process may have ended while a child still holds the lock's open file, and for locks of open file
- * descriptions the kernel names nobody (pid -1). Then the open files of all processes are searched for the lock. Not
+ * descriptions the kernel names no process (pid -1). Then the open files of all processes are searched for the lock. Not
  * thread-safe.
  */
 final class FileLocks {

@@ -181,9 +181,9 @@ final class WaitFiles {
     }
 
     /**
-     * For whom a client waits; empty for a server. The kernel lists the sockets of this agent's network namespace only:
-     * those of a CNI plugin or a command of runc, which run in the runtime's own namespace, if the agent runs in the
-     * host's, too.
+     * The processes that a client waits for; empty for a server. The kernel lists the sockets of this agent's network
+     * namespace only: those of a CNI plugin or a command of runc, which run in the runtime's own namespace, if the agent
+     * runs in the host's, too.
      */
     private Optional<Wait.ForSocket> socket(int pid, String link, boolean blocked) {
         String inode = link.substring(link.indexOf('[') + 1, link.length() - 1);

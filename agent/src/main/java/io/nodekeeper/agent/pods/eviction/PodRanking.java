@@ -61,7 +61,7 @@ record PodRanking(String resource, Map<String, PodUse> use) {
         };
     }
 
-    /** Nobody requests inodes or process ids. */
+    /** Pods cannot request inodes or process ids. */
     private long requested(Pod pod) {
         return switch (resource) {
             case "memory", "ephemeral-storage" -> pod.request(resource).toLong();

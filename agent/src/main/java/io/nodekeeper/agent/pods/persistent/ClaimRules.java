@@ -1,24 +1,12 @@
 package io.nodekeeper.agent.pods.persistent;
 
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.PersistentVolumeSources;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.Optional;
-import java.util.Set;
 
 /** Decides whether a pod may use a claim and its volume, with a kubelet's messages. Pure. */
 final class ClaimRules {
-    /** The fields of a PersistentVolume's spec that are no source. */
-    private static final Set<String> OTHERS = Set.of(
-            "capacity",
-            "accessModes",
-            "claimRef",
-            "persistentVolumeReclaimPolicy",
-            "storageClassName",
-            "mountOptions",
-            "volumeMode",
-            "nodeAffinity",
-            "volumeAttributesClassName");
-
     private ClaimRules() {}
 
     /** The name of the claim that a volume of {@code pod} uses; of a generic ephemeral volume that of both. */
@@ -100,10 +88,8 @@ final class ClaimRules {
         if (spec.has("local")) {
             return new PersistentSource.Local(name, spec.object("local").text("path"));
         }
-        String other = spec.fields().keySet().stream()
-                .filter(field -> !OTHERS.contains(field))
-                .findFirst()
-                .orElse("(none)");
+        String other =
+                PersistentVolumeSources.of(spec).keySet().stream().findFirst().orElse("(none)");
         throw failed(volume, full, "PV " + name + ": spec." + other + " is not supported by this node's agent");
     }
 

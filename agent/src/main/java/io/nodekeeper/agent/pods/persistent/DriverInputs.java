@@ -53,7 +53,7 @@ final class DriverInputs {
         return values;
     }
 
-    /** What a driver is told of the volume when it is published: its attributes, and the pod if the driver wants to know it. */
+    /** What a driver receives when a volume is published: its attributes, and the pod if the driver asks for it. */
     CompletableFuture<Map<String, String>> context(Pod pod, CsiVolume volume, DriverPolicy policy) {
         Map<String, String> context = new HashMap<>(volume.attributes());
         if (policy.podInfoOnMount()) {

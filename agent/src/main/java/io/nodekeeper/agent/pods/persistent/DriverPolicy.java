@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param known whether there is a CSIDriver
  * @param attachRequired whether its volumes are attached to nodes
- * @param podInfoOnMount whether it is told of the pod
+ * @param podInfoOnMount whether it receives the pod's names
  * @param requiresRepublish whether it is called again while a pod runs
  * @param fsGroupPolicy {@code ReadWriteOnceWithFSType}, {@code File} or {@code None}
  * @param lifecycleModes {@code Persistent}, {@code Ephemeral} or both

@@ -25,7 +25,7 @@ import java.util.function.Function;
  * @param drivers finds a registered driver by its name
  * @param controllerAttaches whether the control plane attaches volumes
  * @param changed called when the volumes in use have changed
- * @param warnings tells of what takes long
+ * @param warnings records what takes long
  */
 public record VolumePorts(
         String node,
@@ -50,15 +50,6 @@ public record VolumePorts(
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        disk.call(what, DISK, work)
-                .whenComplete((value, error) -> loop.execute(() -> {
-                    if (error == null) {
-                        result.complete(value);
-                    } else {
-                        result.completeExceptionally(error);
-                    }
-                }));
-        return result;
+        return loop.deliver(disk.call(what, DISK, work));
     }
 }

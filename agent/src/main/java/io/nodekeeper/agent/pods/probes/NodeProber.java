@@ -145,15 +145,7 @@ public final class NodeProber implements Prober, AutoCloseable {
 
     /** The same result on the loop, or a failure after {@code timeout}. */
     private <T> CompletableFuture<T> onLoop(CompletableFuture<T> future, Duration timeout) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        CompletableFuture<T> timed = Deadlines.within(loop, timeout, "the probe", future);
-        timed.whenComplete((value, error) -> loop.execute(() -> {
-            if (error == null) {
-                result.complete(value);
-            } else {
-                result.completeExceptionally(error);
-            }
-        }));
+        CompletableFuture<T> result = loop.deliver(Deadlines.within(loop, timeout, "the probe", future));
         result.whenComplete((value, error) -> future.cancel(true));
         return result;
     }

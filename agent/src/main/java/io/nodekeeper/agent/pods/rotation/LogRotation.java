@@ -92,7 +92,7 @@ public final class LogRotation {
         RunningLog each = found.log();
         CompletableFuture<?> work = CompletableFuture.completedFuture(null);
         if (found.size() < 0) {
-            // It was renamed by an agent that ended before the runtime was asked, or by somebody else.
+            // It was renamed by an agent that ended before the runtime was asked, or by another process.
             work = reopen(each);
         } else if (found.size() >= config.maxSize()) {
             work = onLoop(
@@ -123,15 +123,6 @@ public final class LogRotation {
     }
 
     private <T> CompletableFuture<T> onLoop(String what, Callable<T> work) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        disk.call(what, FILES, work)
-                .whenComplete((value, error) -> loop.execute(() -> {
-                    if (error == null) {
-                        result.complete(value);
-                    } else {
-                        result.completeExceptionally(error);
-                    }
-                }));
-        return result;
+        return loop.deliver(disk.call(what, FILES, work));
     }
 }

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps a copy of each static pod in the API, so that others can see it. The copy has the pod's hash in the annotation
- * {@code kubernetes.io/config.mirror} and the Node as its owner. One with another hash, or one that somebody deleted, is
+ * {@code kubernetes.io/config.mirror} and the Node as its owner. One with another hash, or one that another client deleted, is
  * removed and created again; one without a static pod is removed. Confined to its client's loop.
  */
 final class MirrorPods {

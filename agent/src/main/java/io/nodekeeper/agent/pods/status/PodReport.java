@@ -30,7 +30,7 @@ public final class PodReport {
     private static final Set<String> OWN =
             Set.of("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled");
 
-    /** Says that the pod is ended by somebody else than its owner. */
+    /** Says that the pod's end was not decided by its owner. */
     private static final String TARGET = "DisruptionTarget";
 
     /** The most bytes of all containers' messages about their ends: the kubelet's. */

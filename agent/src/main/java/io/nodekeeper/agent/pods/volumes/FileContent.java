@@ -3,7 +3,7 @@ package io.nodekeeper.agent.pods.volumes;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalLong;
 
-/** A file of a volume. Immutable: nobody changes its bytes. Its text has no content, which may be secret. */
+/** A file of a volume. Immutable: its bytes do not change. Its text has no content, which may be secret. */
 public final class FileContent {
     private final byte[] bytes;
     private final int mode;

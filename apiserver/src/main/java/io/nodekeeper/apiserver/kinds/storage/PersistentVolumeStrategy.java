@@ -1,31 +1,19 @@
 package io.nodekeeper.apiserver.kinds.storage;
 
 import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.PersistentVolumeSources;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.fields.ObjectFields;
 import io.nodekeeper.apiserver.registry.Strategy;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** The rules of PersistentVolumes. */
 public final class PersistentVolumeStrategy implements Strategy {
     private static final List<String> POLICIES = List.of("Delete", "Recycle", "Retain");
-    /** The fields of a spec that are no source of a volume. */
-    private static final Set<String> OTHERS = Set.of(
-            "capacity",
-            "accessModes",
-            "claimRef",
-            "persistentVolumeReclaimPolicy",
-            "storageClassName",
-            "mountOptions",
-            "volumeMode",
-            "nodeAffinity",
-            "volumeAttributesClassName");
 
     @Override
     public JsonObject withDefaults(JsonObject object) {
@@ -50,7 +38,7 @@ public final class PersistentVolumeStrategy implements Strategy {
         if (!spec.object("capacity").has("storage")) {
             errors.add(FieldError.required("spec.capacity", ""));
         }
-        Map<String, JsonValue> sources = sources(spec);
+        Map<String, JsonValue> sources = PersistentVolumeSources.of(spec);
         if (sources.isEmpty()) {
             errors.add(FieldError.required("spec", "must specify a volume type"));
         }
@@ -85,20 +73,10 @@ public final class PersistentVolumeStrategy implements Strategy {
     public List<FieldError> validateUpdate(JsonObject volume, JsonObject old) {
         List<FieldError> errors = new ArrayList<>(
                 Strategy.immutable("spec.", volume.object("spec"), old.object("spec"), List.of("volumeMode")));
-        if (!sources(volume.object("spec")).equals(sources(old.object("spec")))) {
+        if (!PersistentVolumeSources.of(volume.object("spec")).equals(PersistentVolumeSources.of(old.object("spec")))) {
             errors.add(FieldError.forbidden(
                     "spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation"));
         }
         return errors;
-    }
-
-    private static Map<String, JsonValue> sources(JsonObject spec) {
-        Map<String, JsonValue> sources = new LinkedHashMap<>();
-        spec.fields().forEach((name, value) -> {
-            if (!OTHERS.contains(name) && spec.has(name)) {
-                sources.put(name, value);
-            }
-        });
-        return sources;
     }
 }

@@ -6,9 +6,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Removes secrets from a text of any form: JSON, YAML, HTTP headers, command lines, logs. It goes by the form of a secret (private
- * keys, tokens of JSON Web Tokens and bootstrap tokens, passwords in URLs) and by the name before a value (token, password, secret,
- * key data, authorization, environment variables, kubectl's last-applied-configuration). It rather removes too much.
+ * Removes secrets from a text of any form: JSON, YAML, HTTP headers, command lines, logs. It recognizes secrets by their form
+ * (private keys, tokens of JSON Web Tokens and bootstrap tokens, passwords in URLs) and by the name before a value (token,
+ * password, secret, key data, authorization, environment variables, kubectl's last-applied-configuration). If in doubt, it
+ * removes too much.
  *
  * <p>The time is linear in the length of the text: patterns have bounded repetitions or are possessive, and values are
  * scanned up to their end, except for those in an object, list or block that is removed as a whole. Stateless.

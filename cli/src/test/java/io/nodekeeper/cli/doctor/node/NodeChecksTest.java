@@ -9,6 +9,7 @@ import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.ServerDate;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.time.Randoms;
@@ -244,7 +245,7 @@ class NodeChecksTest {
     @Test
     void certificateThatExpiresFirstIsNamed() {
         RandomGenerator random = Randoms.seeded(1);
-        Identity authority = Issuer.authority(Issuer.newKey(), NOW, random);
+        Identity authority = Issuer.authority(EcKeys.newKey(), NOW, random);
         ServerAccess access = ServerAccess.withToken(URI.create("https://h:1"), authority.certificate(), "t");
         Instant end = authority.certificate().getNotAfter().toInstant();
 

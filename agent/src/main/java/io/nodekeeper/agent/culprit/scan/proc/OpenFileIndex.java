@@ -18,8 +18,8 @@ import java.util.stream.Collectors;
  *
  * <p>A machine can have more open files than one scan may read. So the index outlives a scan: each scan reads the processes that
  * are not in it, first those that were read longest ago, as far as its budget goes. What was read less than {@link #FRESH} ago
- * counts: a command is accused by its age after 8 s, so its wait is older than that. Whoever uses an answer that is older than
- * the scan has it read again. Not thread-safe.
+ * counts: a command is accused by its age after 8 s, so its wait is older than that. A caller that uses an answer that is older
+ * than the scan reads those files again. Not thread-safe.
  */
 public final class OpenFileIndex {
     /** Three pauses between deep scans; and less than the age from which a command is late. */

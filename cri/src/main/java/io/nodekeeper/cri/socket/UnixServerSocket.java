@@ -1,6 +1,5 @@
-package io.nodekeeper.cri.devices;
+package io.nodekeeper.cri.socket;
 
-import io.nodekeeper.cri.socket.UnixSocket;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -9,30 +8,33 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import javax.net.ServerSocketFactory;
 
 /**
- * A unix-domain channel that listens already, as the {@link ServerSocket} that gRPC requires. The first connection is one that
- * was accepted before. One thread accepts; the other methods are thread-safe.
+ * A unix-domain channel that listens already, as the {@link ServerSocket} that gRPC requires. One thread accepts; the other
+ * methods are thread-safe.
  */
-final class ListeningSocket extends ServerSocket {
+public final class UnixServerSocket extends ServerSocket {
     private final ServerSocketChannel channel;
     private final int most;
     private final Consumer<String> failed;
     /** At most {@link #most}. */
     private final List<UnixSocket> open = new CopyOnWriteArrayList<>();
 
-    private @Nullable SocketChannel first;
+    private Optional<SocketChannel> first;
 
     /**
      * Wraps {@code channel}.
      *
+     * @param first a connection that was accepted before, if any
      * @param most the most connections at the same time; further ones are closed
      * @param failed receives why no further connections can be accepted
      */
-    ListeningSocket(ServerSocketChannel channel, SocketChannel first, int most, Consumer<String> failed)
+    public UnixServerSocket(
+            ServerSocketChannel channel, Optional<SocketChannel> first, int most, Consumer<String> failed)
             throws IOException {
         this.channel = channel;
         this.first = first;
@@ -40,14 +42,16 @@ final class ListeningSocket extends ServerSocket {
         this.failed = failed;
     }
 
+    /** A factory that gives a server this socket, whatever port is asked for. */
+    public ServerSocketFactory factory() {
+        return new GivenServerSocket(this);
+    }
+
     @Override
     public Socket accept() throws IOException {
         while (true) {
-            SocketChannel next = first;
-            first = null;
-            if (next == null) {
-                next = connection();
-            }
+            SocketChannel next = first.isPresent() ? first.get() : connection();
+            first = Optional.empty();
             open.removeIf(UnixSocket::isClosed);
             if (open.size() < most) {
                 UnixSocket socket = new UnixSocket(next);
@@ -81,6 +85,11 @@ final class ListeningSocket extends ServerSocket {
     @Override
     public void close() throws IOException {
         channel.close();
+        disconnect();
+    }
+
+    /** Closes all connections; further ones are accepted. */
+    public void disconnect() throws IOException {
         for (UnixSocket socket : open) {
             socket.close();
         }
