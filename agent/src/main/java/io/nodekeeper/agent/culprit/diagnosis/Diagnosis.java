@@ -51,6 +51,9 @@ public final class Diagnosis {
 
     /** What hangs, causes before effects; empty if nothing does. */
     public static List<Culprit> of(DiagnosisInput facts, HangThresholds patience) {
+        if (facts.isCalm()) {
+            return List.of();
+        }
         Diagnosis diagnosis = new Diagnosis(facts, patience);
         facts.processes().stream().filter(diagnosis::hangs).forEach(diagnosis::explain);
         List<Finding> findings = new ArrayList<>(diagnosis.found.values());

@@ -28,6 +28,9 @@ public record DiagnosisInput(
         long now,
         Instant wall) {
 
+    /** An answer from memory takes about 1 ms; 100 times that is slow. */
+    static final Duration SLOW = Duration.ofMillis(100);
+
     /**
      * What at least two lists of the runtime lacked, each requested after a scan that showed the shim. Immutable.
      *
@@ -61,6 +64,18 @@ public record DiagnosisInput(
             Clock clock) {
         return new DiagnosisInput(
                 processes, answers, workload, restarts, unlisted, socket, clock.nanoTime(), clock.wallTime());
+    }
+
+    /**
+     * Whether no fact can lead to a culprit, as on a healthy node most of the time: each call was answered at once, no command
+     * runs, and no process waits, is halted or has reached a limit.
+     */
+    boolean isCalm() {
+        return restarts == 0
+                && unlisted.sandboxes().isEmpty()
+                && answers.stream()
+                        .allMatch(answer -> answer.answered() && answer.took().compareTo(SLOW) < 0)
+                && processes.stream().allMatch(ObservedProcess::isCalm);
     }
 
     /** Whether the runtime is Docker Engine, by its socket's name. */

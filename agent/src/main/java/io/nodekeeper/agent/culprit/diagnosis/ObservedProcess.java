@@ -47,6 +47,22 @@ public record ObservedProcess(
                 .findFirst();
     }
 
+    /** Whether nothing about it can be the cause or the sign of a fault. */
+    boolean isCalm() {
+        return switch (info.role()) {
+            case RUNTIME, SHIM, CONTAINER ->
+                (info.state() == 'S' || info.state() == 'R')
+                        && info.stalls().isEmpty()
+                        && info.waits().isEmpty()
+                        && info.limits().isEmpty()
+                        && stopped.isEmpty()
+                        && zombie.isEmpty()
+                        && stuck.isEmpty()
+                        && waits.isEmpty();
+            case OCI_RUNTIME, CNI_PLUGIN, HELPER, OUTSIDER -> false;
+        };
+    }
+
     /** Whether it is a shim of a pod; the shims of other clients of containerd are in other namespaces. */
     public boolean isPodShim() {
         return info.role() == ProcessRole.SHIM

@@ -22,8 +22,6 @@ import java.util.stream.Stream;
  * calls are due to load. Pure.
  */
 final class RuntimeDiagnosis {
-    /** An answer from memory takes about 1 ms; 100 times that is slow. */
-    private static final Duration SLOW = Duration.ofMillis(100);
     /**
      * The share of throttled periods from which a quota explains slow calls. Between the calls of an idle node most periods
      * need no quota, so that a runtime whose every call is throttled can be throttled in a third of them (measured).
@@ -109,7 +107,7 @@ final class RuntimeDiagnosis {
     }
 
     private Optional<Culprit> throttled() {
-        if (version.filter(answer -> answer.took().compareTo(SLOW) >= 0).isEmpty() && late.isEmpty()) {
+        if (version.filter(answer -> answer.took().compareTo(DiagnosisInput.SLOW) >= 0).isEmpty() && late.isEmpty()) {
             // A quota that delays no call is intended.
             return Optional.empty();
         }
@@ -146,7 +144,7 @@ final class RuntimeDiagnosis {
     Optional<ObservedProcess> busy(CallOutcome answer, Stream<ObservedProcess> servers) {
         // An answer to a version that was asked before the call says nothing about the time since then.
         boolean slow = version.filter(known -> known.kind() == CallOutcome.Kind.LATE
-                        || known.took().compareTo(SLOW) >= 0
+                        || known.took().compareTo(DiagnosisInput.SLOW) >= 0
                         || known.askedAt() - answer.askedAt() < 0)
                 .isPresent();
         return Stream.concat(
