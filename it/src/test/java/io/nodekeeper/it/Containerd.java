@@ -7,6 +7,7 @@ import io.nodekeeper.cri.v1.RuntimeServiceGrpc;
 import io.nodekeeper.cri.v1.StatusRequest;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
@@ -360,8 +361,12 @@ public final class Containerd implements AutoCloseable {
     List<Path> results() throws IOException {
         List<Path> own = new ArrayList<>();
         for (Path result : Leftovers.children(CNI_RESULTS)) {
-            if (Files.readString(result).contains(directory + "/")) {
-                own.add(result);
+            try {
+                if (Files.readString(result).contains(directory + "/")) {
+                    own.add(result);
+                }
+            } catch (NoSuchFileException e) {
+                // The directory is everyone's, and another runtime has just ended one of its pods.
             }
         }
         return own;

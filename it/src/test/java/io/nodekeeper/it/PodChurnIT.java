@@ -115,8 +115,10 @@ class PodChurnIT {
         assertThat(pods.container("steady").text("containerID")).isEqualTo(steady);
         assertThat(pods.container("steady").number("restartCount")).contains(0L);
         assertThat(starts("steady")).isEqualTo(1);
-        wanted.forEach(name -> assertThat(starts(name)).as(name).isEqualTo(1));
-        created.forEach(name -> assertThat(starts(name)).as(name).isLessThanOrEqualTo(1));
+        wanted.forEach(name -> assertThat(starts(name)).as(name).isPositive());
+        assertThat(created.stream().mapToInt(name -> Math.max(0, starts(name) - 1)).sum())
+                .as("seed " + SEED + ": starts beyond the first, of " + created)
+                .isLessThanOrEqualTo(startsCutOff());
         everyProbeCame();
     }
 
@@ -221,6 +223,18 @@ class PodChurnIT {
         }
     }
 
+    /**
+     * The starts that failed in the runtime because their caller was killed meanwhile: containerd ends such a container, which
+     * may have begun by then, and the next agent starts another.
+     */
+    private int startsCutOff() throws Exception {
+        return (int) node.containerd()
+                .log()
+                .lines()
+                .filter(line -> line.contains("StartContainer for ") && line.contains(" failed"))
+                .count();
+    }
+
     /** While an agent works, the steady pod is probed; a kill delays probes until the next agent works. */
     private void everyProbeCame() throws Exception {
         List<Long> times = probeTimes();
@@ -238,7 +252,7 @@ class PodChurnIT {
         }
         gaps.sort(null);
         System.out.println(KILLS + " kills, " + created.size() + " pods created, " + deleted.size() + " deleted, "
-                + times.size() + " probes: longest pauses " + gaps.subList(Math.max(0, gaps.size() - 5), gaps.size())
+                + startsCutOff() + " starts cut off, " + times.size() + " probes: longest pauses " + gaps.subList(Math.max(0, gaps.size() - 5), gaps.size())
                 + " ms");
     }
 
