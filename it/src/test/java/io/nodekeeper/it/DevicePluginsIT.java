@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.facts.CpuSet;
-import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.StubDevicePlugin;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -103,7 +102,7 @@ class DevicePluginsIT {
     @Test
     @Order(2)
     void aPodSeesItsDevice() throws Exception {
-        kubectl.okWith(pod("first"), "apply", "-f");
+        kubectl.apply(pod("first"));
 
         Eventually.within(SOON, () -> pods.isReady("first"));
         Eventually.within(SOON, () -> log("first").contains("gpu-0 writable device"));
@@ -112,11 +111,11 @@ class DevicePluginsIT {
     @Test
     @Order(3)
     void aPodForWhichNoDeviceIsLeftIsRefused() throws Exception {
-        kubectl.okWith(pod("refused"), "apply", "-f");
+        kubectl.apply(pod("refused"));
 
-        Eventually.within(SOON, () -> status("refused").text("phase").equals("Failed"));
-        assertThat(status("refused").text("reason")).isEqualTo("UnexpectedAdmissionError");
-        assertThat(status("refused").text("message"))
+        Eventually.within(SOON, () -> pods.status("refused").text("phase").equals("Failed"));
+        assertThat(pods.status("refused").text("reason")).isEqualTo("UnexpectedAdmissionError");
+        assertThat(pods.status("refused").text("message"))
                 .isEqualTo("Pod was rejected: Allocate failed due to requested number of devices unavailable for"
                         + " example.com/gpu. Requested: 1, Available: 0, which is unexpected");
     }
@@ -151,7 +150,7 @@ class DevicePluginsIT {
         Eventually.within(
                 SOON, () -> Files.readString(directory.resolve("plugin.log")).contains("registered again"));
         awaitDevices("2", "2");
-        kubectl.okWith(pod("second"), "apply", "-f");
+        kubectl.apply(pod("second"));
 
         Eventually.within(SOON, () -> pods.isReady("second"));
         Eventually.within(SOON, () -> log("second").contains("gpu-1 writable device"));
@@ -162,7 +161,7 @@ class DevicePluginsIT {
     @Order(6)
     void aDeviceIsFreeOnceItsPodHasEnded() throws Exception {
         kubectl.ok("delete", "pod", "first", "--timeout=60s");
-        kubectl.okWith(pod("third"), "apply", "-f");
+        kubectl.apply(pod("third"));
 
         Eventually.within(SOON, () -> pods.isReady("third"));
         Eventually.within(SOON, () -> log("third").contains("gpu-0 writable device"));
@@ -176,10 +175,10 @@ class DevicePluginsIT {
     @Test
     @Order(7)
     void aGuaranteedPodHasAProcessorForItself() throws Exception {
-        kubectl.okWith(processors("shares", "{}"), "apply", "-f");
+        kubectl.apply(processors("shares", "{}"));
         Eventually.within(SOON, () -> log("shares").contains("Cpus_allowed_list"));
 
-        kubectl.okWith(processors("alone", "{limits: {cpu: 1, memory: 64Mi}}"), "apply", "-f");
+        kubectl.apply(processors("alone", "{limits: {cpu: 1, memory: 64Mi}}"));
 
         Eventually.within(SOON, () -> log("alone").contains("Cpus_allowed_list"));
         CpuSet own = cpus("alone");
@@ -260,10 +259,6 @@ class DevicePluginsIT {
                 "node/" + NODE,
                 "--for=jsonpath={.status." + field + ".example\\.com/gpu}=" + value,
                 "--timeout=" + SOON.toSeconds() + "s");
-    }
-
-    private JsonObject status(String pod) {
-        return pods.pod(pod).map(object -> object.object("status")).orElse(JsonObject.EMPTY);
     }
 
     /** What the container has written so far; empty before it has started. */

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.json.Json;
-import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -85,7 +84,7 @@ class EvictionIT {
     }
 
     private void apply(String name, String command, String volume) throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: %s}
@@ -99,16 +98,12 @@ class EvictionIT {
                     image: %s
                     command: [/bin/sh, -c, "%s"]
                     volumeMounts: [{name: space, mountPath: /space}]
-                """.formatted(name, NODE, volume, BusyboxImages.BUSYBOX, command), "apply", "-f");
-    }
-
-    private JsonObject status(String name) {
-        return pods.pod(name).orElseThrow().object("status");
+                """.formatted(name, NODE, volume, BusyboxImages.BUSYBOX, command));
     }
 
     private boolean isEvicted(String name) {
-        return status(name).text("phase").equals("Failed")
-                && status(name).text("reason").equals("Evicted");
+        return pods.status(name).text("phase").equals("Failed")
+                && pods.status(name).text("reason").equals("Evicted");
     }
 
     /** The memory that the agent finds available, in bytes. */
@@ -136,7 +131,7 @@ class EvictionIT {
                 "medium: Memory");
 
         Eventually.within(SOON, () -> isEvicted("large"));
-        assertThat(status("large").text("message"))
+        assertThat(pods.status("large").text("message"))
                 .matches("The node was low on resource: memory\\. Threshold quantity: \\d+Mi, available: \\d+\\w*\\. "
                         + "Container main was using \\d+\\w*, request is 0, has larger consumption of memory\\. ");
         assertThat(pods.isReady("small")).isTrue();
@@ -160,7 +155,7 @@ class EvictionIT {
         apply("many", "i=0; while [ $i -lt " + PROCESSES + " ]; do sleep 100000 & i=$((i+1)); done; wait", "");
 
         Eventually.within(SOON, () -> isEvicted("many"));
-        assertThat(status("many").text("message"))
+        assertThat(pods.status("many").text("message"))
                 .startsWith("The node was low on resource: pids. Threshold quantity: ");
         assertThat(pods.isReady("small")).isTrue();
     }
@@ -175,7 +170,7 @@ class EvictionIT {
         apply("beyond", "dd if=/dev/zero of=/space/file bs=1M count=20; exec sleep 100000", "sizeLimit: 5Mi");
 
         Eventually.within(SOON, () -> isEvicted("beyond"));
-        assertThat(status("beyond").text("message"))
+        assertThat(pods.status("beyond").text("message"))
                 .isEqualTo("Usage of EmptyDir volume \"space\" exceeds the limit \"5Mi\". ");
         assertThat(pods.isReady("within")).isTrue();
         assertThat(pods.isReady("hole")).isTrue();

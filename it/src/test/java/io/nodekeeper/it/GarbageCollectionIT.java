@@ -3,7 +3,6 @@ package io.nodekeeper.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -101,7 +100,7 @@ class GarbageCollectionIT {
     }
 
     private void apply(String name, String cpu) throws Exception {
-        kubectl.okWith(pod(name, cpu).replace("spec:", "spec:\n  nodeName: " + NODE), "apply", "-f");
+        kubectl.apply(pod(name, cpu).replace("spec:", "spec:\n  nodeName: " + NODE));
         Eventually.within(SOON, () -> pods.isReady(name));
     }
 
@@ -133,10 +132,6 @@ class GarbageCollectionIT {
                 .lines()
                 .filter(name -> name.startsWith("localhost/"))
                 .toList();
-    }
-
-    private JsonObject status(String name) {
-        return pods.pod(name).orElseThrow().object("status");
     }
 
     @Test
@@ -198,9 +193,9 @@ class GarbageCollectionIT {
         Files.move(draft, manifests.resolve("critical.yaml"));
 
         Eventually.within(SOON, () -> pods.isReady("critical-" + NODE));
-        Eventually.within(SOON, () -> status("large").text("phase").equals("Failed"));
-        assertThat(status("large").text("reason")).isEqualTo("Preempting");
-        assertThat(status("large").text("message")).isEqualTo("Preempted in order to admit critical pod");
+        Eventually.within(SOON, () -> pods.status("large").text("phase").equals("Failed"));
+        assertThat(pods.status("large").text("reason")).isEqualTo("Preempting");
+        assertThat(pods.status("large").text("message")).isEqualTo("Preempted in order to admit critical pod");
         assertThat(pods.isReady("web")).isTrue();
     }
 }

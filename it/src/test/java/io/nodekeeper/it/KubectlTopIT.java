@@ -67,7 +67,7 @@ class KubectlTopIT {
                         directory.resolve("logs"), data.resolve("pki/ca.crt")));
         node.startAgent("--config", config.toString());
         node.awaitReady(conditions);
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: web, labels: {app: shop}}
@@ -84,18 +84,18 @@ class KubectlTopIT {
                     image: %2$s
                     command: ["/bin/sh", "-c", "x=$(dd if=/dev/zero bs=1000000 count=40 | tr '\\\\0' x); while true; do sleep 1000; done"]
                     readinessProbe: {exec: {command: ["/bin/sh", "-c", "exit 0"]}, periodSeconds: 1}
-                """.formatted(NODE, BusyboxImages.BUSYBOX), "apply", "-f");
+                """.formatted(NODE, BusyboxImages.BUSYBOX));
         try {
             Eventually.within(SOON, () -> pods.isReady("web"));
         } catch (AssertionError e) {
             throw new AssertionError(kubectl.ok("describe", "pod", "web"), e);
         }
         silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Node
                 metadata: {name: hung}
-                """, "apply", "-f");
+                """);
         kubectl.ok(
                 "patch",
                 "node",
@@ -151,7 +151,7 @@ class KubectlTopIT {
         int own = Integer.parseInt(kubectl.ok("config", "view", "-o", "jsonpath={.clusters[0].cluster.server}")
                 .replaceAll(".*:", "")
                 .strip());
-        kubectl.okWith("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"mirror\"}}", "apply", "-f");
+        kubectl.apply("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"mirror\"}}");
         try {
             kubectl.ok(
                     "patch",

@@ -76,13 +76,13 @@ class NodeApiIT {
                         directory.resolve("logs"), data.resolve("pki/ca.crt")));
         node.startAgent("--config", config.toString());
         node.awaitReady(conditions);
-        apply(pod("web", container("main", """
+        kubectl.apply(pod("web", container("main", """
                 i=0; while [ $i -lt 100 ]; do echo line $i; i=$((i+1)); done
                 nc -ll -p 8080 -e cat &
                 while read line; do echo got $line; done
                 while true; do sleep 1000; done
                 """, "    stdin: true\n")));
-        apply(pod(
+        kubectl.apply(pod(
                 "two",
                 container("a", "echo from a; exec sleep 100000", "")
                         + container("b", "echo from b >&2; exec sleep 100000", "")));
@@ -134,7 +134,8 @@ class NodeApiIT {
 
     @Test
     void aContainerThatHasNotStartedHasNoLog() throws Exception {
-        apply(pod("typo", container("main", "true", "")).replace(BusyboxImages.BUSYBOX, "localhost:1/nothing:1"));
+        kubectl.apply(
+                pod("typo", container("main", "true", "")).replace(BusyboxImages.BUSYBOX, "localhost:1/nothing:1"));
         Eventually.within(SOON, () -> pods.waited("typo").contains("ImagePullBackOff"));
 
         assertThat(kubectl.run("logs", "typo").err())
@@ -143,8 +144,9 @@ class NodeApiIT {
 
     @Test
     void aFollowedLogEndsWithItsContainer() throws Exception {
-        apply(pod("job", container("main", "for i in 1 2 3 4 5 6; do echo step $i; sleep 0.5; done; exit 1", ""))
-                .replace("  containers:", "  restartPolicy: Never\n  containers:"));
+        kubectl.apply(
+                pod("job", container("main", "for i in 1 2 3 4 5 6; do echo step $i; sleep 0.5; done; exit 1", ""))
+                        .replace("  containers:", "  restartPolicy: Never\n  containers:"));
         Eventually.within(
                 SOON,
                 () -> pods.pod("job")
@@ -156,7 +158,7 @@ class NodeApiIT {
 
     @Test
     void thePreviousLogIsThatOfTheAttemptBefore() throws Exception {
-        apply(pod("again", container("main", "echo started; sleep 1; exit 1", "")));
+        kubectl.apply(pod("again", container("main", "echo started; sleep 1; exit 1", "")));
 
         Eventually.within(
                 SOON, () -> kubectl.run("logs", "again", "--previous").out().equals("started\n"));
@@ -216,9 +218,7 @@ class NodeApiIT {
         assertThat(out).contains("the first is sleep+100000");
         Eventually.within(
                 SOON,
-                () -> pods.pod("two")
-                        .orElseThrow()
-                        .object("status")
+                () -> pods.status("two")
                         .array("ephemeralContainerStatuses")
                         .objects()
                         .anyMatch(one -> one.text("name").equals("debugger")
@@ -252,13 +252,13 @@ class NodeApiIT {
 
     @Test
     void anEndIsExplainedByWhatTheContainerWrote() throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Service
                 metadata: {name: shop-front}
                 spec: {clusterIP: 10.96.0.50, ports: [{port: 80}]}
-                """, "apply", "-f");
-        apply(pod("ended", container("main", "echo at $SHOP_FRONT_PORT > /dev/termination-log; exit 4", ""))
+                """);
+        kubectl.apply(pod("ended", container("main", "echo at $SHOP_FRONT_PORT > /dev/termination-log; exit 4", ""))
                 .replace("  containers:", "  restartPolicy: Never\n  containers:"));
 
         Eventually.within(SOON, () -> pods.container("ended").object("state").has("terminated"));
@@ -269,11 +269,11 @@ class NodeApiIT {
 
     @Test
     void aLogThatGrowsIsRotatedAndLinked() throws Exception {
-        apply(pod(
+        kubectl.apply(pod(
                 "chatty",
                 container("main", "while true; do head -c 60000 /dev/zero | tr '\\\\0' x; echo; sleep 1; done", "")));
         Eventually.within(SOON, () -> pods.isReady("chatty"));
-        String uid = pods.pod("chatty").orElseThrow().object("metadata").text("uid");
+        String uid = pods.uid("chatty");
         String id = pods.container("chatty").text("containerID").replace("containerd://", "");
         Path podLogs = directory.resolve("logs/default_chatty_" + uid);
         Path log = podLogs.resolve("main/0.log");
@@ -452,10 +452,6 @@ class NodeApiIT {
         public X509Certificate[] getAcceptedIssuers() {
             return new X509Certificate[0];
         }
-    }
-
-    private void apply(String yaml) throws Exception {
-        kubectl.okWith(yaml, "apply", "-f");
     }
 
     private static String pod(String name, String containers) {

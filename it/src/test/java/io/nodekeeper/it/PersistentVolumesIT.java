@@ -215,7 +215,7 @@ class PersistentVolumesIT {
     }
 
     private void claim(String name) throws Exception {
-        apply("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: PersistentVolumeClaim
                 metadata: {name: %s}
@@ -228,7 +228,7 @@ class PersistentVolumesIT {
     }
 
     private void bind(String name) throws Exception {
-        apply("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: PersistentVolume
                 metadata: {name: pv-%s}
@@ -256,7 +256,7 @@ class PersistentVolumesIT {
         String hash = HexFormat.of()
                 .formatHex(MessageDigest.getInstance("SHA-256")
                         .digest(("handle-" + name + DRIVER + NODE).getBytes(StandardCharsets.UTF_8)));
-        apply("""
+        kubectl.apply("""
                 apiVersion: storage.k8s.io/v1
                 kind: VolumeAttachment
                 metadata: {name: csi-%s}
@@ -273,7 +273,8 @@ class PersistentVolumesIT {
     }
 
     private void pod(String name, String claim, String command) throws Exception {
-        apply("""
+        kubectl.apply(
+                """
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: %s}
@@ -288,10 +289,6 @@ class PersistentVolumesIT {
                     volumeMounts: [{name: data, mountPath: /data}]
                   volumes: [{name: data, persistentVolumeClaim: {claimName: %s}}]
                 """.formatted(name, NODE, BusyboxImages.BUSYBOX, command.replace("cat", "/bin/busybox cat"), claim));
-    }
-
-    private void apply(String yaml) throws Exception {
-        kubectl.okWith(yaml, "apply", "-f");
     }
 
     private JsonObject json(String resource, String name) throws Exception {

@@ -87,7 +87,7 @@ class PodCgroupsIT {
     }
 
     private void apply(String name, String command, String resources) throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: %s}
@@ -101,7 +101,7 @@ class PodCgroupsIT {
                     image: %s
                     command: [/bin/sh, -c, "%s"]
                     resources: {%s}
-                """.formatted(name, NODE, BusyboxImages.BUSYBOX, command, resources), "apply", "-f");
+                """.formatted(name, NODE, BusyboxImages.BUSYBOX, command, resources));
     }
 
     /** The cgroup of all pods in the hierarchy of a controller. */
@@ -117,7 +117,7 @@ class PodCgroupsIT {
     }
 
     private String pod(String name) {
-        return "pod" + pods.pod(name).orElseThrow().object("metadata").text("uid");
+        return "pod" + pods.uid(name);
     }
 
     private static long number(Path file) throws IOException {
@@ -254,15 +254,7 @@ class PodCgroupsIT {
     }
 
     private JsonObject terminated(String name) {
-        return pods.pod(name)
-                .orElseThrow()
-                .object("status")
-                .array("containerStatuses")
-                .objects()
-                .findFirst()
-                .orElse(JsonObject.EMPTY)
-                .object("state")
-                .object("terminated");
+        return pods.container(name).object("state").object("terminated");
     }
 
     @Test
@@ -311,7 +303,7 @@ class PodCgroupsIT {
         // It stays in the API, and its cgroup is gone with the next round.
         Path ended = all("memory").resolve(pod("greedy"));
         Eventually.within(Duration.ofSeconds(90), () -> !Files.exists(ended));
-        assertThat(status("greedy").text("phase")).isEqualTo("Failed");
+        assertThat(pods.status("greedy").text("phase")).isEqualTo("Failed");
 
         kubectl.ok("delete", "pods", "--all", "--timeout=60s");
 
@@ -357,15 +349,11 @@ class PodCgroupsIT {
 
         apply("large", "dd if=/dev/zero bs=350M count=1 | sleep 100000", "");
 
-        Eventually.within(SOON, () -> status("large").text("reason").equals("Evicted"));
-        assertThat(status("large").text("message")).startsWith("The node was low on resource: memory. ");
+        Eventually.within(SOON, () -> pods.status("large").text("reason").equals("Evicted"));
+        assertThat(pods.status("large").text("message")).startsWith("The node was low on resource: memory. ");
         assertThat(pods.isReady("small")).isTrue();
         Eventually.within(SOON, () -> conditions.is(NODE, Condition.MEMORY_PRESSURE, Condition.FALSE));
         kubectl.ok("delete", "pods", "--all", "--timeout=60s");
-    }
-
-    private JsonObject status(String name) {
-        return pods.pod(name).orElseThrow().object("status");
     }
 
     @Test

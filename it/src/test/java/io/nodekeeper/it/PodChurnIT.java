@@ -3,8 +3,6 @@ package io.nodekeeper.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.cri.v1.ContainerState;
-import io.nodekeeper.cri.v1.ListContainersRequest;
-import io.nodekeeper.cri.v1.ListPodSandboxRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,7 +32,6 @@ class PodChurnIT {
     private static final long SEED = Long.getLong("churn.seed", System.nanoTime());
     private static final String NODE = "runner";
     private static final Duration CONVERGED = Duration.ofMinutes(2);
-    private static final Duration CALL = Duration.ofSeconds(30);
     /** The longest time before the agent is killed, from its start or once it knows its pods. */
     private static final int LONGEST_LIFE_MS = 4_000;
     /** The most pods that live at once, without the one that is always there. */
@@ -93,7 +90,7 @@ class PodChurnIT {
     @Test
     void anAgentThatIsKilledDuringChurnStartsNothingTwiceAndLosesNothing() throws Exception {
         System.out.println("seed " + SEED + ": " + KILLS + " kills");
-        kubectl.okWith(steady(), "apply", "-f");
+        kubectl.apply(steady());
         Eventually.within(
                 CONVERGED, () -> pods.isReady("steady") && probeTimes().size() > 1);
         String steady = pods.container("steady").text("containerID");
@@ -116,7 +113,9 @@ class PodChurnIT {
         assertThat(pods.container("steady").number("restartCount")).contains(0L);
         assertThat(starts("steady")).isEqualTo(1);
         wanted.forEach(name -> assertThat(starts(name)).as(name).isPositive());
-        assertThat(created.stream().mapToInt(name -> Math.max(0, starts(name) - 1)).sum())
+        assertThat(created.stream()
+                        .mapToInt(name -> Math.max(0, starts(name) - 1))
+                        .sum())
                 .as("seed " + SEED + ": starts beyond the first, of " + created)
                 .isLessThanOrEqualTo(startsCutOff());
         everyProbeCame();
@@ -132,7 +131,7 @@ class PodChurnIT {
             yaml.append(pod(name)).append("---\n");
         }
         if (!yaml.isEmpty()) {
-            kubectl.okWith(yaml.toString(), "apply", "-f");
+            kubectl.apply(yaml.toString());
         }
         List<String> end = new ArrayList<>();
         for (String name : List.copyOf(wanted)) {
@@ -176,12 +175,7 @@ class PodChurnIT {
     }
 
     private boolean isDone(String name) {
-        return name.endsWith("-job")
-                ? pods.pod(name)
-                        .map(pod -> pod.object("status").text("phase"))
-                        .filter("Succeeded"::equals)
-                        .isPresent()
-                : pods.isReady(name);
+        return name.endsWith("-job") ? pods.status(name).text("phase").equals("Succeeded") : pods.isReady(name);
     }
 
     /** The sandboxes of pods that have ended by themselves stay, but do not run. */
@@ -194,9 +188,7 @@ class PodChurnIT {
     private Set<String> sandboxes() {
         Set<String> names = new TreeSet<>();
         node.pods()
-                .stub(CALL)
-                .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
-                .getItemsList()
+                .sandboxes()
                 .forEach(sandbox -> names.add(sandbox.getMetadata().getName()));
         return names;
     }
@@ -204,7 +196,7 @@ class PodChurnIT {
     /** No two containers of one pod and name run or wait for their start. */
     private void nothingRunsTwice() {
         Map<String, String> alive = new TreeMap<>();
-        node.pods().stub(CALL).listContainers(ListContainersRequest.getDefaultInstance()).getContainersList().stream()
+        node.pods().containers().stream()
                 .filter(container -> container.getState() == ContainerState.CONTAINER_RUNNING)
                 .forEach(container -> assertThat(alive.put(
                                 container.getLabelsOrThrow("io.kubernetes.pod.uid") + "/"
@@ -252,7 +244,8 @@ class PodChurnIT {
         }
         gaps.sort(null);
         System.out.println(KILLS + " kills, " + created.size() + " pods created, " + deleted.size() + " deleted, "
-                + startsCutOff() + " starts cut off, " + times.size() + " probes: longest pauses " + gaps.subList(Math.max(0, gaps.size() - 5), gaps.size())
+                + startsCutOff() + " starts cut off, " + times.size() + " probes: longest pauses "
+                + gaps.subList(Math.max(0, gaps.size() - 5), gaps.size())
                 + " ms");
     }
 

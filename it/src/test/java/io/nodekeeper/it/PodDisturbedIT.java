@@ -3,7 +3,6 @@ package io.nodekeeper.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.cri.v1.ListContainersRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,7 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class PodDisturbedIT {
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final Duration CALL = Duration.ofSeconds(30);
     /** Longer than six renewals of the lease, which a busy machine delays. */
     private static final Duration GRACE = Duration.ofSeconds(12);
 
@@ -106,9 +104,9 @@ class PodDisturbedIT {
                         "for d; do f=$d/config.json; [ -f \"$f\" ] && grep -q '\"io.kubernetes.cri.container-name\"'"
                                 + " \"$f\" && grep -q '\"stuck-runc\"' \"$f\" && " + wait + "; done; true");
         try {
-            apply(pod("stuck-plugin", ""), pod("stuck-runc", ""));
+            kubectl.apply(pod("stuck-plugin", ""), pod("stuck-runc", ""));
             Eventually.within(SOON, () -> pods.pod("stuck-runc").isPresent());
-            apply(pod("beside", """
+            kubectl.apply(pod("beside", """
                     readinessProbe: {exec: {command: [cat, /etc/hosts]}, periodSeconds: 1, failureThreshold: 1, timeoutSeconds: 10}
                 """));
 
@@ -130,7 +128,7 @@ class PodDisturbedIT {
     @Test
     @Order(2)
     void aDrainWaitsForTheBudgetAndThePodsReallyEnd() throws Exception {
-        apply(pod("guarded", "", "labels: {app: guarded}"), """
+        kubectl.apply(pod("guarded", "", "labels: {app: guarded}"), """
                 apiVersion: policy/v1
                 kind: PodDisruptionBudget
                 metadata: {name: guarded}
@@ -161,7 +159,7 @@ class PodDisturbedIT {
     @Test
     @Order(3)
     void aTaintEndsThePodsThatDoNotTolerateIt() throws Exception {
-        apply(pod("leaves", ""), pod("stays", tolerating("")));
+        kubectl.apply(pod("leaves", ""), pod("stays", tolerating("")));
         Eventually.within(SOON, () -> pods.isReady("leaves") && pods.isReady("stays"));
 
         kubectl.ok("taint", "node", NODE, "repair=now:NoExecute");
@@ -175,7 +173,7 @@ class PodDisturbedIT {
     @Test
     @Order(4)
     void podsOfANodeThatFellSilentEndOrAreReadyAgainOnceItReturns() throws Exception {
-        apply(pod("leaves", tolerating("tolerationSeconds: 0, ")));
+        kubectl.apply(pod("leaves", tolerating("tolerationSeconds: 0, ")));
         Eventually.within(SOON, () -> pods.isReady("leaves") && pods.isReady("stays"));
         String kept = pods.container("stays").text("containerID");
 
@@ -213,10 +211,6 @@ class PodDisturbedIT {
         return "  tolerations: [{operator: Exists, " + more + "effect: NoExecute}]\n";
     }
 
-    private void apply(String... yaml) throws Exception {
-        kubectl.okWith(String.join("---\n", yaml), "apply", "-f");
-    }
-
     private static String pod(String name, String more) {
         return pod(name, more, "");
     }
@@ -240,11 +234,7 @@ class PodDisturbedIT {
     /** The pods that have containers. */
     private Set<String> running() {
         Set<String> names = new TreeSet<>();
-        node.pods()
-                .stub(CALL)
-                .listContainers(ListContainersRequest.getDefaultInstance())
-                .getContainersList()
-                .forEach(container -> names.add(container.getLabelsOrThrow("io.kubernetes.pod.name")));
+        node.pods().containers().forEach(container -> names.add(container.getLabelsOrThrow("io.kubernetes.pod.name")));
         return names;
     }
 }

@@ -74,7 +74,7 @@ class PodProbesIT {
     @Test
     @Order(1)
     void aPodIsReadyOnceItsInitContainerSidecarHookAndProbesSaySo() throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: web}
@@ -106,17 +106,17 @@ class PodProbesIT {
                     readinessProbe: {httpGet: {path: /page, port: http, httpHeaders: [{name: Host, value: shop.example}]}, periodSeconds: 1, failureThreshold: 1, timeoutSeconds: 5}
                     livenessProbe: {exec: {command: [cat, /tmp/alive]}, periodSeconds: 1, failureThreshold: 2, timeoutSeconds: 5}
                     volumeMounts: [{name: shared, mountPath: /shared}]
-                """.formatted(NODE, BusyboxImages.BUSYBOX, shared), "apply", "-f");
+                """.formatted(NODE, BusyboxImages.BUSYBOX, shared));
 
         try {
             Eventually.within(SOON, () -> pods.isReady("web"));
         } catch (AssertionError e) {
-            throw new AssertionError("web is not Ready: " + status() + "\n" + kubectl.ok("get", "events"), e);
+            throw new AssertionError("web is not Ready: " + pods.status("web") + "\n" + kubectl.ok("get", "events"), e);
         }
 
         assertThat(Files.readAllLines(shared.resolve("story"))).containsExactly("setup", "proxy", "main");
         List<JsonObject> init =
-                status().array("initContainerStatuses").objects().toList();
+                pods.status("web").array("initContainerStatuses").objects().toList();
         assertThat(init.get(0).object("state").object("terminated").text("reason"))
                 .isEqualTo("Completed");
         assertThat(init.get(1).object("state").has("running")).isTrue();
@@ -145,14 +145,10 @@ class PodProbesIT {
 
         node.agent().kill();
         node.startAgent(flags);
-        kubectl.okWith(job(), "apply", "-f");
+        kubectl.apply(job());
 
         // A pod with a sidecar completes.
-        Eventually.within(
-                SOON,
-                () -> pods.pod("job")
-                        .filter(pod -> pod.object("status").text("phase").equals("Succeeded"))
-                        .isPresent());
+        Eventually.within(SOON, () -> pods.status("job").text("phase").equals("Succeeded"));
         assertThat(pods.container("web").text("containerID")).isEqualTo(before);
         assertThat(pods.isReady("web")).isTrue();
         assertThat(Files.readAllLines(shared.resolve("story"))).containsExactly("setup", "proxy", "main");
@@ -192,10 +188,6 @@ class PodProbesIT {
         List<String> story = Files.readAllLines(shared.resolve("story"));
         assertThat(story.subList(5, story.size())).containsExactly("main stops", "proxy ended");
         assertThat(Leftovers.children(directory.resolve("logs"))).isEmpty();
-    }
-
-    private JsonObject status() {
-        return pods.pod("web").orElseThrow().object("status");
     }
 
     private static String job() {

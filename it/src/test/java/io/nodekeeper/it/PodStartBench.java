@@ -2,8 +2,6 @@ package io.nodekeeper.it;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.CriRelay;
-import io.nodekeeper.cri.v1.ListContainersRequest;
-import io.nodekeeper.cri.v1.ListPodSandboxRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,7 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,7 +32,6 @@ class PodStartBench {
     private static final boolean RUNTIME = Boolean.getBoolean("pods.runtime");
     private static final String NODE = "runner";
     private static final Duration LONGEST = Duration.ofMinutes(3);
-    private static final Duration CALL = Duration.ofSeconds(30);
 
     @TempDir
     Path directory;
@@ -137,13 +133,10 @@ class PodStartBench {
             Files.writeString(manifests.resolve(pod + ".yaml"), pod(pod, ""));
             names.add(pod + "-" + NODE);
         }
-        kubectl.okWith(
-                names.stream()
-                        .limit(bound)
-                        .map(pod -> pod(pod, "  nodeName: " + NODE + "\n"))
-                        .collect(Collectors.joining("---\n")),
-                "apply",
-                "-f");
+        kubectl.apply(names.stream()
+                .limit(bound)
+                .map(pod -> pod(pod, "  nodeName: " + NODE + "\n"))
+                .toArray(String[]::new));
         Map<String, Double> work = new LinkedHashMap<>();
         Eventually.within(LONGEST, () -> {
             names.stream()
@@ -189,7 +182,9 @@ class PodStartBench {
         kubectl.ok("delete", "pods", "--all", "--wait=false");
         Eventually.within(
                 LONGEST,
-                () -> names.stream().allMatch(pod -> pods.pod(pod).isEmpty()) && sandboxes() == 0 && containers() == 0);
+                () -> names.stream().allMatch(pod -> pods.pod(pod).isEmpty())
+                        && node.pods().sandboxes().isEmpty()
+                        && node.pods().containers().isEmpty());
         report.add("%s: all ended after %d ms; left: %s"
                 .formatted(
                         name,
@@ -271,19 +266,5 @@ class PodStartBench {
                     image: %s
                     command: ["/bin/sh", "-c", "trap 'exit 0' TERM; sleep 1000000 & wait"]
                 """.formatted(name, more, BusyboxImages.BUSYBOX);
-    }
-
-    private long sandboxes() {
-        return node.pods()
-                .stub(CALL)
-                .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
-                .getItemsCount();
-    }
-
-    private long containers() {
-        return node.pods()
-                .stub(CALL)
-                .listContainers(ListContainersRequest.getDefaultInstance())
-                .getContainersCount();
     }
 }

@@ -12,7 +12,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -85,7 +84,7 @@ class PodVolumesIT {
     @Order(1)
     void aPodWaitsForTheConfigMapThatAnEventNames() throws Exception {
         kubectl.ok("create", "secret", "generic", "keys", "--from-literal=key=open sesame");
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: web, labels: {colour: blue}}
@@ -114,7 +113,7 @@ class PodVolumesIT {
                   - name: pod
                     downwardAPI: {items: [{path: colour, fieldRef: {fieldPath: "metadata.labels['colour']"}}]}
                   - {name: out, emptyDir: {medium: Memory, sizeLimit: 1Mi}}
-                """.formatted(NODE, BusyboxImages.BUSYBOX, SHOW), "apply", "-f");
+                """.formatted(NODE, BusyboxImages.BUSYBOX, SHOW));
 
         Eventually.within(
                 SOON,
@@ -214,7 +213,7 @@ class PodVolumesIT {
         Path host = Files.createDirectory(directory.resolve("host"));
         Path outside = Files.createDirectory(directory.resolve("outside"));
         Files.createSymbolicLink(host.resolve("link"), outside);
-        apply(small("escape", "{hostPath: {path: %s}, name: data}".formatted(host), ", subPath: link/new"));
+        kubectl.apply(small("escape", "{hostPath: {path: %s}, name: data}".formatted(host), ", subPath: link/new"));
 
         Eventually.within(SOON, () -> pods.waited("escape").contains("CreateContainerConfigError"));
         assertThat(pods.container("escape").object("state").object("waiting").text("message"))
@@ -231,19 +230,20 @@ class PodVolumesIT {
         List<String> names = IntStream.range(0, HUNG).mapToObj(i -> "hung-" + i).toList();
         try (LoopDisk disk = LoopDisk.mount(directory.resolve("disk.img"), directory.resolve("disk"))) {
             disk.freeze();
-            apply(names.stream()
+            kubectl.apply(names.stream()
                     .map(name -> small(
                             name,
                             "{hostPath: {path: %s, type: DirectoryOrCreate}, name: data}"
                                     .formatted(disk.mountPoint().resolve(name)),
                             ""))
-                    .collect(Collectors.joining("---\n")));
+                    .toArray(String[]::new));
             Eventually.within(
                     SOON,
                     () -> names.stream().allMatch(name -> pods.waited(name).contains("ContainerCreating")));
             Path well = directory.resolve("well");
 
-            apply(small("beside", "{hostPath: {path: %s, type: DirectoryOrCreate}, name: data}".formatted(well), ""));
+            kubectl.apply(
+                    small("beside", "{hostPath: {path: %s, type: DirectoryOrCreate}, name: data}".formatted(well), ""));
 
             Eventually.within(Duration.ofSeconds(10), () -> pods.isReady("beside"));
             kubectl.ok("label", "pod", "web", "colour=white", "--overwrite");
@@ -266,10 +266,6 @@ class PodVolumesIT {
         assertThat(Files.readString(Path.of("/proc/self/mountinfo"))).doesNotContain(agent + "/pods");
         assertThat(directory.resolve("well")).isDirectory();
         assertThat(directory.resolve("host/link")).isSymbolicLink();
-    }
-
-    private void apply(String yaml) throws Exception {
-        kubectl.okWith(yaml, "apply", "-f");
     }
 
     private static String small(String name, String volume, String mount) {
@@ -302,7 +298,7 @@ class PodVolumesIT {
     }
 
     private Path volume(String kind, String name) {
-        String uid = pods.pod("web").orElseThrow().object("metadata").text("uid");
+        String uid = pods.uid("web");
         return directory
                 .resolve(NODE)
                 .resolve("agent/pods/" + uid + "/volumes/kubernetes.io~" + kind)

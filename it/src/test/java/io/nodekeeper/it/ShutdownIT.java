@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.shutdown.SystemdLogind;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.v1.ListContainersRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,7 +25,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class ShutdownIT {
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final Duration CALL = Duration.ofSeconds(10);
     private static final String NODE = "runner";
 
     @TempDir
@@ -80,7 +77,7 @@ class ShutdownIT {
     }
 
     private void apply(String name, String onEnd) throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: %s}
@@ -91,16 +88,12 @@ class ShutdownIT {
                   - name: main
                     image: %s
                     command: [/bin/sh, -c, "trap '%s; exit 0' TERM; while true; do sleep 0.2; done"]
-                """.formatted(name, NODE, BusyboxImages.BUSYBOX, onEnd), "apply", "-f");
-    }
-
-    private JsonObject status(String name) {
-        return pods.pod(name).orElseThrow().object("status");
+                """.formatted(name, NODE, BusyboxImages.BUSYBOX, onEnd));
     }
 
     private boolean isFailed(String name, String reason) {
-        return status(name).text("phase").equals("Failed")
-                && status(name).text("reason").equals(reason);
+        return pods.status(name).text("phase").equals("Failed")
+                && pods.status(name).text("reason").equals(reason);
     }
 
     @Test
@@ -139,13 +132,9 @@ class ShutdownIT {
         assertThat(bus.started()).isEmpty();
         Eventually.within(SOON, () -> !bus.started().isEmpty());
         assertThat(bus.started()).containsExactly("poweroff.target");
-        assertThat(node.pods()
-                        .stub(CALL)
-                        .listContainers(ListContainersRequest.getDefaultInstance())
-                        .getContainersCount())
-                .isZero();
+        assertThat(node.pods().containers()).isEmpty();
         Eventually.within(SOON, () -> isFailed("quick", "Terminated") && isFailed("slow", "Terminated"));
-        assertThat(status("slow").text("message"))
+        assertThat(pods.status("slow").text("message"))
                 .isEqualTo("Pod was terminated in response to imminent node shutdown.");
         assertThat(kubectl.ok("get", "events")).contains("Shutdown manager detected shutdown event");
     }
@@ -163,7 +152,7 @@ class ShutdownIT {
         apply("later", "true");
 
         Eventually.within(SOON, () -> isFailed("later", "NodeShutdown"));
-        assertThat(status("later").text("message"))
+        assertThat(pods.status("later").text("message"))
                 .isEqualTo("Pod was rejected: Pod was rejected as the node is shutting down.");
         assertThat(conditions.is(NODE, Condition.READY, Condition.FALSE)).isTrue();
     }

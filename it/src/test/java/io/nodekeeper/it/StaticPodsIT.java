@@ -3,7 +3,6 @@ package io.nodekeeper.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.v1.ListContainersRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,7 +23,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class StaticPodsIT {
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final Duration CALL = Duration.ofSeconds(10);
     private static final String NODE = "runner";
     private static final String COPY = "web-" + NODE;
 
@@ -128,18 +126,11 @@ class StaticPodsIT {
     @Order(2)
     void aDeletedCopyComesBackAndThePodRunsOn() throws Exception {
         String container = pods.container(COPY).text("containerID");
-        String uid = pods.pod(COPY).orElseThrow().object("metadata").text("uid");
+        String uid = pods.uid(COPY);
 
         kubectl.ok("delete", "pod", COPY, "--timeout=40s");
 
-        Eventually.within(
-                SOON,
-                () -> pods.isReady(COPY)
-                        && !pods.pod(COPY)
-                                .orElseThrow()
-                                .object("metadata")
-                                .text("uid")
-                                .equals(uid));
+        Eventually.within(SOON, () -> pods.isReady(COPY) && !pods.uid(COPY).equals(uid));
         assertThat(pods.container(COPY).text("containerID")).isEqualTo(container);
     }
 
@@ -152,7 +143,7 @@ class StaticPodsIT {
         Eventually.within(
                 SOON,
                 () -> pods.isReady(COPY) && kubectl.run("logs", COPY).out().equals("second\n"));
-        assertThat(containers()).isEqualTo(1);
+        assertThat(node.pods().containers()).hasSize(1);
     }
 
     @Test
@@ -163,7 +154,7 @@ class StaticPodsIT {
         write("alone", "here");
         node.startAgent(flags);
 
-        Eventually.within(SOON, () -> containers() == 2);
+        Eventually.within(SOON, () -> node.pods().containers().size() == 2);
 
         server = Running.startSmall(directory, "apiserver", serves);
         server.awaitReady();
@@ -174,7 +165,7 @@ class StaticPodsIT {
                         .lines()
                         .allMatch(line -> line.matches(".* +1/1 +Running +0 .*")));
         assertThat(kubectl.ok("logs", "alone-" + NODE)).isEqualTo("here\n");
-        assertThat(containers()).isEqualTo(2);
+        assertThat(node.pods().containers()).hasSize(2);
     }
 
     @Test
@@ -184,18 +175,11 @@ class StaticPodsIT {
         Files.delete(manifests.resolve("alone.yaml"));
 
         Eventually.within(SOON, () -> kubectl.ok("get", "pods", "-o", "name").isEmpty());
-        Eventually.within(SOON, () -> containers() == 0);
+        Eventually.within(SOON, () -> node.pods().containers().isEmpty());
         Eventually.within(
                 SOON,
                 () -> Leftovers.children(directory.resolve("logs")).isEmpty()
                         && Leftovers.children(directory.resolve(NODE).resolve("agent/pods"))
                                 .isEmpty());
-    }
-
-    private long containers() {
-        return node.pods()
-                .stub(CALL)
-                .listContainers(ListContainersRequest.getDefaultInstance())
-                .getContainersCount();
     }
 }
