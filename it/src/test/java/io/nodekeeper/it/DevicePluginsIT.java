@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,9 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -28,60 +29,40 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class DevicePluginsIT {
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final String NODE = "devices";
     private static final String RESOURCE = "example.com/gpu";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private Path logs;
     private Path sockets;
-    private String[] flags;
     private @Nullable Process plugin;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        logs = directory.resolve("logs");
-        sockets = directory.resolve(NODE).resolve("agent/device-plugins");
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        sockets = node.directory().resolve("agent/device-plugins");
+        cluster.startAgent("""
                 nodeStatusUpdateFrequency: 1s
                 cpuManagerPolicy: static
                 cpuManagerReconcilePeriod: 1s
                 reservedSystemCPUs: "0"
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(logs));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
+                """);
     }
 
     @AfterAll
-    void stop() throws Exception {
+    void stop() {
         if (plugin != null) {
             plugin.destroyForcibly();
         }
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
     }
 
     private Process running() {
@@ -138,7 +119,7 @@ class DevicePluginsIT {
     @Tag("A104")
     void anAgentThatIsKilledKnowsWhoHasWhichDevice() throws Exception {
         node.agent().kill();
-        node.startAgent(flags);
+        cluster.startAgentAgain();
 
         // The plugin registers by itself, because the agent makes its socket again.
         Eventually.within(
@@ -266,7 +247,7 @@ class DevicePluginsIT {
         String uid = pods.pod(pod)
                 .map(object -> object.object("metadata").text("uid"))
                 .orElse("");
-        Path file = logs.resolve("default_" + pod + "_" + uid).resolve("main/0.log");
+        Path file = cluster.logs().resolve("default_" + pod + "_" + uid).resolve("main/0.log");
         return Files.exists(file) ? Files.readString(file) : "";
     }
 

@@ -1,16 +1,15 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.json.Json;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,7 +23,6 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Tag("long")
 class EvictionIT {
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final String NODE = "runner";
     private static final long MI = 1 << 20;
     /** What a pod uses, and how far the threshold is from what is free. */
     private static final long USED_MI = 1_500;
@@ -35,7 +33,9 @@ class EvictionIT {
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
@@ -43,15 +43,11 @@ class EvictionIT {
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        node = cluster.addNode();
     }
 
     @AfterEach
@@ -60,27 +56,11 @@ class EvictionIT {
         node.agent().kill();
     }
 
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
-    }
-
     private void startAgent(String evictionHard) throws Exception {
-        Path config = Files.writeString(
-                directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster.startAgent("""
                 evictionHard: {%s}
                 evictionPressureTransitionPeriod: 5s
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs"), evictionHard));
-        node.startAgent("--config", config.toString());
-        node.awaitReady(conditions);
+                """.formatted(evictionHard));
     }
 
     private void apply(String name, String command, String volume) throws Exception {

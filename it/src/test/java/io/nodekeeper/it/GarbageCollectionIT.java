@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
@@ -8,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -27,7 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class GarbageCollectionIT {
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final String NODE = "runner";
     /** Of a file in each image; containerd has it twice, packed and unpacked. */
     private static final int IMAGE_MI = 18;
 
@@ -36,50 +36,32 @@ class GarbageCollectionIT {
     @TempDir
     static Path directory;
 
-    private Path manifests;
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
+    private Path manifests;
     private int images;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, true, 0);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        node = cluster.addNodeWithDisk();
         manifests = Files.createDirectory(directory.resolve("manifests"));
     }
 
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
-    }
-
     private void startAgent(String imageSpace) throws Exception {
-        Path config = Files.writeString(
-                directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster.startAgent("""
                 staticPodPath: %s
                 evictionHard: {"imagefs.available": "%s"}
                 evictionPressureTransitionPeriod: 5s
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs"), manifests, imageSpace));
-        node.startAgent("--config", config.toString());
-        node.awaitReady(conditions);
+                """.formatted(manifests, imageSpace));
     }
 
     private static String pod(String name, String cpu) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
@@ -26,7 +27,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,44 +39,31 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class NodeApiIT {
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final String NODE = "runner";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
-    private RealNode node;
     private int port;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        port = node.apiPort();
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        port = cluster.addNode().apiPort();
+        cluster.startAgent("""
                 containerLogMaxSize: 100Ki
                 containerLogMonitorInterval: 3s
                 authentication:
                   x509: {clientCAFile: %s}
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(
-                        directory.resolve("logs"), data.resolve("pki/ca.crt")));
-        node.startAgent("--config", config.toString());
-        node.awaitReady(conditions);
+                """.formatted(cluster.authority()));
         kubectl.apply(pod("web", container("main", """
                 i=0; while [ $i -lt 100 ]; do echo line $i; i=$((i+1)); done
                 nc -ll -p 8080 -e cat &
@@ -87,14 +75,6 @@ class NodeApiIT {
                 container("a", "echo from a; exec sleep 100000", "")
                         + container("b", "echo from b >&2; exec sleep 100000", "")));
         Eventually.within(SOON, () -> pods.isReady("web") && pods.isReady("two"));
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
     }
 
     @Test
@@ -193,7 +173,7 @@ class NodeApiIT {
 
     @Test
     void aTerminalIsATerminalInTheContainer() throws Exception {
-        String command = "kubectl --kubeconfig " + directory.resolve("data/admin.kubeconfig")
+        String command = "kubectl --kubeconfig " + cluster.kubeconfig()
                 + " exec -it web -- sh -c 'test -t 0 && echo a terminal of $(stty size 2>/dev/null || echo some size)'";
         Process process = new ProcessBuilder("script", "-qec", command, "/dev/null")
                 .redirectErrorStream(true)
@@ -206,7 +186,7 @@ class NodeApiIT {
 
     @Test
     void aDebuggerSeesTheProcessesOfItsTarget() throws Exception {
-        String command = "kubectl --kubeconfig " + directory.resolve("data/admin.kubeconfig")
+        String command = "kubectl --kubeconfig " + cluster.kubeconfig()
                 + " debug -it two -c debugger --target=a --image=" + BusyboxImages.BUSYBOX
                 + " -- sh -c 'test -t 0 && sleep 1 && echo the first is $(tr \"\\000\" + < /proc/1/cmdline)'";
         Process process = new ProcessBuilder("script", "-qec", command, "/dev/null")
@@ -275,7 +255,7 @@ class NodeApiIT {
         Eventually.within(SOON, () -> pods.isReady("chatty"));
         String uid = pods.uid("chatty");
         String id = pods.container("chatty").text("containerID").replace("containerd://", "");
-        Path podLogs = directory.resolve("logs/default_chatty_" + uid);
+        Path podLogs = cluster.logs().resolve("default_chatty_" + uid);
         Path log = podLogs.resolve("main/0.log");
         Path link = directory.resolve("containers/chatty_default_main-" + id + ".log");
 

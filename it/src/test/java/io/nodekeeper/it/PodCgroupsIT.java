@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.config.CgroupConfig;
@@ -19,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -35,7 +36,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class PodCgroupsIT {
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final String NODE = "runner";
     private static final long MI = 1 << 20;
     private static final long MOST_PIDS = 60;
     private static final boolean UNIFIED = Files.exists(Path.of("/sys/fs/cgroup/cgroup.controllers"));
@@ -44,46 +44,25 @@ class PodCgroupsIT {
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private String[] flags;
-    private Path kubeconfig;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        Path config = Files.writeString(
-                directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        cluster.startAgent("""
                 podPidsLimit: %d
                 kubeReserved: {cpu: 100m, memory: 100Mi}
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs"), MOST_PIDS));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+                """.formatted(MOST_PIDS));
     }
 
     private void apply(String name, String command, String resources) throws Exception {
@@ -280,7 +259,7 @@ class PodCgroupsIT {
         try {
             Files.writeString(orphan.resolve("cgroup.procs"), Long.toString(left.pid()));
 
-            node.startAgent(flags);
+            cluster.startAgentAgain();
 
             Eventually.within(SOON, () -> !Files.exists(orphan.getParent()));
             assertThat(left.waitFor()).isEqualTo(137);
@@ -323,8 +302,7 @@ class PodCgroupsIT {
     @Order(7)
     void withoutCgroupsOfPodsTheRuntimeChooses() throws Exception {
         node.agent().kill();
-        node.startAgent("--cgroups-per-qos=false", "--config", config(""));
-        node.awaitReady(conditions);
+        cluster.startAgent("", "--cgroups-per-qos=false");
 
         apply("plain", SLEEP, "");
 
@@ -338,11 +316,11 @@ class PodCgroupsIT {
     void podsThatUseWhatIsLeftForThemAreEvictedThoughTheMachineHasMemory() throws Exception {
         node.agent().kill();
         long reserved = machine() - 400 * MI;
-        node.startAgent("--config", config("""
+        cluster.startAgent("""
                 kubeReserved: {memory: "%d"}
                 evictionHard: {memory.available: 100Mi}
                 evictionPressureTransitionPeriod: 5s
-                """.formatted(reserved)));
+                """.formatted(reserved));
         Eventually.within(SOON, () -> Math.abs(memoryLimit(all("memory")) - 400 * MI) < MI);
         apply("small", SLEEP, "");
         Eventually.within(SOON, () -> pods.isReady("small"));
@@ -364,11 +342,11 @@ class PodCgroupsIT {
                 "without-root",
                 List.of(
                         "agent",
-                        "--kubeconfig=" + kubeconfig,
+                        "--kubeconfig=" + cluster.kubeconfig(),
                         "--node-name=without-root",
                         "--container-runtime-endpoint=" + node.containerd().endpoint(),
                         "--cgroup-root=/not/there",
-                        "--config=" + config("")));
+                        "--config=" + cluster.kubeletConfig("")));
 
         assertThat(agent.awaitEnd()).isNotZero();
         assertThat(agent.log())
@@ -412,15 +390,5 @@ class PodCgroupsIT {
             first.destroyForcibly();
             second.destroyForcibly();
         }
-    }
-
-    private String config(String more) throws IOException {
-        return Files.writeString(directory.resolve("other.yaml"), """
-                        apiVersion: kubelet.config.k8s.io/v1beta1
-                        kind: KubeletConfiguration
-                        podLogsDir: %s
-                        featureGates: {PodLifecycle: true}
-                        """.formatted(directory.resolve("logs")) + more)
-                .toString();
     }
 }

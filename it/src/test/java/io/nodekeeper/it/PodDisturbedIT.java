@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
@@ -9,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -31,15 +32,11 @@ class PodDisturbedIT {
     /** Longer than six renewals of the lease, which a busy machine delays. */
     private static final Duration GRACE = Duration.ofSeconds(12);
 
-    private static final String NODE = "runner";
-
     @TempDir
     static Path directory;
 
-    private Running server;
-    private Running controller;
-    /** Nodes that live on: the controller evicts nothing when all nodes fall silent. */
-    private Running others;
+    @AutoClose
+    private PodCluster cluster;
 
     private Kubectl kubectl;
     private ConditionLog conditions;
@@ -48,45 +45,24 @@ class PodDisturbedIT {
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        controller = Running.startSmall(
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        cluster.opened(Running.startSmall(
                 directory,
                 "controller",
                 List.of(
                         "controller",
                         "--kubeconfig",
-                        kubeconfig.toString(),
+                        cluster.kubeconfig().toString(),
                         "--leader-elect=false",
-                        "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
-        others = Running.hollowSmall(directory, kubeconfig, "other-", 2, "--node-lease-duration-seconds=8");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                nodeLeaseDurationSeconds: 8
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs")));
-        node.startAgent("--config", config.toString());
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        controller.close();
-        others.close();
-        server.close();
+                        "--node-monitor-grace-period=" + GRACE.toSeconds() + "s")));
+        // Nodes that live on: the controller evicts nothing when all nodes fall silent.
+        cluster.opened(
+                Running.hollowSmall(directory, cluster.kubeconfig(), "other-", 2, "--node-lease-duration-seconds=8"));
+        node = cluster.addNode();
+        cluster.startAgent("nodeLeaseDurationSeconds: 8\n");
     }
 
     @Test

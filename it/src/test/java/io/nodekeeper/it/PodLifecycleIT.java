@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
@@ -13,7 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -33,51 +34,25 @@ class PodLifecycleIT {
     private static final int PODS = 20;
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final Duration CALL = Duration.ofSeconds(10);
-    private static final String NODE = "runner";
     private static final String SLEEP = "[\"/bin/sh\", \"-c\", \"trap 'exit 0' TERM; while true; do sleep 0.2; done\"]";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private Path logs;
-    private String[] flags;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        logs = directory.resolve("logs");
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                port: %d
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(logs, AgentPage.freePort()));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        cluster.startAgent("");
     }
 
     @Test
@@ -111,7 +86,7 @@ class PodLifecycleIT {
         assertThat(before).hasSize(PODS);
 
         node.agent().kill();
-        node.startAgent(flags);
+        cluster.startAgentAgain();
         kubectl.apply(pod("after-the-kill", SLEEP, ""));
 
         Eventually.within(SOON, () -> pods.isReady("after-the-kill"));
@@ -153,9 +128,8 @@ class PodLifecycleIT {
                 () -> kubectl.ok("get", "pods", "-o", "name").isEmpty());
         assertThat(containers()).isEmpty();
         assertThat(node.pods().sandboxes()).isEmpty();
-        assertThat(Leftovers.children(logs)).isEmpty();
-        assertThat(Leftovers.children(directory.resolve(NODE).resolve("agent/pods")))
-                .isEmpty();
+        assertThat(Leftovers.children(cluster.logs())).isEmpty();
+        assertThat(Leftovers.children(node.directory().resolve("agent/pods"))).isEmpty();
     }
 
     @Test
@@ -197,8 +171,7 @@ class PodLifecycleIT {
 
         Eventually.within(SOON, () -> pods.isReady("env"));
         JsonObject pod = pods.pod("env").orElseThrow();
-        Path out = directory
-                .resolve(NODE)
+        Path out = node.directory()
                 .resolve("agent/pods/" + pod.object("metadata").text("uid")
                         + "/volumes/kubernetes.io~empty-dir/out/env");
         Eventually.within(

@@ -1,5 +1,7 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
+
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.CriRelay;
 import java.nio.file.Files;
@@ -12,7 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,7 +32,6 @@ class PodStartBench {
     private static final int ROUNDS = Integer.getInteger("pods.rounds", 3);
     private static final boolean RELAY = Boolean.getBoolean("pods.relay");
     private static final boolean RUNTIME = Boolean.getBoolean("pods.runtime");
-    private static final String NODE = "runner";
     private static final Duration LONGEST = Duration.ofMinutes(3);
 
     @TempDir
@@ -38,9 +39,11 @@ class PodStartBench {
 
     private final BenchReport report = new BenchReport();
     private final Map<String, Long> calls = new TreeMap<>();
-    private Running server;
+
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
     private Path manifests;
@@ -48,32 +51,24 @@ class PodStartBench {
 
     @BeforeEach
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
         manifests = Files.createDirectory(directory.resolve("manifests"));
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
+        node = cluster.addNode();
         if (RELAY) {
             node.relayed();
         }
-        node.startAgent("--config", config().toString());
-        node.awaitReady(conditions);
+        cluster.startAgent("""
+                staticPodPath: %s
+                maxPods: 250
+                """.formatted(manifests));
         used = node.opened(ProcessorUse.of(
                 node.containerd().cgroup(),
-                List.of(server.pid(), node.agent().pid(), node.containerd().pid())));
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+                List.of(
+                        cluster.server().pid(),
+                        node.agent().pid(),
+                        node.containerd().pid())));
     }
 
     @Test
@@ -87,7 +82,7 @@ class PodStartBench {
                 .formatted(
                         ProcessFacts.cpuSeconds(node.agent().pid()),
                         ProcessFacts.residentKb(node.agent().pid()) / 1024.0,
-                        ProcessFacts.cpuSeconds(server.pid()),
+                        ProcessFacts.cpuSeconds(cluster.server().pid()),
                         ProcessFacts.cpuSeconds(node.containerd().pid())));
         if (RUNTIME) {
             // The agent would end pods that it does not know.
@@ -98,24 +93,10 @@ class PodStartBench {
 
     private double[] parts() throws Exception {
         return new double[] {
-            ProcessFacts.cpuSeconds(server.pid()),
+            ProcessFacts.cpuSeconds(cluster.server().pid()),
             ProcessFacts.cpuSeconds(node.agent().pid()),
             ProcessFacts.cpuSeconds(node.containerd().pid())
         };
-    }
-
-    private Path config() throws Exception {
-        return Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                staticPodPath: %s
-                maxPods: 250
-                port: %d
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(
-                        directory.resolve("logs"), manifests, AgentPage.freePort()));
     }
 
     private void round(String name, int bound, int fixed) throws Exception {

@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
@@ -13,7 +14,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -29,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class PodVolumesIT {
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final String NODE = "runner";
     /** More than the agent has threads for its own files. */
     private static final int HUNG = 6;
 
@@ -42,42 +42,20 @@ class PodVolumesIT {
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private String[] flags;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs")));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        cluster.startAgent("");
     }
 
     @Test
@@ -199,7 +177,7 @@ class PodVolumesIT {
         String token = Files.readString(token());
         node.agent().kill();
         kubectl.ok("patch", "configmap", "settings", "--type=merge", "-p", "{\"data\": {\"colour\": \"black\"}}");
-        node.startAgent(flags);
+        cluster.startAgentAgain();
 
         Eventually.within(SOON, () -> seen().contains("/settings/colour=black"));
         assertThat(pods.container("web").text("containerID")).isEqualTo(container);
@@ -259,7 +237,7 @@ class PodVolumesIT {
     @Test
     @Order(9)
     void deletedPodsLeaveNoFileAndNoMount() throws Exception {
-        Path agent = directory.resolve(NODE).resolve("agent");
+        Path agent = node.directory().resolve("agent");
         assertThat(kubectl.ok("get", "pods", "-o", "name")).isEmpty();
 
         assertThat(Leftovers.children(agent.resolve("pods"))).isEmpty();
@@ -299,8 +277,7 @@ class PodVolumesIT {
 
     private Path volume(String kind, String name) {
         String uid = pods.uid("web");
-        return directory
-                .resolve(NODE)
+        return node.directory()
                 .resolve("agent/pods/" + uid + "/volumes/kubernetes.io~" + kind)
                 .resolve(name);
     }
