@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.cri.v1.ContainerState;
@@ -15,7 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
 class PodChurnIT {
     private static final int KILLS = Integer.getInteger("churn.kills", 4);
     private static final long SEED = Long.getLong("churn.seed", System.nanoTime());
-    private static final String NODE = "runner";
     private static final Duration CONVERGED = Duration.ofMinutes(2);
     /** The longest time before the agent is killed, from its start or once it knows its pods. */
     private static final int LONGEST_LIFE_MS = 4_000;
@@ -52,39 +52,24 @@ class PodChurnIT {
     @TempDir
     Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
     private Path stories;
     private Path probes;
-    private String[] flags;
 
     @BeforeEach
     void start() throws Exception {
-        Path data = directory.resolve("data");
         stories = Files.createDirectory(directory.resolve("stories"));
         probes = stories.resolve("probes");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        flags = new String[] {"--config", config().toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        cluster.startAgent("");
     }
 
     @Test
@@ -105,7 +90,7 @@ class PodChurnIT {
             kills.add(uptime());
             node.agent().kill();
             nothingRunsTwice();
-            node.startAgent(flags);
+            cluster.startAgentAgain();
         }
         converged();
 
@@ -165,7 +150,7 @@ class PodChurnIT {
                     "seed " + SEED + ": wanted " + wanted + ", in the runtime " + sandboxes() + ", pods "
                             + kubectl.ok("get", "pods") + "\nagent: "
                             + node.agent().log() + "\nserver: "
-                            + server.log(),
+                            + cluster.server().log(),
                     e);
         }
         nothingRunsTwice();
@@ -265,18 +250,6 @@ class PodChurnIT {
 
     private static long millis(String uptime) {
         return Math.round(Double.parseDouble(uptime.split(" ")[0]) * 1_000);
-    }
-
-    private Path config() throws Exception {
-        return Files.writeString(
-                directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                port: %d
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs"), AgentPage.freePort()));
     }
 
     private String steady() {
