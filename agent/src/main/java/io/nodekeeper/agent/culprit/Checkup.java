@@ -7,7 +7,7 @@ import io.nodekeeper.agent.culprit.diagnosis.Diagnosis;
 import io.nodekeeper.agent.culprit.diagnosis.DiagnosisInput;
 import io.nodekeeper.agent.culprit.diagnosis.HangThresholds;
 import io.nodekeeper.agent.culprit.diagnosis.ObservedProcess;
-import io.nodekeeper.agent.culprit.diagnosis.ProcessHistory;
+import io.nodekeeper.agent.culprit.history.ProcessHistory;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessTable;
 import io.nodekeeper.api.Failures;

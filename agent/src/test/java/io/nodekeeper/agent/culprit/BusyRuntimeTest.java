@@ -9,6 +9,7 @@ import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
@@ -191,6 +192,50 @@ class BusyRuntimeTest {
         shim.rates(0.001, 0.001);
         node.pass(Duration.ofSeconds(60), () -> {});
         assertThat(node.found()).containsExactly("NodeOverloaded", "ContainerCallHung");
+    }
+
+    @Test
+    void callsBehindAQueueOfCommandsAreNotAccusedAndThoseOfOtherPodsAre() {
+        for (long seed = 0; seed < 6; seed++) {
+            WatchedNode queue = queue(seed, new int[] {65});
+            queue.delay = call -> Optional.of(
+                    call.equals(new RuntimeCall.GetContainerStats(ProcessFixtures.WEB_APP))
+                            ? Duration.ofSeconds(70)
+                            : AT_ONCE);
+            queue.watch.start();
+            queue.pass(Duration.ofMinutes(10), () -> {});
+            assertThat(queue.found()).as("seed %d", seed).containsOnly("CommandsQueued");
+
+            queue.runtime.hang("ContainerStats:" + ProcessFixtures.DB_APP);
+            queue.pass(Duration.ofSeconds(20), () -> {});
+            assertThat(queue.found()).as("seed %d", seed).contains("ContainerCallHung");
+        }
+    }
+
+    @Test
+    void callThatHangsBesideAQueueOfItsOwnPodIsNamedOnceTheQueueHasEnded() {
+        for (long seed = 0; seed < 6; seed++) {
+            int[] open = {10};
+            WatchedNode queue = queue(seed, open);
+            queue.watch.start();
+            queue.time.advance(Duration.ofSeconds(60));
+            queue.runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
+            queue.pass(Duration.ofMinutes(5), () -> {});
+            assertThat(queue.found()).as("seed %d", seed).containsOnly("CommandsQueued");
+
+            open[0] = 2;
+            queue.pass(Duration.ofSeconds(30), () -> {});
+            assertThat(queue.found()).as("seed %d", seed).endsWith("ContainerCallHung");
+        }
+    }
+
+    /** So many commands are open in the web container, of which the shim begins one each second. */
+    private static WatchedNode queue(long seed, int[] open) {
+        WatchedNode queue = new WatchedNode(seed);
+        queue.processes = () -> ProcessFixtures.healthyBut(
+                ProcessFixtures.runtime('S').commanding(Map.of(ProcessFixtures.WEB_APP, open[0])),
+                ProcessFixtures.runc(400 + (int) queue.seconds() % 100, "exec", ProcessFixtures.WEB_APP, 0));
+        return queue;
     }
 
     private void shows(int age, Work work) {

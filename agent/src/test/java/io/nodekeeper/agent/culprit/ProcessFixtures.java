@@ -142,6 +142,7 @@ public final class ProcessFixtures {
                 base.waits(),
                 base.limits(),
                 base.work(),
+                base.commands(),
                 base.examined());
     }
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.culprit.diagnosis.DiagnosisInput;
 import io.nodekeeper.agent.culprit.diagnosis.ObservedProcess;
-import io.nodekeeper.agent.culprit.diagnosis.ProcessHistory;
+import io.nodekeeper.agent.culprit.history.ProcessHistory;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.time.VirtualTime;

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -129,6 +130,7 @@ final class WatchedNode {
                                 : List.of(),
                 info.limits(),
                 Optional.empty(),
+                Map.of(),
                 looked);
     }
 }

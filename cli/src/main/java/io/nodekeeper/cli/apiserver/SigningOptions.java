@@ -6,7 +6,6 @@ import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.client.config.Identity;
-import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -67,11 +66,6 @@ public final class SigningOptions {
                 ? own.read()
                 : new IdentityFiles(certificate.get(), key.orElseThrow())
                         .read("--cluster-signing-cert-file", "--cluster-signing-key-file");
-        Issuer issuer = new Issuer(identity, random);
-        return Optional.of((request, usages, wanted) -> Pem.encode(issuer.sign(
-                request,
-                usages,
-                clock.wallTime(),
-                wanted.filter(asked -> asked.compareTo(life) < 0).orElse(life))));
+        return Optional.of(new SigningAuthority(new Issuer(identity, random), life, clock));
     }
 }

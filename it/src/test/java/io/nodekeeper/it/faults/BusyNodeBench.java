@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -84,7 +85,10 @@ class BusyNodeBench {
             Pods.RealPod pod = node.running().get(i % PODS);
             again(() -> node.pods().exec(pod, "/bin/sleep", "0.2").join());
         }
-        assertThat(accusations()).isEmpty();
+        Map<String, Integer> named = accusations();
+        // Both are true: 60 commands wait in each pod, and two processors have 200 commands to run.
+        named.keySet().removeAll(Set.of("CommandsQueued", "NodeOverloaded"));
+        assertThat(named).isEmpty();
         Eventually.within(ENDED, () -> done.get() > 0);
     }
 

@@ -60,6 +60,8 @@ final class CallDiagnosis {
                     findings.stream().anyMatch(known -> known.culprit().layer() == Layer.DISK);
             runtime.of(diskHangs).ifPresent(findings::add);
         }
+        CommandQueue queue = new CommandQueue(facts, index);
+        List<CallOutcome> queued = new ArrayList<>();
         Map<ObservedProcess, List<CallOutcome>> busy = new LinkedHashMap<>();
         Map<String, List<CallOutcome>> pods = new LinkedHashMap<>();
         List<CallOutcome> ofTheNode = new ArrayList<>();
@@ -76,6 +78,8 @@ final class CallDiagnosis {
                                     && index.subject(process).samePod(subject)));
             if (load.isPresent()) {
                 busy.computeIfAbsent(load.get(), key -> new ArrayList<>()).add(answer);
+            } else if (queue.explains(subject)) {
+                queued.add(answer);
             } else if (!answer.proven()) {
                 // Nothing shows that the runtime answered others meanwhile; the next scans will, or that it is silent.
                 continue;
@@ -96,6 +100,7 @@ final class CallDiagnosis {
         }
         ofTheNode.forEach(answer -> culprits.add(hungCall(answer)));
         culprits.addAll(runtime.busy(busy));
+        queue.culprit(queued).ifPresent(culprits::add);
         return culprits;
     }
 

@@ -35,7 +35,7 @@ public record Culprit(
         List<Remedy> remedies,
         Confidence confidence) {
 
-    private static final Set<String> LOAD = Set.of("RuntimeBusy", "NodeOverloaded");
+    private static final Set<String> LOAD = Set.of("RuntimeBusy", "NodeOverloaded", "CommandsQueued");
     private static final Set<String> UNANSWERED = Set.of("RuntimeHung", "RuntimeCallHung", "ContainerCallHung");
 
     public Culprit {

@@ -20,6 +20,7 @@ import java.util.Optional;
  * @param activity when it was last busy; empty if it never was, as far as the scans show
  * @param looks how many scans in a row have examined it to the end, with this one; 0 if this one did not
  * @param onDisk the part of its life that it may have spent waiting for disks that respond, as far as the scans show
+ * @param begun the time since it began its newest child, as far as the scans show; empty if it has had none, and except for shims
  */
 public record ObservedProcess(
         ProcessInfo info,
@@ -30,13 +31,14 @@ public record ObservedProcess(
         List<Waiting> waits,
         Optional<Activity> activity,
         int looks,
-        Duration onDisk) {
+        Duration onDisk,
+        Optional<Duration> begun) {
 
     /** A thread that makes no progress: for how long, and over how many scans. */
-    record Stuck(Stall stall, Duration lasted, int looks) {}
+    public record Stuck(Stall stall, Duration lasted, int looks) {}
 
     /** A wait, and for how long it has been seen. */
-    record Waiting(Wait on, Duration lasted) {}
+    public record Waiting(Wait on, Duration lasted) {}
 
     /** How long a tracer or freezer has held it, which stops all its threads. */
     Optional<Waiting> held() {

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.culprit.scan;
 import io.nodekeeper.agent.culprit.load.Work;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -20,6 +21,8 @@ import java.util.Optional;
  * @param waits what it waits for, as far as it was examined
  * @param limits the limits that it has reached, as far as they were examined
  * @param work what it got from the processors; empty if it was not examined
+ * @param commands the commands that a runtime has open in each container, those included that have yet to begin; as far as they
+ *     were examined
  * @param examined whether what it waits for was searched to the end: a scan searches only if something may be late, and its
  *     searches have a budget
  */
@@ -38,7 +41,12 @@ public record ProcessInfo(
         List<Wait> waits,
         List<Limit> limits,
         Optional<Work> work,
+        Map<String, Integer> commands,
         boolean examined) {
+
+    public ProcessInfo {
+        commands = Map.copyOf(commands);
+    }
 
     /** A process that waits for nothing and has reached no limit; its work is not known. */
     public ProcessInfo(
@@ -68,6 +76,7 @@ public record ProcessInfo(
                 List.of(),
                 List.of(),
                 Optional.empty(),
+                Map.of(),
                 true);
     }
 
@@ -84,13 +93,15 @@ public record ProcessInfo(
     /** The same with waits. */
     public ProcessInfo waitingFor(List<Wait> found) {
         return new ProcessInfo(
-                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, found, limits, work, examined);
+                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, found, limits, work, commands,
+                examined);
     }
 
     /** The same with limits. */
     public ProcessInfo at(List<Limit> reached) {
         return new ProcessInfo(
-                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, reached, work, examined);
+                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, reached, work, commands,
+                examined);
     }
 
     /** The same with its work. */
@@ -110,12 +121,20 @@ public record ProcessInfo(
                 waits,
                 limits,
                 Optional.of(got),
+                commands,
                 examined);
+    }
+
+    /** The same with open commands. */
+    public ProcessInfo commanding(Map<String, Integer> open) {
+        return new ProcessInfo(
+                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, limits, work, open, examined);
     }
 
     /** The same, examined to the end or not. */
     public ProcessInfo examined(boolean complete) {
         return new ProcessInfo(
-                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, limits, work, complete);
+                ref, parent, state, age, role, own, verb, ids, pod, stalls, cpu, waits, limits, work, commands,
+                complete);
     }
 }

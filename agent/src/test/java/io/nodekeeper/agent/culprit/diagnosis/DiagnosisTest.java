@@ -7,6 +7,7 @@ import static io.nodekeeper.agent.culprit.ProcessFixtures.WEB_POD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.culprit.ProcessFixtures;
+import io.nodekeeper.agent.culprit.history.ProcessHistory;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;

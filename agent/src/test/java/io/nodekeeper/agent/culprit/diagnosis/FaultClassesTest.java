@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.culprit.ProcessFixtures;
 import io.nodekeeper.agent.culprit.evidence.Confidence;
+import io.nodekeeper.agent.culprit.history.ProcessHistory;
 import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.culprit.scan.Limit;
 import io.nodekeeper.agent.culprit.scan.PodIdentity;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -757,6 +759,64 @@ class FaultClassesTest {
 
         assertThat(only().reason()).isEqualTo("NodeOverloaded");
         assertThat(only().process().map(ProcessRef::pid)).contains(100);
+    }
+
+    @Test
+    void callBehindManyCommandsOfItsPodIsDueToTheirQueue() {
+        looks(commands(65, 1));
+        answers.clear();
+        late(WEB_STATS, 60);
+
+        assertThat(only().reason()).isEqualTo("CommandsQueued");
+        assertThat(only().confidence()).isEqualTo(Confidence.LIKELY);
+        assertThat(only().summary())
+                .isEqualTo("many commands at once wait for their start in pod shop/web: the runtime begins one after"
+                        + " another, and calls for the pod wait behind them");
+        assertThat(only().evidence())
+                .contains(
+                        "63 commands wait for their start in pod shop/web (FIFOs of the runtime), the newest began 1.0 s"
+                                + " ago");
+
+        answers.clear();
+        late(WEB_STATS, 180);
+        assertThat(only().confidence()).isEqualTo(Confidence.UNKNOWN);
+    }
+
+    @Test
+    void fewCommandsExplainNoLateCall() {
+        // Two of six have begun: the container's first process and a command.
+        looks(commands(6, 1));
+        answers.clear();
+        late(WEB_STATS, 15);
+
+        assertThat(only().reason()).isEqualTo("ContainerCallHung");
+    }
+
+    @Test
+    void commandsOfWhichNoneBeginsExplainNoLateCall() {
+        looks(commands(65, 30));
+        answers.clear();
+        late(WEB_STATS, 15);
+
+        assertThat(only().reason()).isEqualTo("ContainerCallHung");
+    }
+
+    /** Commands are open in the web container; a child of its shim is so old, in seconds. */
+    private static List<ProcessInfo> commands(int open, int begun) {
+        ProcessInfo runtime = ProcessFixtures.runtime('S').commanding(Map.of(ProcessFixtures.WEB_APP, open));
+        ProcessInfo command = new ProcessInfo(
+                new ProcessRef(700, 70_000, "sleep 0.2"),
+                200,
+                'S',
+                Duration.ofSeconds(begun),
+                ProcessRole.CONTAINER,
+                true,
+                "",
+                List.of(),
+                Optional.empty(),
+                List.of(),
+                Optional.empty());
+        return ProcessFixtures.healthyBut(runtime, command);
     }
 
     @Test

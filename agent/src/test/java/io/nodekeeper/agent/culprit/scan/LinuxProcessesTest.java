@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -301,6 +302,25 @@ class LinuxProcessesTest {
         file("proc/300/task/300/syscall", "61 0x12d 0x7f 0x0 0x0\n");
 
         assertThat(of(scan(true), 300).waits()).containsExactly(new Wait.ForChild(301));
+    }
+
+    @Test
+    void commandsThatTheRuntimeHasOpenInAContainerAreCountedOnceEach() throws Exception {
+        String io = "/run/containerd/io.containerd.grpc.v1.cri/containers/" + NEW + "/io/";
+        List<String> open = List.of(
+                io + "1/" + NEW + "-stdout",
+                io + "1/" + NEW + "-stderr",
+                io + "2/" + ID + "-stdout",
+                io + "2/" + ID + "-stderr",
+                io + "3/command-stdin",
+                "/containers/" + NEW + "/io/x",
+                "/data/file");
+        for (int i = 0; i < open.size(); i++) {
+            Files.createSymbolicLink(root.resolve("proc/100/fd/" + (20 + i)), Path.of(open.get(i)));
+        }
+
+        assertThat(of(scan(true), 100).commands()).containsExactly(Map.entry(NEW, 2));
+        assertThat(of(scan(false), 100).commands()).isEmpty();
     }
 
     @Test

@@ -1,5 +1,7 @@
-package io.nodekeeper.agent.culprit.diagnosis;
+package io.nodekeeper.agent.culprit.history;
 
+import io.nodekeeper.agent.culprit.diagnosis.HangThresholds;
+import io.nodekeeper.agent.culprit.diagnosis.ObservedProcess;
 import io.nodekeeper.agent.culprit.load.ActivityHistory;
 import io.nodekeeper.agent.culprit.scan.CpuPeriods;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
@@ -52,6 +54,9 @@ public final class ProcessHistory {
     private Map<String, First> seen = new HashMap<>();
     private Map<String, Quota> quotas = new HashMap<>();
     private Map<String, OnDisk> disks = new HashMap<>();
+    /** When each shim began its newest child, monotonic ns. */
+    private Map<String, Long> begun = new HashMap<>();
+
     private final ActivityHistory activities = new ActivityHistory();
     private Set<String> owned = new HashSet<>();
     private final ArrayDeque<Long> starts = new ArrayDeque<>();
@@ -63,6 +68,8 @@ public final class ProcessHistory {
         Map<String, First> next = new HashMap<>();
         Map<String, Quota> nextQuotas = new HashMap<>();
         Map<String, OnDisk> nextDisks = new HashMap<>();
+        Map<String, Long> nextBegun = new HashMap<>();
+        Map<Integer, Long> children = newestChildren(processes, now);
         Set<String> nextOwned = new HashSet<>();
         List<ObservedProcess> sightings = new ArrayList<>();
         for (ProcessInfo info : processes) {
@@ -90,6 +97,12 @@ public final class ProcessHistory {
             quota.ifPresent(known -> nextQuotas.put(process, known));
             Optional<OnDisk> disk = onDisk(Optional.ofNullable(disks.get(process)), info, stuck);
             disk.ifPresent(known -> nextDisks.put(process, known));
+            Optional<Long> child = info.role() != ProcessRole.SHIM
+                    ? Optional.empty()
+                    : newer(
+                            Optional.ofNullable(children.get(info.ref().pid())),
+                            Optional.ofNullable(begun.get(process)));
+            child.ifPresent(at -> nextBegun.put(process, at));
             sightings.add(new ObservedProcess(
                     info,
                     lasting(info, 'T', now, next),
@@ -99,13 +112,15 @@ public final class ProcessHistory {
                     waits,
                     activities.look(process, info.work(), now),
                     info.examined() ? first(process + " examined", now, next).looks : 0,
-                    disk.map(OnDisk::until).orElse(Duration.ZERO)));
+                    disk.map(OnDisk::until).orElse(Duration.ZERO),
+                    child.map(at -> Duration.ofNanos(now - at))));
         }
         activities.finish();
         restarts(processes, now);
         seen = next;
         quotas = nextQuotas;
         disks = nextDisks;
+        begun = nextBegun;
         owned = nextOwned;
         return sightings;
     }
@@ -135,6 +150,19 @@ public final class ProcessHistory {
         while (starts.size() > MOST_STARTS || starts.size() > 1 && now - starts.getFirst() > RESTARTS.toNanos()) {
             starts.removeFirst();
         }
+    }
+
+    /** When the newest child of each process began. */
+    private static Map<Integer, Long> newestChildren(List<ProcessInfo> processes, long now) {
+        Map<Integer, Long> newest = new HashMap<>();
+        processes.forEach(
+                child -> newest.merge(child.parent(), now - child.age().toNanos(), (a, b) -> a - b > 0 ? a : b));
+        return newest;
+    }
+
+    private static Optional<Long> newer(Optional<Long> a, Optional<Long> b) {
+        return a.filter(first -> b.filter(second -> second - first > 0).isEmpty())
+                .or(() -> b);
     }
 
     private Optional<Duration> lasting(ProcessInfo info, char state, long now, Map<String, First> next) {

@@ -1,0 +1,39 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.culprit.scan.proc.ScanBudget;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Counts the commands that containerd has open in containers. It opens a command's FIFOs before it asks the shim to begin it,
+ * and closes them once it has ended: {@code …/containers/CONTAINER/io/NUMBER/COMMAND-stdout}. The container's own FIFOs have its
+ * id in place of the command's.
+ */
+final class OpenCommands {
+    private static final Pattern FIFO =
+            Pattern.compile(".*(/containers/([0-9a-f]{64})/io/[^/]+)/([^/]+)-(?:stdin|stdout|stderr)");
+
+    private OpenCommands() {}
+
+    /** The number for each container that has any; of a process that is containerd. */
+    static Map<String, Integer> of(int pid, ProcFiles files, ScanBudget budget) {
+        Map<String, Integer> commands = new HashMap<>();
+        Set<String> seen = new HashSet<>();
+        for (Path link : files.openFiles(pid)) {
+            if (!budget.spend()) {
+                break;
+            }
+            Matcher fifo = FIFO.matcher(files.link(link).orElse(""));
+            if (fifo.matches() && !fifo.group(3).equals(fifo.group(2)) && seen.add(fifo.group(1))) {
+                commands.merge(fifo.group(2), 1, Integer::sum);
+            }
+        }
+        return Map.copyOf(commands);
+    }
+}
