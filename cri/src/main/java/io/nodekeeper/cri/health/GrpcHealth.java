@@ -4,6 +4,7 @@ import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.okhttp.OkHttpChannelBuilder;
+import io.nodekeeper.cri.grpc.ClientChannel;
 import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.cri.health.v1.HealthCheckRequest;
 import io.nodekeeper.cri.health.v1.HealthCheckResponse;
@@ -74,20 +75,13 @@ public final class GrpcHealth implements AutoCloseable {
     }
 
     private CompletableFuture<HealthAnswer> ask(String host, int port, String service, Duration timeout) {
-        ManagedChannel channel = OkHttpChannelBuilder.forAddress(host, port)
-                .usePlaintext()
-                .socketFactory(new TimedSockets(timeout))
-                .transportExecutor(pool::executeOrDrop)
-                .offloadExecutor(pool::executeOrDrop)
-                .scheduledExecutorService(timer)
-                .directExecutor()
-                .proxyDetector(address -> null)
-                .disableServiceConfigLookUp()
-                .disableRetry()
-                .maxTraceEvents(0)
-                .maxInboundMessageSize(MAX_MESSAGE)
-                .userAgent(userAgent)
-                .build();
+        ManagedChannel channel = ClientChannel.of(
+                OkHttpChannelBuilder.forAddress(host, port),
+                new TimedSockets(timeout),
+                pool,
+                timer,
+                MAX_MESSAGE,
+                userAgent);
         channels.removeIf(ManagedChannel::isTerminated);
         channels.add(channel);
         CompletableFuture<HealthAnswer> answer = new CompletableFuture<>();

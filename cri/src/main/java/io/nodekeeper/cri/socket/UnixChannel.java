@@ -2,6 +2,7 @@ package io.nodekeeper.cri.socket;
 
 import io.grpc.ManagedChannel;
 import io.grpc.okhttp.OkHttpChannelBuilder;
+import io.nodekeeper.cri.grpc.ClientChannel;
 import io.nodekeeper.time.ThreadPool;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,27 +28,18 @@ public final class UnixChannel {
      * A channel to {@code path}, where no process needs to listen yet.
      *
      * @param maxMessage the largest message that may be received, in bytes
-     * @param pool a connection needs one of its threads for reading and one for writing; while one connection replaces
-     *     another, a third
+     * @param pool has three threads for this channel, as {@link ClientChannel} says
      * @param timer for gRPC's own deadlines
      */
     public UnixChannel(Path path, int maxMessage, ThreadPool pool, ScheduledExecutorService timer) {
         // The address is a literal, so no name is resolved; the socket factory ignores it.
-        grpc = OkHttpChannelBuilder.forTarget("dns:///127.0.0.1:1")
-                .overrideAuthority("localhost")
-                .usePlaintext()
-                .socketFactory(new UnixSockets(path, this::replace))
-                .transportExecutor(pool::executeOrDrop)
-                .offloadExecutor(pool::executeOrDrop)
-                .scheduledExecutorService(timer)
-                .directExecutor()
-                .proxyDetector(address -> null)
-                .disableServiceConfigLookUp()
-                .disableRetry()
-                .maxTraceEvents(0)
-                .maxInboundMessageSize(maxMessage)
-                .userAgent("nodekeeper")
-                .build();
+        grpc = ClientChannel.of(
+                OkHttpChannelBuilder.forTarget("dns:///127.0.0.1:1").overrideAuthority("localhost"),
+                new UnixSockets(path, this::replace),
+                pool,
+                timer,
+                maxMessage,
+                "nodekeeper");
     }
 
     /** The channel for calls; to be shut down only by {@link #close}. */
