@@ -73,8 +73,9 @@ final class RuntimeRequests {
                 .putAllAnnotations(options.annotations())
                 .setLinux(LinuxPodSandboxConfig.newBuilder()
                         .setCgroupParent(options.cgroupParent())
+                        .putAllSysctls(options.security().sysctls())
                         .setSecurityContext(LinuxSandboxSecurityContext.newBuilder()
-                                .setPrivileged(options.privileged())
+                                .setPrivileged(options.security().privileged())
                                 .setNamespaceOptions(namespaces(options.namespaces()))));
         options.dns()
                 .ifPresent(dns -> sandbox.setDnsConfig(DNSConfig.newBuilder()

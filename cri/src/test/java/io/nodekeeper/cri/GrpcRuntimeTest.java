@@ -452,6 +452,27 @@ class GrpcRuntimeTest {
     }
 
     @Test
+    void aSandboxHasItsSysctls() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getRunPodSandboxMethod(), request -> RunPodSandboxResponse.getDefaultInstance());
+        SandboxOptions options = new SandboxOptions(
+                "web",
+                Map.of(),
+                Map.of(),
+                Optional.empty(),
+                List.of(),
+                "",
+                SandboxOptions.Namespaces.OWN,
+                new SandboxOptions.Security(true, Map.of("net.core.somaxconn", "9")));
+
+        ask(new RuntimeCall.RunSandbox(new SandboxConfig("u9", "web", "ns", 0, "/logs", options)));
+
+        var linux =
+                ((RunPodSandboxRequest) cri.requests().getFirst()).getConfig().getLinux();
+        assertThat(linux.getSysctlsMap()).isEqualTo(Map.of("net.core.somaxconn", "9"));
+        assertThat(linux.getSecurityContext().getPrivileged()).isTrue();
+    }
+
+    @Test
     void aContainerIsCreatedWithItsWholeConfiguration() throws Exception {
         cri.answer(
                 RuntimeServiceGrpc.getCreateContainerMethod(),

@@ -35,6 +35,7 @@ import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.rotation.LogRotation;
+import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.runtime.RuntimeView;
@@ -202,6 +203,7 @@ public final class PodAssembly {
                         client, name, () -> nodes.node(name), pods.staticPods(), manifests::call, random, changed),
                 () -> nodes.node(name),
                 maxPods,
+                new SecurityAdmission(pods.security()),
                 foreign);
         logInterval = pods.containerLogs().monitorInterval();
         logRotation = new LogRotation(

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods;
 
+import io.nodekeeper.agent.config.PodSecurityConfig;
 import io.nodekeeper.agent.config.StaticPodConfig;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PlegConfig;
@@ -16,6 +17,7 @@ import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
+import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.Node;
@@ -65,6 +67,7 @@ abstract class SimulatedNode {
     private int versions = 1;
 
     StaticPodConfig manifests = StaticPodConfig.DEFAULT;
+    PodSecurityConfig security = PodSecurityConfig.DEFAULT;
     Optional<Node> node = Optional.empty();
     Optional<PodCgroups> cgroups = Optional.empty();
     NodeResources resources = NodeResources.NONE;
@@ -139,6 +142,7 @@ abstract class SimulatedNode {
                 changed -> new PodSources(client, "n1", () -> node, manifests, disk::call, Randoms.seeded(1), changed),
                 () -> node,
                 maxPods,
+                new SecurityAdmission(security),
                 pod -> false);
         agent = Optional.of(new Agent(pleg, manager));
         pleg.start();

@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param ports that the network plugin maps to the host
  * @param cgroupParent empty for the runtime's own choice
  * @param namespaces which namespaces the pod shares with the host
- * @param privileged whether a container of the pod is privileged
+ * @param security what the sandbox may do
  */
 public record SandboxOptions(
         String hostname,
@@ -24,7 +24,7 @@ public record SandboxOptions(
         List<Port> ports,
         String cgroupParent,
         Namespaces namespaces,
-        boolean privileged) {
+        Security security) {
     /** The longest hostname that Linux accepts. */
     public static final int MAX_HOSTNAME = 63;
 
@@ -45,7 +45,23 @@ public record SandboxOptions(
                 List.of(),
                 "",
                 Namespaces.OWN,
-                false);
+                Security.NONE);
+    }
+
+    /**
+     * What a sandbox may do, and what it sets in its namespaces.
+     *
+     * @param privileged whether a container of the pod is privileged
+     * @param sysctls name → value, with dots between the parts of the name
+     */
+    public record Security(boolean privileged, Map<String, String> sysctls) {
+        /** Nothing special. */
+        public static final Security NONE = new Security(false, Map.of());
+
+        /** Keeps a copy. */
+        public Security {
+            sysctls = Map.copyOf(sysctls);
+        }
     }
 
     /** The content of {@code resolv.conf} in the pod's containers. */

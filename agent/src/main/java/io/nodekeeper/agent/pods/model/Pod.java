@@ -1,12 +1,15 @@
 package io.nodekeeper.agent.pods.model;
 
+import io.nodekeeper.agent.config.SysctlPattern;
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -114,6 +117,16 @@ public record Pod(JsonObject json) implements ApiObject {
     /** {@code spec.hostNetwork}. */
     public boolean hostNetwork() {
         return spec().bool("hostNetwork");
+    }
+
+    /** The value of each sysctl in {@code spec.securityContext.sysctls}, by its name with dots. */
+    public Map<String, String> sysctls() {
+        Map<String, String> sysctls = new LinkedHashMap<>();
+        spec().object("securityContext")
+                .array("sysctls")
+                .objects()
+                .forEach(sysctl -> sysctls.put(SysctlPattern.dotted(sysctl.text("name")), sysctl.text("value")));
+        return sysctls;
     }
 
     /** {@code status.phase}; {@code Pending} if absent. */

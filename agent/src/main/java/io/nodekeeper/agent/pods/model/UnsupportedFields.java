@@ -19,8 +19,7 @@ public final class UnsupportedFields {
     /** The hooks of a container. */
     private static final Set<String> HOOKS = Set.of("postStart", "preStop");
     /** Fields of a security context. */
-    private static final List<String> SECURITY =
-            List.of("seLinuxOptions", "appArmorProfile", "windowsOptions", "sysctls");
+    private static final List<String> SECURITY = List.of("seLinuxOptions", "appArmorProfile", "windowsOptions");
     /** The resources that this agent limits or counts, besides extended ones and huge pages. */
     private static final Set<String> RESOURCES = Set.of("cpu", "memory", "ephemeral-storage");
     /** The media of {@code emptyDir}: the node's disk, and memory. */

@@ -167,6 +167,16 @@ class ContainersTest {
     }
 
     @Test
+    void shouldSetSysctlsInTheSandbox() {
+        Pod pod = pod(
+                "\"securityContext\": {\"sysctls\": [{\"name\": \"net/ipv4/tcp_syncookies\", \"value\": \"0\"}]},",
+                "{\"name\": \"app\"}");
+
+        assertThat(Sandboxes.config(pod, 0, NODE, "").options().security())
+                .isEqualTo(new SandboxOptions.Security(false, Map.of("net.ipv4.tcp_syncookies", "0")));
+    }
+
+    @Test
     void shouldWriteTheHostsFileWithAliases() {
         Pod pod = pod("\"hostAliases\": [{\"ip\": \"10.0.0.1\", \"hostnames\": [\"db\", \"db.lan\"]}],", "{}");
 
