@@ -3,6 +3,7 @@ package io.nodekeeper.cri;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.config.SecurityProfile;
 import io.nodekeeper.cri.v1.AuthConfig;
 import io.nodekeeper.cri.v1.CDIDevice;
 import io.nodekeeper.cri.v1.Capability;
@@ -27,7 +28,6 @@ import io.nodekeeper.cri.v1.PodSandboxMetadata;
 import io.nodekeeper.cri.v1.PortMapping;
 import io.nodekeeper.cri.v1.Protocol;
 import io.nodekeeper.cri.v1.PullImageRequest;
-import io.nodekeeper.cri.v1.SecurityProfile;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -76,6 +76,9 @@ final class RuntimeRequests {
                         .putAllSysctls(options.security().sysctls())
                         .setSecurityContext(LinuxSandboxSecurityContext.newBuilder()
                                 .setPrivileged(options.security().privileged())
+                                // As a kubelet's: nothing of a pod runs in it, and a profile of the node may be too
+                                // narrow.
+                                .setSeccomp(profile(SecurityProfile.RUNTIME_DEFAULT))
                                 .setNamespaceOptions(namespaces(options.namespaces()))));
         options.dns()
                 .ifPresent(dns -> sandbox.setDnsConfig(DNSConfig.newBuilder()
@@ -177,11 +180,7 @@ final class RuntimeRequests {
                 .setCapabilities(Capability.newBuilder()
                         .addAllAddCapabilities(rights.addedCapabilities())
                         .addAllDropCapabilities(rights.droppedCapabilities()))
-                .setSeccomp(SecurityProfile.newBuilder()
-                        .setProfileType(
-                                rights.unconfined()
-                                        ? SecurityProfile.ProfileType.Unconfined
-                                        : SecurityProfile.ProfileType.RuntimeDefault));
+                .setSeccomp(profile(rights.seccomp()));
         rights.user()
                 .ifPresent(user -> context.setRunAsUser(Int64Value.newBuilder().setValue(user)));
         rights.group()
@@ -191,6 +190,13 @@ final class RuntimeRequests {
             context.addAllMaskedPaths(MASKED).addAllReadonlyPaths(READONLY);
         }
         return context.build();
+    }
+
+    private static io.nodekeeper.cri.v1.SecurityProfile profile(SecurityProfile profile) {
+        return io.nodekeeper.cri.v1.SecurityProfile.newBuilder()
+                .setProfileTypeValue(profile.type().ordinal())
+                .setLocalhostRef(profile.reference())
+                .build();
     }
 
     private static NamespaceOption namespaces(SandboxOptions.Namespaces shared) {

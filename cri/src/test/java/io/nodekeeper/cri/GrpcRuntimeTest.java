@@ -8,6 +8,7 @@ import io.grpc.Status;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.config.SecurityProfile;
 import io.nodekeeper.cri.containerd.Envelope;
 import io.nodekeeper.cri.containerd.EventsGrpc;
 import io.nodekeeper.cri.containerd.SubscribeRequest;
@@ -470,6 +471,7 @@ class GrpcRuntimeTest {
                 ((RunPodSandboxRequest) cri.requests().getFirst()).getConfig().getLinux();
         assertThat(linux.getSysctlsMap()).isEqualTo(Map.of("net.core.somaxconn", "9"));
         assertThat(linux.getSecurityContext().getPrivileged()).isTrue();
+        assertThat(linux.getSecurityContext().hasSeccomp()).isTrue();
     }
 
     @Test
@@ -505,7 +507,7 @@ class GrpcRuntimeTest {
                         true,
                         List.of("NET_ADMIN"),
                         List.of("ALL"),
-                        false,
+                        SecurityProfile.localhost("/profiles/a.json"),
                         true),
                 List.of(new ContainerConfig.Device("/dev/gpu", "/dev/gpu7", "rw")),
                 List.of("vendor.com/gpu=7"));
@@ -546,6 +548,8 @@ class GrpcRuntimeTest {
         assertThat(rights.getCapabilities().getDropCapabilitiesList()).containsExactly("ALL");
         assertThat(rights.getNoNewPrivs()).isTrue();
         assertThat(rights.getMaskedPathsList()).contains("/proc/kcore");
+        assertThat(rights.getSeccomp().getProfileType().name()).isEqualTo("Localhost");
+        assertThat(rights.getSeccomp().getLocalhostRef()).isEqualTo("/profiles/a.json");
     }
 
     @Test

@@ -125,6 +125,7 @@ public final class ConfigView {
                         JsonArray.ofStrings(pods.security().unsafeSysctls().stream()
                                 .map(SysctlPattern::text)
                                 .toList()))
+                .put("seccompDefault", pods.security().seccompDefault())
                 .put("podLogsDir", pods.logsDirectory().toString())
                 .put("containerLogMaxSize", Long.toString(logs.maxSize()))
                 .put("containerLogMaxFiles", logs.maxFiles())

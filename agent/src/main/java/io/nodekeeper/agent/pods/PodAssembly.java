@@ -20,6 +20,7 @@ import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.containers.PodLabels;
+import io.nodekeeper.agent.pods.containers.Seccomp;
 import io.nodekeeper.agent.pods.cpus.CpuManager;
 import io.nodekeeper.agent.pods.cpus.CpuReconciler;
 import io.nodekeeper.agent.pods.eviction.Evictions;
@@ -155,6 +156,7 @@ public final class PodAssembly {
         PodConfig pods = config.pods();
         String name = config.nodeName();
         PodParent parent = PodParent.of(pods.cgroups(), LinuxHost.cgroupVersion());
+        Seccomp seccomp = Seccomp.of(config.rootDir(), pods.security().seccompDefault());
         ObjectCache objects = new ObjectCache(client);
         storage = new StorageAssembly(config, client, nodes, objects, events, loop, random);
         PodPorts ports = new PodPorts(
@@ -170,7 +172,13 @@ public final class PodAssembly {
                 new HostDisk(hostDisk::call),
                 pods.resolvConf(),
                 () -> NodeSettings.of(
-                        name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain(), parent),
+                        name,
+                        nodes.node(name),
+                        pods.logsDirectory(),
+                        pods.clusterDns(),
+                        pods.clusterDomain(),
+                        parent,
+                        seccomp),
                 ProbePorts.of(prober, loop, random, metrics),
                 cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
                 new NodeResources(devices, cpus),

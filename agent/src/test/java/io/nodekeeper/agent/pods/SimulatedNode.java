@@ -9,6 +9,7 @@ import io.nodekeeper.agent.plugins.FakePlugins;
 import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.containers.Seccomp;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
@@ -127,7 +128,14 @@ abstract class SimulatedNode {
                 new AtOnce(),
                 new HostDisk(new AtOnce()),
                 directory.resolve("resolv.conf"),
-                () -> NodeSettings.of("n1", node, directory.resolve("logs"), List.of(), "", PodParent.NONE),
+                () -> NodeSettings.of(
+                        "n1",
+                        node,
+                        directory.resolve("logs"),
+                        List.of(),
+                        "",
+                        PodParent.NONE,
+                        Seccomp.of(directory, false)),
                 ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
                 cgroups.map(files ->
                         new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))),

@@ -132,7 +132,7 @@ public record ContainerConfig(
      *
      * @param user empty for that of the image
      * @param group empty for that of the image; only with a user
-     * @param unconfined whether system calls are not filtered; otherwise the runtime's default filter is used
+     * @param seccomp the filter of system calls
      * @param maskProc whether parts of {@code /proc} and {@code /sys} are hidden or read-only, as usual
      */
     public record Security(
@@ -145,7 +145,7 @@ public record ContainerConfig(
             boolean noNewPrivileges,
             List<String> addedCapabilities,
             List<String> droppedCapabilities,
-            boolean unconfined,
+            SecurityProfile seccomp,
             boolean maskProc) {
         /** Keeps copies. */
         public Security {

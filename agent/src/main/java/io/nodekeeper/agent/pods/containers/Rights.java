@@ -20,10 +20,12 @@ final class Rights {
     /**
      * The rights of a container of {@code image}.
      *
+     * @param seccomp which filters of system calls the node has
      * @param target the container whose processes it sees
      * @throws ContainerConfigException if it must not run as root and would
      */
-    static ContainerConfig.Security of(Pod pod, ContainerSpec container, Image image, Optional<String> target) {
+    static ContainerConfig.Security of(
+            Pod pod, ContainerSpec container, Image image, Seccomp seccomp, Optional<String> target) {
         JsonObject shared = pod.spec().object("securityContext");
         JsonObject own = container.json().object("securityContext");
         boolean privileged = own.bool("privileged");
@@ -32,9 +34,6 @@ final class Rights {
         List<Long> groups = new ArrayList<>(numbers(shared.array("supplementalGroups")));
         shared.number("fsGroup").ifPresent(groups::add);
         JsonObject capabilities = own.object("capabilities");
-        String seccomp = own.has("seccompProfile")
-                ? own.object("seccompProfile").text("type")
-                : shared.object("seccompProfile").text("type");
         SandboxOptions.Namespaces namespaces = Sandboxes.namespaces(pod);
         return new ContainerConfig.Security(
                 privileged,
@@ -46,8 +45,7 @@ final class Rights {
                 own.has("allowPrivilegeEscalation") && !own.bool("allowPrivilegeEscalation"),
                 capabilities.array("add").strings().toList(),
                 capabilities.array("drop").strings().toList(),
-                // Kubernetes' default is no filter.
-                !seccomp.equals("RuntimeDefault"),
+                seccomp.of(pod, container),
                 !privileged);
     }
 

@@ -129,9 +129,6 @@ public final class UnsupportedFields {
 
     private static void security(String path, JsonObject context, List<String> found) {
         SECURITY.stream().filter(context::has).map(field -> path + "." + field).forEach(found::add);
-        if (context.object("seccompProfile").text("type").equals("Localhost")) {
-            found.add(path + ".seccompProfile.localhostProfile");
-        }
         if (context.text("procMount").equals("Unmasked")) {
             found.add(path + ".procMount");
         }

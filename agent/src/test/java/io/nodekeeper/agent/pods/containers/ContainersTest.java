@@ -32,7 +32,8 @@ class ContainersTest {
             Path.of("/logs"),
             List.of("10.96.0.10"),
             "cluster.local",
-            PodParent.NONE);
+            PodParent.NONE,
+            Seccomp.of(Path.of("/root"), false));
     private static final Image IMAGE = new Image("sha256:1", List.of(), List.of("app:1"), 1, OptionalLong.of(0), "");
 
     @Test
