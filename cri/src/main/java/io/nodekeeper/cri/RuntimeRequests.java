@@ -4,6 +4,7 @@ import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
 import io.nodekeeper.cri.config.SecurityProfile;
+import io.nodekeeper.cri.config.SelinuxLabel;
 import io.nodekeeper.cri.v1.AuthConfig;
 import io.nodekeeper.cri.v1.CDIDevice;
 import io.nodekeeper.cri.v1.Capability;
@@ -28,6 +29,8 @@ import io.nodekeeper.cri.v1.PodSandboxMetadata;
 import io.nodekeeper.cri.v1.PortMapping;
 import io.nodekeeper.cri.v1.Protocol;
 import io.nodekeeper.cri.v1.PullImageRequest;
+import io.nodekeeper.cri.v1.SELinuxOption;
+import io.nodekeeper.cri.v1.SupplementalGroupsPolicy;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -71,15 +74,7 @@ final class RuntimeRequests {
                 .putLabels(POD_NAME, config.podName())
                 .putLabels(POD_NAMESPACE, config.podNamespace())
                 .putAllAnnotations(options.annotations())
-                .setLinux(LinuxPodSandboxConfig.newBuilder()
-                        .setCgroupParent(options.cgroupParent())
-                        .putAllSysctls(options.security().sysctls())
-                        .setSecurityContext(LinuxSandboxSecurityContext.newBuilder()
-                                .setPrivileged(options.security().privileged())
-                                // As a kubelet's: nothing of a pod runs in it, and a profile of the node may be too
-                                // narrow.
-                                .setSeccomp(profile(SecurityProfile.RUNTIME_DEFAULT))
-                                .setNamespaceOptions(namespaces(options.namespaces()))));
+                .setLinux(linux(options));
         options.dns()
                 .ifPresent(dns -> sandbox.setDnsConfig(DNSConfig.newBuilder()
                         .addAllServers(dns.servers())
@@ -93,6 +88,21 @@ final class RuntimeRequests {
                     .setHostIp(port.hostIp()));
         }
         return sandbox.build();
+    }
+
+    private static LinuxPodSandboxConfig linux(SandboxOptions options) {
+        SandboxOptions.Security security = options.security();
+        var context = LinuxSandboxSecurityContext.newBuilder()
+                .setPrivileged(security.privileged())
+                // As a kubelet's: nothing of a pod runs in it, and a profile of the node may be too narrow.
+                .setSeccomp(profile(SecurityProfile.RUNTIME_DEFAULT))
+                .setNamespaceOptions(namespaces(options.namespaces()));
+        security.selinux().ifPresent(label -> context.setSelinuxOptions(selinux(label)));
+        return LinuxPodSandboxConfig.newBuilder()
+                .setCgroupParent(options.cgroupParent())
+                .putAllSysctls(security.sysctls())
+                .setSecurityContext(context)
+                .build();
     }
 
     static PullImageRequest pull(RuntimeCall.PullImage pull) {
@@ -186,6 +196,11 @@ final class RuntimeRequests {
         rights.group()
                 .ifPresent(
                         group -> context.setRunAsGroup(Int64Value.newBuilder().setValue(group)));
+        if (rights.strictGroups()) {
+            context.setSupplementalGroupsPolicy(SupplementalGroupsPolicy.Strict);
+        }
+        rights.appArmor().ifPresent(profile -> context.setApparmor(profile(profile)));
+        rights.selinux().ifPresent(label -> context.setSelinuxOptions(selinux(label)));
         if (rights.maskProc()) {
             context.addAllMaskedPaths(MASKED).addAllReadonlyPaths(READONLY);
         }
@@ -196,6 +211,15 @@ final class RuntimeRequests {
         return io.nodekeeper.cri.v1.SecurityProfile.newBuilder()
                 .setProfileTypeValue(profile.type().ordinal())
                 .setLocalhostRef(profile.reference())
+                .build();
+    }
+
+    private static SELinuxOption selinux(SelinuxLabel label) {
+        return SELinuxOption.newBuilder()
+                .setUser(label.user())
+                .setRole(label.role())
+                .setType(label.type())
+                .setLevel(label.level())
                 .build();
     }
 

@@ -9,6 +9,7 @@ import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
 import io.nodekeeper.cri.config.SecurityProfile;
+import io.nodekeeper.cri.config.SelinuxLabel;
 import io.nodekeeper.cri.containerd.Envelope;
 import io.nodekeeper.cri.containerd.EventsGrpc;
 import io.nodekeeper.cri.containerd.SubscribeRequest;
@@ -463,7 +464,8 @@ class GrpcRuntimeTest {
                 List.of(),
                 "",
                 SandboxOptions.Namespaces.OWN,
-                new SandboxOptions.Security(true, Map.of("net.core.somaxconn", "9")));
+                new SandboxOptions.Security(
+                        true, Map.of("net.core.somaxconn", "9"), Optional.of(new SelinuxLabel("u", "r", "t", "l"))));
 
         ask(new RuntimeCall.RunSandbox(new SandboxConfig("u9", "web", "ns", 0, "/logs", options)));
 
@@ -472,6 +474,7 @@ class GrpcRuntimeTest {
         assertThat(linux.getSysctlsMap()).isEqualTo(Map.of("net.core.somaxconn", "9"));
         assertThat(linux.getSecurityContext().getPrivileged()).isTrue();
         assertThat(linux.getSecurityContext().hasSeccomp()).isTrue();
+        assertThat(linux.getSecurityContext().getSelinuxOptions().getType()).isEqualTo("t");
     }
 
     @Test
@@ -505,9 +508,12 @@ class GrpcRuntimeTest {
                         List.of(9L),
                         true,
                         true,
+                        true,
                         List.of("NET_ADMIN"),
                         List.of("ALL"),
                         SecurityProfile.localhost("/profiles/a.json"),
+                        Optional.of(SecurityProfile.localhost("narrow")),
+                        Optional.of(new SelinuxLabel("u", "r", "t", "s0:c1")),
                         true),
                 List.of(new ContainerConfig.Device("/dev/gpu", "/dev/gpu7", "rw")),
                 List.of("vendor.com/gpu=7"));
@@ -550,6 +556,9 @@ class GrpcRuntimeTest {
         assertThat(rights.getMaskedPathsList()).contains("/proc/kcore");
         assertThat(rights.getSeccomp().getProfileType().name()).isEqualTo("Localhost");
         assertThat(rights.getSeccomp().getLocalhostRef()).isEqualTo("/profiles/a.json");
+        assertThat(rights.getApparmor().getLocalhostRef()).isEqualTo("narrow");
+        assertThat(rights.getSelinuxOptions().getLevel()).isEqualTo("s0:c1");
+        assertThat(rights.getSupplementalGroupsPolicy().name()).isEqualTo("Strict");
     }
 
     @Test

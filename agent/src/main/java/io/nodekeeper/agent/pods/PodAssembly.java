@@ -211,7 +211,7 @@ public final class PodAssembly {
                         client, name, () -> nodes.node(name), pods.staticPods(), manifests::call, random, changed),
                 () -> nodes.node(name),
                 maxPods,
-                new SecurityAdmission(pods.security()),
+                new SecurityAdmission(pods.security(), support(readiness, view)),
                 foreign);
         logInterval = pods.containerLogs().monitorInterval();
         logRotation = new LogRotation(
@@ -293,6 +293,23 @@ public final class PodAssembly {
             }
         }
         return running;
+    }
+
+    private static SecurityAdmission.Support support(PodWorker.Readiness readiness, RuntimeView view) {
+        boolean appArmor = LinuxHost.hasAppArmor();
+        return new SecurityAdmission.Support() {
+            @Override
+            public boolean appArmor() {
+                return appArmor;
+            }
+
+            @Override
+            public Optional<Boolean> strictGroups() {
+                return readiness.runtime()
+                        ? view.facts().supplementalGroupsPolicy().or(() -> Optional.of(false))
+                        : Optional.empty();
+            }
+        };
     }
 
     /** The pods that the node shall run; to be called on the loop. */

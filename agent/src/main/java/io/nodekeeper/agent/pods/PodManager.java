@@ -278,6 +278,9 @@ final class PodManager implements EvictablePods, EndingPods {
         }
         boolean starts = pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
         boolean known = pleg.inventory().pod(pod.uid()).isPresent();
+        if (starts && !known && security.mustWait(pod)) {
+            return;
+        }
         boolean made = starts && !shuttingDown && preemptions.has(pod.uid());
         if (preemptions.mustWait(pod.uid(), this::isEnding) && made) {
             return;

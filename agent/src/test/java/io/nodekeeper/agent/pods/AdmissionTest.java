@@ -6,6 +6,7 @@ import io.nodekeeper.agent.config.PodSecurityConfig;
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.security.SecurityAdmission;
+import io.nodekeeper.agent.pods.security.SimulatedSupport;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
@@ -25,7 +26,8 @@ class AdmissionTest {
             {"metadata": {"name": "n1", "labels": {"disk": "fast", "cores": "8"}},
              "spec": {"taints": [{"key": "repair", "effect": "NoExecute"}, {"key": "busy", "effect": "NoSchedule"}]}}"""));
 
-    private static final SecurityAdmission SECURITY = new SecurityAdmission(PodSecurityConfig.DEFAULT);
+    private static final SecurityAdmission SECURITY =
+            new SecurityAdmission(PodSecurityConfig.DEFAULT, new SimulatedSupport());
 
     private static Pod pod(String requests, String spec) {
         return new Pod(Json.parseObject("""

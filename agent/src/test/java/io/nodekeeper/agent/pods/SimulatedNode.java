@@ -19,6 +19,7 @@ import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.security.SecurityAdmission;
+import io.nodekeeper.agent.pods.security.SimulatedSupport;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.Node;
@@ -69,6 +70,7 @@ abstract class SimulatedNode {
 
     StaticPodConfig manifests = StaticPodConfig.DEFAULT;
     PodSecurityConfig security = PodSecurityConfig.DEFAULT;
+    SimulatedSupport support = new SimulatedSupport();
     Optional<Node> node = Optional.empty();
     Optional<PodCgroups> cgroups = Optional.empty();
     NodeResources resources = NodeResources.NONE;
@@ -150,7 +152,7 @@ abstract class SimulatedNode {
                 changed -> new PodSources(client, "n1", () -> node, manifests, disk::call, Randoms.seeded(1), changed),
                 () -> node,
                 maxPods,
-                new SecurityAdmission(security),
+                new SecurityAdmission(security, support),
                 pod -> false);
         agent = Optional.of(new Agent(pleg, manager));
         pleg.start();

@@ -53,10 +53,11 @@ public record SandboxOptions(
      *
      * @param privileged whether a container of the pod is privileged
      * @param sysctls name → value, with dots between the parts of the name
+     * @param selinux empty for the runtime's choice
      */
-    public record Security(boolean privileged, Map<String, String> sysctls) {
+    public record Security(boolean privileged, Map<String, String> sysctls, Optional<SelinuxLabel> selinux) {
         /** Nothing special. */
-        public static final Security NONE = new Security(false, Map.of());
+        public static final Security NONE = new Security(false, Map.of(), Optional.empty());
 
         /** Keeps a copy. */
         public Security {

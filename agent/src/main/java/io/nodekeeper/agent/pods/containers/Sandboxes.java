@@ -40,7 +40,8 @@ public final class Sandboxes {
         boolean privileged = pod.allContainers().stream()
                 .anyMatch(
                         container -> container.json().object("securityContext").bool("privileged"));
-        return new SandboxOptions.Security(privileged, pod.sysctls());
+        return new SandboxOptions.Security(
+                privileged, pod.sysctls(), Rights.selinux(pod.spec().object("securityContext")));
     }
 
     /** The hostname of the pod: that of its spec, else its name, cut to what Linux accepts. */

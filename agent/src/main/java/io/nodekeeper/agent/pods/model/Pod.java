@@ -129,6 +129,11 @@ public record Pod(JsonObject json) implements ApiObject {
         return sysctls;
     }
 
+    /** Whether its processes have only the groups that the pod names, and not those that the image gives their user. */
+    public boolean strictGroups() {
+        return spec().object("securityContext").text("supplementalGroupsPolicy").equals("Strict");
+    }
+
     /** {@code status.phase}; {@code Pending} if absent. */
     public String phase() {
         String phase = status().text("phase");

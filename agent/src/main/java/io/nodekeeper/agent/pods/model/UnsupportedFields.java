@@ -18,8 +18,6 @@ public final class UnsupportedFields {
     private static final List<String> CONTAINER = List.of("volumeDevices", "restartPolicyRules");
     /** The hooks of a container. */
     private static final Set<String> HOOKS = Set.of("postStart", "preStop");
-    /** Fields of a security context. */
-    private static final List<String> SECURITY = List.of("seLinuxOptions", "appArmorProfile", "windowsOptions");
     /** The resources that this agent limits or counts, besides extended ones and huge pages. */
     private static final Set<String> RESOURCES = Set.of("cpu", "memory", "ephemeral-storage");
     /** The media of {@code emptyDir}: the node's disk, and memory. */
@@ -37,7 +35,7 @@ public final class UnsupportedFields {
         if (spec.has("hostUsers") && !spec.bool("hostUsers")) {
             found.add("spec.hostUsers");
         }
-        security("spec.securityContext", spec.object("securityContext"), found);
+        windows("spec.securityContext", spec, found);
         volumes(spec, found);
         for (ContainerSpec container : pod.initContainers()) {
             String path = "spec.initContainers[" + container.name() + "]";
@@ -93,7 +91,7 @@ public final class UnsupportedFields {
                 .map(field -> path + "." + field)
                 .forEach(found::add);
         actions(path, container, found);
-        security(path + ".securityContext", container.object("securityContext"), found);
+        windows(path + ".securityContext", container, found);
         for (String kind : List.of("requests", "limits")) {
             container.object("resources").object(kind).fields().keySet().stream()
                     .filter(resource -> !RESOURCES.contains(resource)
@@ -127,13 +125,9 @@ public final class UnsupportedFields {
         });
     }
 
-    private static void security(String path, JsonObject context, List<String> found) {
-        SECURITY.stream().filter(context::has).map(field -> path + "." + field).forEach(found::add);
-        if (context.text("procMount").equals("Unmasked")) {
-            found.add(path + ".procMount");
-        }
-        if (context.text("supplementalGroupsPolicy").equals("Strict")) {
-            found.add(path + ".supplementalGroupsPolicy");
+    private static void windows(String path, JsonObject holder, List<String> found) {
+        if (holder.object("securityContext").has("windowsOptions")) {
+            found.add(path + ".windowsOptions");
         }
     }
 }

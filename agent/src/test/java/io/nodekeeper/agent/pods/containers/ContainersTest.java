@@ -13,6 +13,8 @@ import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.config.SecurityProfile;
+import io.nodekeeper.cri.config.SelinuxLabel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -174,7 +176,51 @@ class ContainersTest {
                 "{\"name\": \"app\"}");
 
         assertThat(Sandboxes.config(pod, 0, NODE, "").options().security())
-                .isEqualTo(new SandboxOptions.Security(false, Map.of("net.ipv4.tcp_syncookies", "0")));
+                .isEqualTo(
+                        new SandboxOptions.Security(false, Map.of("net.ipv4.tcp_syncookies", "0"), Optional.empty()));
+    }
+
+    @Test
+    void shouldHideNothingOfProcIfTheContainerAsksForAll() {
+        assertThat(confined("{}", "{}").maskProc()).isTrue();
+        assertThat(confined("{}", "{\"procMount\": \"Default\"}").maskProc()).isTrue();
+        assertThat(confined("{}", "{\"procMount\": \"Unmasked\"}").maskProc()).isFalse();
+    }
+
+    @Test
+    void shouldPassTheSelinuxLabelOfTheContainerOrElseOfThePod() {
+        String shared = "{\"seLinuxOptions\": {\"type\": \"spc_t\", \"level\": \"s0:c1,c2\"}}";
+
+        assertThat(confined(shared, "{}").selinux()).contains(new SelinuxLabel("", "", "spc_t", "s0:c1,c2"));
+        assertThat(confined(shared, "{\"seLinuxOptions\": {\"user\": \"u\", \"role\": \"r\"}}")
+                        .selinux())
+                .contains(new SelinuxLabel("u", "r", "", ""));
+        assertThat(Sandboxes.config(pod("\"securityContext\": " + shared + ",", "{\"name\": \"app\"}"), 0, NODE, "")
+                        .options()
+                        .security()
+                        .selinux())
+                .contains(new SelinuxLabel("", "", "spc_t", "s0:c1,c2"));
+    }
+
+    @Test
+    void shouldPassProfilesOfAppArmorAndStrictGroups() {
+        ContainerConfig.Security usual = confined("{}", "{}");
+        ContainerConfig.Security asked = confined(
+                "{\"supplementalGroupsPolicy\": \"Strict\"}",
+                "{\"appArmorProfile\": {\"type\": \"Localhost\", \"localhostProfile\": \"narrow\"}}");
+
+        assertThat(usual.appArmor()).isEmpty();
+        assertThat(usual.strictGroups()).isFalse();
+        assertThat(asked.appArmor()).contains(SecurityProfile.localhost("narrow"));
+        assertThat(asked.strictGroups()).isTrue();
+        assertThatThrownBy(() -> confined("{\"appArmorProfile\": {\"type\": \"Localhost\"}}", "{}"))
+                .hasMessage("missing localhost apparmor profile name");
+    }
+
+    private static ContainerConfig.Security confined(String shared, String own) {
+        Pod pod = pod("\"securityContext\": " + shared + ",", "{\"name\": \"app\", \"securityContext\": " + own + "}");
+        return Containers.config(pod, pod.containers().getFirst(), 0, inputs(Map.of()))
+                .security();
     }
 
     @Test

@@ -30,7 +30,7 @@ class SysctlRulesTest {
 
     private static Optional<Wanted.Eviction> refusal(Pod pod, String... unsafe) {
         List<SysctlPattern> patterns = Stream.of(unsafe).map(SysctlPattern::of).toList();
-        return new SecurityAdmission(new PodSecurityConfig(patterns, false)).refusal(pod);
+        return new SecurityAdmission(new PodSecurityConfig(patterns, false), new SimulatedSupport()).refusal(pod);
     }
 
     private static String fault(Pod pod, String... unsafe) {
