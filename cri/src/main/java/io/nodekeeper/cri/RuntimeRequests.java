@@ -98,11 +98,13 @@ final class RuntimeRequests {
                 .setSeccomp(profile(SecurityProfile.RUNTIME_DEFAULT))
                 .setNamespaceOptions(namespaces(options.namespaces()));
         security.selinux().ifPresent(label -> context.setSelinuxOptions(selinux(label)));
-        return LinuxPodSandboxConfig.newBuilder()
+        LinuxPodSandboxConfig.Builder linux = LinuxPodSandboxConfig.newBuilder()
                 .setCgroupParent(options.cgroupParent())
                 .putAllSysctls(security.sysctls())
-                .setSecurityContext(context)
-                .build();
+                .setSecurityContext(context);
+        options.size().containers().ifPresent(amounts -> linux.setResources(resources(amounts)));
+        options.size().overhead().ifPresent(amounts -> linux.setOverhead(resources(amounts)));
+        return linux.build();
     }
 
     static PullImageRequest pull(RuntimeCall.PullImage pull) {

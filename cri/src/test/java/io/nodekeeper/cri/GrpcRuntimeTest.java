@@ -454,7 +454,7 @@ class GrpcRuntimeTest {
     }
 
     @Test
-    void aSandboxHasItsSysctls() throws Exception {
+    void aSandboxHasItsHandlerSysctlsLabelAndSize() throws Exception {
         cri.answer(RuntimeServiceGrpc.getRunPodSandboxMethod(), request -> RunPodSandboxResponse.getDefaultInstance());
         SandboxOptions options = new SandboxOptions(
                 "web",
@@ -465,16 +465,22 @@ class GrpcRuntimeTest {
                 "",
                 SandboxOptions.Namespaces.OWN,
                 new SandboxOptions.Security(
-                        true, Map.of("net.core.somaxconn", "9"), Optional.of(new SelinuxLabel("u", "r", "t", "l"))));
+                        true, Map.of("net.core.somaxconn", "9"), Optional.of(new SelinuxLabel("u", "r", "t", "l"))),
+                new SandboxOptions.Size(
+                        Optional.of(new ContainerConfig.Resources(512, 0, 0, 100, 0, false)),
+                        Optional.of(new ContainerConfig.Resources(256, 25_000, 100_000, 7, 0, false))));
 
-        ask(new RuntimeCall.RunSandbox(new SandboxConfig("u9", "web", "ns", 0, "/logs", options)));
+        ask(new RuntimeCall.RunSandbox(new SandboxConfig("u9", "web", "ns", 0, "/logs", options), "kata"));
 
-        var linux =
-                ((RunPodSandboxRequest) cri.requests().getFirst()).getConfig().getLinux();
+        RunPodSandboxRequest request = (RunPodSandboxRequest) cri.requests().getFirst();
+        var linux = request.getConfig().getLinux();
+        assertThat(request.getRuntimeHandler()).isEqualTo("kata");
         assertThat(linux.getSysctlsMap()).isEqualTo(Map.of("net.core.somaxconn", "9"));
         assertThat(linux.getSecurityContext().getPrivileged()).isTrue();
         assertThat(linux.getSecurityContext().hasSeccomp()).isTrue();
         assertThat(linux.getSecurityContext().getSelinuxOptions().getType()).isEqualTo("t");
+        assertThat(linux.getResources().getCpuShares()).isEqualTo(512);
+        assertThat(linux.getOverhead().getMemoryLimitInBytes()).isEqualTo(7);
     }
 
     @Test

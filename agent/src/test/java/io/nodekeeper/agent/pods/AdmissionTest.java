@@ -90,6 +90,16 @@ class AdmissionTest {
     }
 
     @Test
+    void shouldCountTheOverheadOfARuntime() {
+        Pod pod = pod("\"cpu\": \"1500m\"", ", \"overhead\": {\"cpu\": \"600m\"}");
+
+        assertThat(reason(Set.of(), pod))
+                .isEqualTo("OutOfcpu: Node didn't have enough resource: cpu, requested: 2100, used: 0, capacity: 2000");
+        assertThat(reason(Set.of(), pod("\"cpu\": \"1500m\"", ", \"overhead\": {\"cpu\": \"500m\"}")))
+                .isEmpty();
+    }
+
+    @Test
     void shouldTakeWhatFitsExactly() {
         Pod half = pod("\"cpu\": \"1\", \"memory\": \"512Mi\"");
 

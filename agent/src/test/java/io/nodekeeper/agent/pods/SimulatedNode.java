@@ -62,6 +62,7 @@ abstract class SimulatedNode {
     final List<JsonObject> services = new ArrayList<>();
     int serviceReads;
     final Map<String, JsonObject> secrets = new LinkedHashMap<>();
+    final Map<String, JsonObject> runtimeClasses = new LinkedHashMap<>();
     final List<String> events = new ArrayList<>();
     private Optional<Agent> agent = Optional.empty();
     private int copies;
@@ -270,6 +271,10 @@ abstract class SimulatedNode {
             pods.put(made, created);
             tell("ADDED", created);
             return Optional.of(FakeTransport.reply(201, created));
+        }
+        if (words[1].startsWith("/apis/node.k8s.io/v1/runtimeclasses/")) {
+            Optional<JsonObject> found = Optional.ofNullable(runtimeClasses.get(words[1].replaceFirst(".*/", "")));
+            return Optional.of(FakeTransport.reply(found.isPresent() ? 200 : 404, found.orElse(JsonObject.EMPTY)));
         }
         if (words[1].contains("/secrets/")) {
             JsonObject secret = secrets.get(words[1].replaceFirst(".*/", ""));

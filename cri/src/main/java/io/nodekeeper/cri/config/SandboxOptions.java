@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param cgroupParent empty for the runtime's own choice
  * @param namespaces which namespaces the pod shares with the host
  * @param security what the sandbox may do
+ * @param size what the pod is limited to
  */
 public record SandboxOptions(
         String hostname,
@@ -24,7 +25,8 @@ public record SandboxOptions(
         List<Port> ports,
         String cgroupParent,
         Namespaces namespaces,
-        Security security) {
+        Security security,
+        Size size) {
     /** The longest hostname that Linux accepts. */
     public static final int MAX_HOSTNAME = 63;
 
@@ -45,7 +47,8 @@ public record SandboxOptions(
                 List.of(),
                 "",
                 Namespaces.OWN,
-                Security.NONE);
+                Security.NONE,
+                Size.UNKNOWN);
     }
 
     /**
@@ -63,6 +66,17 @@ public record SandboxOptions(
         public Security {
             sysctls = Map.copyOf(sysctls);
         }
+    }
+
+    /**
+     * How much a pod may use. Runtimes that put a pod into a virtual machine need it before there are containers.
+     *
+     * @param containers all of them together
+     * @param overhead the sandbox itself
+     */
+    public record Size(Optional<ContainerConfig.Resources> containers, Optional<ContainerConfig.Resources> overhead) {
+        /** Nothing is said. */
+        public static final Size UNKNOWN = new Size(Optional.empty(), Optional.empty());
     }
 
     /** The content of {@code resolv.conf} in the pod's containers. */

@@ -26,7 +26,8 @@ public final class Sandboxes {
                 ports(pod),
                 node.cgroups().of(pod),
                 namespaces(pod),
-                security(pod));
+                security(pod),
+                Limits.ofSandbox(pod, node));
         return new SandboxConfig(
                 pod.uid(),
                 pod.name(),

@@ -13,7 +13,7 @@ import java.util.Set;
  */
 public final class UnsupportedFields {
     /** Fields of the pod's spec. */
-    private static final List<String> POD = List.of("runtimeClassName", "resourceClaims", "overhead");
+    private static final List<String> POD = List.of("resourceClaims");
     /** Fields of each container. */
     private static final List<String> CONTAINER = List.of("volumeDevices", "restartPolicyRules");
     /** The hooks of a container. */
@@ -27,7 +27,7 @@ public final class UnsupportedFields {
 
     private UnsupportedFields() {}
 
-    /** The first such field as a path, for example {@code spec.runtimeClassName}; empty if there is none. */
+    /** The first such field as a path, for example {@code spec.resourceClaims}; empty if there is none. */
     public static Optional<String> first(Pod pod) {
         List<String> found = new ArrayList<>();
         JsonObject spec = pod.spec();

@@ -224,6 +224,24 @@ class ContainersTest {
     }
 
     @Test
+    void shouldTellTheSandboxHowLargeItsPodIs() {
+        String container = "{\"name\": \"app\", \"resources\": {\"limits\": {\"cpu\": \"500m\", \"memory\": \"1Gi\"}}}";
+        String overhead = "\"overhead\": {\"cpu\": \"250m\", \"memory\": \"128Mi\"},";
+
+        assertThat(Sandboxes.config(pod(overhead, container), 0, NODE, "")
+                        .options()
+                        .size())
+                .isEqualTo(new SandboxOptions.Size(
+                        Optional.of(new ContainerConfig.Resources(512, 50_000, 100_000, 1 << 30, 0, false)),
+                        Optional.of(new ContainerConfig.Resources(256, 25_000, 100_000, 128 << 20, 0, false))));
+        assertThat(Sandboxes.config(pod("", container), 0, NODE, "")
+                        .options()
+                        .size()
+                        .overhead())
+                .isEmpty();
+    }
+
+    @Test
     void shouldWriteTheHostsFileWithAliases() {
         Pod pod = pod("\"hostAliases\": [{\"ip\": \"10.0.0.1\", \"hostnames\": [\"db\", \"db.lan\"]}],", "{}");
 
