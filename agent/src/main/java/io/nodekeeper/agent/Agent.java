@@ -106,43 +106,16 @@ public final class Agent {
     private boolean answering;
     private boolean stopped;
 
-    /** An agent for {@code host}, without a container runtime; not started yet. */
-    public Agent(AgentConfig config, AgentPorts ports, Host host) {
-        this(config, ports, host, new NoRuntime(), new LoopMonitor(ports.loop().clock()), StartListener.NONE);
-    }
-
-    /** An agent for {@code host} and its runtime, not started yet; {@code watch} monitors its loops. */
-    public Agent(
-            AgentConfig config,
-            AgentPorts ports,
-            Host host,
-            RuntimeView runtime,
-            LoopMonitor watch,
-            StartListener listener) {
-        this(config, ports, host, runtime, ProblemView.NONE, watch, listener, PressureListener.NONE, () -> false);
-    }
-
     /**
-     * The same with the conditions of the node itself.
+     * An agent for {@code host} and its runtime, not started yet.
      *
+     * @param problems the conditions of the node itself
+     * @param watch monitors the agent's loops
      * @param pressureListener gets what each measurement of the node shows
      * @param shuttingDown whether the machine is shut down; called on the loop
+     * @param devices the devices of plugins
      */
-    public Agent(
-            AgentConfig config,
-            AgentPorts ports,
-            Host host,
-            RuntimeView runtime,
-            ProblemView problems,
-            LoopMonitor watch,
-            StartListener listener,
-            PressureListener pressureListener,
-            BooleanSupplier shuttingDown) {
-        this(config, ports, host, runtime, problems, watch, listener, pressureListener, shuttingDown, NodeDevices.NONE);
-    }
-
-    /** The same with devices of plugins. */
-    public Agent(
+    Agent(
             AgentConfig config,
             AgentPorts ports,
             Host host,
@@ -184,6 +157,21 @@ public final class Agent {
                 this::tell);
         this.lease = new LeaseRenewer(
                 config, ports.heartbeats(), ports.random(), ports.onRepeatedFailure(), leaseBeat::beat);
+    }
+
+    /** An agent of a node that has nothing but {@code host}: no container runtime, no devices; not started yet. */
+    public static Agent withoutRuntime(AgentConfig config, AgentPorts ports, Host host) {
+        return new Agent(
+                config,
+                ports,
+                host,
+                new NoRuntime(),
+                ProblemView.NONE,
+                new LoopMonitor(ports.loop().clock()),
+                StartListener.NONE,
+                PressureListener.NONE,
+                () -> false,
+                NodeDevices.NONE);
     }
 
     /** The status shows what {@code volumes} says; to be called before {@link #start}. */

@@ -61,7 +61,7 @@ public final class HollowNodes {
                     random,
                     NodeAgent.VERSION,
                     () -> {});
-            agents.add(new Agent(config, ports, new HollowHost(name, agents.size())));
+            agents.add(Agent.withoutRuntime(config, ports, new HollowHost(name, agents.size())));
         }
     }
 

@@ -11,6 +11,7 @@ import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.facts.NodeDevices;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.problems.ProblemView;
 import io.nodekeeper.agent.runtime.NoRuntime;
@@ -30,7 +31,7 @@ class AgentTest {
     private final MeasuredHost host = new MeasuredHost();
 
     private Agent start(AgentConfig config) {
-        Agent agent = new Agent(config, cluster.ports(), host);
+        Agent agent = Agent.withoutRuntime(config, cluster.ports(), host);
         agent.start();
         return agent;
     }
@@ -283,7 +284,8 @@ class AgentTest {
                         new LoopMonitor(cluster.ports().loop().clock()),
                         StartListener.NONE,
                         (shortages, pressures) -> heard.add(shortages.size() + " " + pressures),
-                        () -> false)
+                        () -> false,
+                        NodeDevices.NONE)
                 .start();
         cluster.advance(Duration.ofSeconds(11));
         assertThat(heard).last().isEqualTo("1 [DISK]");

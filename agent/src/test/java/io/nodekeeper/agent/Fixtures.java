@@ -70,7 +70,8 @@ public final class Fixtures {
                 List.of(),
                 false,
                 NOW,
-                knownUnschedulable);
+                knownUnschedulable,
+                DeviceCapacity.NONE);
     }
 
     /** The inputs of a node with devices of plugins. */
@@ -91,12 +92,32 @@ public final class Fixtures {
 
     public static StatusInputs inputs(Set<Pressure> pressures, ReadyErrors errors, Instant now) {
         return new StatusInputs(
-                config(), "v1", facts(), pressures, RuntimeFacts.NONE, errors, List.of(), false, now, false);
+                config(),
+                "v1",
+                facts(),
+                pressures,
+                RuntimeFacts.NONE,
+                errors,
+                List.of(),
+                false,
+                now,
+                false,
+                DeviceCapacity.NONE);
     }
 
     public static StatusInputs inputs(RuntimeFacts runtime) {
         return new StatusInputs(
-                config(), "v1", facts(), Set.of(), runtime, ReadyErrors.NONE, List.of(), false, NOW, false);
+                config(),
+                "v1",
+                facts(),
+                Set.of(),
+                runtime,
+                ReadyErrors.NONE,
+                List.of(),
+                false,
+                NOW,
+                false,
+                DeviceCapacity.NONE);
     }
 
     public static Node bare() {

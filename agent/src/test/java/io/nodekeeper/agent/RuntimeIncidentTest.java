@@ -8,10 +8,13 @@ import io.nodekeeper.agent.calls.OperationListener;
 import io.nodekeeper.agent.culprit.CulpritListener;
 import io.nodekeeper.agent.culprit.CulpritWatch;
 import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
+import io.nodekeeper.agent.eviction.PressureListener;
+import io.nodekeeper.agent.facts.NodeDevices;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PlegConfig;
 import io.nodekeeper.agent.pleg.PlegMetrics;
+import io.nodekeeper.agent.problems.ProblemView;
 import io.nodekeeper.agent.runtime.RuntimeWatch;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
@@ -72,7 +75,17 @@ class RuntimeIncidentTest {
                 new RuntimeWatch.Parts(ledger, generator, Optional.of(culprits), Optional.empty(), true, liveVersion),
                 loops,
                 Randoms.seeded(2));
-        Agent agent = new Agent(Fixtures.config(), cluster.ports(), host, watch, loops, StartListener.NONE);
+        Agent agent = new Agent(
+                Fixtures.config(),
+                cluster.ports(),
+                host,
+                watch,
+                ProblemView.NONE,
+                loops,
+                StartListener.NONE,
+                PressureListener.NONE,
+                () -> false,
+                NodeDevices.NONE);
         watch.start();
         agent.start();
         return agent;

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class VolumesInUseTest {
     private final FakeCluster cluster = new FakeCluster();
     private final Volumes volumes = new Volumes();
-    private final Agent agent = new Agent(Fixtures.config(), cluster.ports(), new MeasuredHost());
+    private final Agent agent = Agent.withoutRuntime(Fixtures.config(), cluster.ports(), new MeasuredHost());
 
     private static final class Volumes implements NodeStorage {
         private Optional<List<String>> inUse = Optional.empty();

@@ -1,19 +1,19 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.facts.CpuSet;
-import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.StubDevicePlugin;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -29,60 +29,40 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class DevicePluginsIT {
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final String NODE = "devices";
     private static final String RESOURCE = "example.com/gpu";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private Path logs;
     private Path sockets;
-    private String[] flags;
     private @Nullable Process plugin;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        logs = directory.resolve("logs");
-        sockets = directory.resolve(NODE).resolve("agent/device-plugins");
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        sockets = node.directory().resolve("agent/device-plugins");
+        cluster.startAgent("""
                 nodeStatusUpdateFrequency: 1s
                 cpuManagerPolicy: static
                 cpuManagerReconcilePeriod: 1s
                 reservedSystemCPUs: "0"
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(logs));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
+                """);
     }
 
     @AfterAll
-    void stop() throws Exception {
+    void stop() {
         if (plugin != null) {
             plugin.destroyForcibly();
         }
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
     }
 
     private Process running() {
@@ -103,7 +83,7 @@ class DevicePluginsIT {
     @Test
     @Order(2)
     void aPodSeesItsDevice() throws Exception {
-        kubectl.okWith(pod("first"), "apply", "-f");
+        kubectl.apply(pod("first"));
 
         Eventually.within(SOON, () -> pods.isReady("first"));
         Eventually.within(SOON, () -> log("first").contains("gpu-0 writable device"));
@@ -112,11 +92,11 @@ class DevicePluginsIT {
     @Test
     @Order(3)
     void aPodForWhichNoDeviceIsLeftIsRefused() throws Exception {
-        kubectl.okWith(pod("refused"), "apply", "-f");
+        kubectl.apply(pod("refused"));
 
-        Eventually.within(SOON, () -> status("refused").text("phase").equals("Failed"));
-        assertThat(status("refused").text("reason")).isEqualTo("UnexpectedAdmissionError");
-        assertThat(status("refused").text("message"))
+        Eventually.within(SOON, () -> pods.status("refused").text("phase").equals("Failed"));
+        assertThat(pods.status("refused").text("reason")).isEqualTo("UnexpectedAdmissionError");
+        assertThat(pods.status("refused").text("message"))
                 .isEqualTo("Pod was rejected: Allocate failed due to requested number of devices unavailable for"
                         + " example.com/gpu. Requested: 1, Available: 0, which is unexpected");
     }
@@ -139,7 +119,7 @@ class DevicePluginsIT {
     @Tag("A104")
     void anAgentThatIsKilledKnowsWhoHasWhichDevice() throws Exception {
         node.agent().kill();
-        node.startAgent(flags);
+        cluster.startAgentAgain();
 
         // The plugin registers by itself, because the agent makes its socket again.
         Eventually.within(
@@ -151,7 +131,7 @@ class DevicePluginsIT {
         Eventually.within(
                 SOON, () -> Files.readString(directory.resolve("plugin.log")).contains("registered again"));
         awaitDevices("2", "2");
-        kubectl.okWith(pod("second"), "apply", "-f");
+        kubectl.apply(pod("second"));
 
         Eventually.within(SOON, () -> pods.isReady("second"));
         Eventually.within(SOON, () -> log("second").contains("gpu-1 writable device"));
@@ -162,7 +142,7 @@ class DevicePluginsIT {
     @Order(6)
     void aDeviceIsFreeOnceItsPodHasEnded() throws Exception {
         kubectl.ok("delete", "pod", "first", "--timeout=60s");
-        kubectl.okWith(pod("third"), "apply", "-f");
+        kubectl.apply(pod("third"));
 
         Eventually.within(SOON, () -> pods.isReady("third"));
         Eventually.within(SOON, () -> log("third").contains("gpu-0 writable device"));
@@ -176,10 +156,10 @@ class DevicePluginsIT {
     @Test
     @Order(7)
     void aGuaranteedPodHasAProcessorForItself() throws Exception {
-        kubectl.okWith(processors("shares", "{}"), "apply", "-f");
+        kubectl.apply(processors("shares", "{}"));
         Eventually.within(SOON, () -> log("shares").contains("Cpus_allowed_list"));
 
-        kubectl.okWith(processors("alone", "{limits: {cpu: 1, memory: 64Mi}}"), "apply", "-f");
+        kubectl.apply(processors("alone", "{limits: {cpu: 1, memory: 64Mi}}"));
 
         Eventually.within(SOON, () -> log("alone").contains("Cpus_allowed_list"));
         CpuSet own = cpus("alone");
@@ -262,16 +242,12 @@ class DevicePluginsIT {
                 "--timeout=" + SOON.toSeconds() + "s");
     }
 
-    private JsonObject status(String pod) {
-        return pods.pod(pod).map(object -> object.object("status")).orElse(JsonObject.EMPTY);
-    }
-
     /** What the container has written so far; empty before it has started. */
     private String log(String pod) throws IOException {
         String uid = pods.pod(pod)
                 .map(object -> object.object("metadata").text("uid"))
                 .orElse("");
-        Path file = logs.resolve("default_" + pod + "_" + uid).resolve("main/0.log");
+        Path file = cluster.logs().resolve("default_" + pod + "_" + uid).resolve("main/0.log");
         return Files.exists(file) ? Files.readString(file) : "";
     }
 

@@ -1,17 +1,15 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.json.Json;
-import io.nodekeeper.api.json.JsonObject;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,7 +23,6 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Tag("long")
 class EvictionIT {
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final String NODE = "runner";
     private static final long MI = 1 << 20;
     /** What a pod uses, and how far the threshold is from what is free. */
     private static final long USED_MI = 1_500;
@@ -36,7 +33,9 @@ class EvictionIT {
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
@@ -44,15 +43,11 @@ class EvictionIT {
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        node = cluster.addNode();
     }
 
     @AfterEach
@@ -61,31 +56,15 @@ class EvictionIT {
         node.agent().kill();
     }
 
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
-    }
-
     private void startAgent(String evictionHard) throws Exception {
-        Path config = Files.writeString(
-                directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster.startAgent("""
                 evictionHard: {%s}
                 evictionPressureTransitionPeriod: 5s
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs"), evictionHard));
-        node.startAgent("--config", config.toString());
-        node.awaitReady(conditions);
+                """.formatted(evictionHard));
     }
 
     private void apply(String name, String command, String volume) throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: %s}
@@ -99,16 +78,12 @@ class EvictionIT {
                     image: %s
                     command: [/bin/sh, -c, "%s"]
                     volumeMounts: [{name: space, mountPath: /space}]
-                """.formatted(name, NODE, volume, BusyboxImages.BUSYBOX, command), "apply", "-f");
-    }
-
-    private JsonObject status(String name) {
-        return pods.pod(name).orElseThrow().object("status");
+                """.formatted(name, NODE, volume, BusyboxImages.BUSYBOX, command));
     }
 
     private boolean isEvicted(String name) {
-        return status(name).text("phase").equals("Failed")
-                && status(name).text("reason").equals("Evicted");
+        return pods.status(name).text("phase").equals("Failed")
+                && pods.status(name).text("reason").equals("Evicted");
     }
 
     /** The memory that the agent finds available, in bytes. */
@@ -136,7 +111,7 @@ class EvictionIT {
                 "medium: Memory");
 
         Eventually.within(SOON, () -> isEvicted("large"));
-        assertThat(status("large").text("message"))
+        assertThat(pods.status("large").text("message"))
                 .matches("The node was low on resource: memory\\. Threshold quantity: \\d+Mi, available: \\d+\\w*\\. "
                         + "Container main was using \\d+\\w*, request is 0, has larger consumption of memory\\. ");
         assertThat(pods.isReady("small")).isTrue();
@@ -160,7 +135,7 @@ class EvictionIT {
         apply("many", "i=0; while [ $i -lt " + PROCESSES + " ]; do sleep 100000 & i=$((i+1)); done; wait", "");
 
         Eventually.within(SOON, () -> isEvicted("many"));
-        assertThat(status("many").text("message"))
+        assertThat(pods.status("many").text("message"))
                 .startsWith("The node was low on resource: pids. Threshold quantity: ");
         assertThat(pods.isReady("small")).isTrue();
     }
@@ -175,7 +150,7 @@ class EvictionIT {
         apply("beyond", "dd if=/dev/zero of=/space/file bs=1M count=20; exec sleep 100000", "sizeLimit: 5Mi");
 
         Eventually.within(SOON, () -> isEvicted("beyond"));
-        assertThat(status("beyond").text("message"))
+        assertThat(pods.status("beyond").text("message"))
                 .isEqualTo("Usage of EmptyDir volume \"space\" exceeds the limit \"5Mi\". ");
         assertThat(pods.isReady("within")).isTrue();
         assertThat(pods.isReady("hole")).isTrue();

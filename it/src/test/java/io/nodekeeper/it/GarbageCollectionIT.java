@@ -1,15 +1,15 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -28,7 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class GarbageCollectionIT {
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final String NODE = "runner";
     /** Of a file in each image; containerd has it twice, packed and unpacked. */
     private static final int IMAGE_MI = 18;
 
@@ -37,50 +36,32 @@ class GarbageCollectionIT {
     @TempDir
     static Path directory;
 
-    private Path manifests;
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
+    private Path manifests;
     private int images;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, true, 0);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        node = cluster.addNodeWithDisk();
         manifests = Files.createDirectory(directory.resolve("manifests"));
     }
 
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
-    }
-
     private void startAgent(String imageSpace) throws Exception {
-        Path config = Files.writeString(
-                directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster.startAgent("""
                 staticPodPath: %s
                 evictionHard: {"imagefs.available": "%s"}
                 evictionPressureTransitionPeriod: 5s
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs"), manifests, imageSpace));
-        node.startAgent("--config", config.toString());
-        node.awaitReady(conditions);
+                """.formatted(manifests, imageSpace));
     }
 
     private static String pod(String name, String cpu) {
@@ -101,7 +82,7 @@ class GarbageCollectionIT {
     }
 
     private void apply(String name, String cpu) throws Exception {
-        kubectl.okWith(pod(name, cpu).replace("spec:", "spec:\n  nodeName: " + NODE), "apply", "-f");
+        kubectl.apply(pod(name, cpu).replace("spec:", "spec:\n  nodeName: " + NODE));
         Eventually.within(SOON, () -> pods.isReady(name));
     }
 
@@ -133,10 +114,6 @@ class GarbageCollectionIT {
                 .lines()
                 .filter(name -> name.startsWith("localhost/"))
                 .toList();
-    }
-
-    private JsonObject status(String name) {
-        return pods.pod(name).orElseThrow().object("status");
     }
 
     @Test
@@ -198,9 +175,9 @@ class GarbageCollectionIT {
         Files.move(draft, manifests.resolve("critical.yaml"));
 
         Eventually.within(SOON, () -> pods.isReady("critical-" + NODE));
-        Eventually.within(SOON, () -> status("large").text("phase").equals("Failed"));
-        assertThat(status("large").text("reason")).isEqualTo("Preempting");
-        assertThat(status("large").text("message")).isEqualTo("Preempted in order to admit critical pod");
+        Eventually.within(SOON, () -> pods.status("large").text("phase").equals("Failed"));
+        assertThat(pods.status("large").text("reason")).isEqualTo("Preempting");
+        assertThat(pods.status("large").text("message")).isEqualTo("Preempted in order to admit critical pod");
         assertThat(pods.isReady("web")).isTrue();
     }
 }

@@ -54,6 +54,11 @@ final class Kubectl {
         return ok(all.toArray(String[]::new));
     }
 
+    /** Applies manifests; fails unless all are applied. */
+    void apply(String... manifests) throws Exception {
+        okWith(String.join("---\n", manifests), "apply", "-f");
+    }
+
     /** Runs it. */
     Result run(String... arguments) throws Exception {
         Path out = Files.createTempFile(directory, "kubectl", ".out");

@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
@@ -14,8 +15,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.assertj.core.data.Percentage;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -30,44 +30,29 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class KubectlTopIT {
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final String NODE = "runner";
     private static final String PROXY = "/api/v1/nodes/" + NODE + "/proxy";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
-    private RealNode node;
-    private @Nullable ServerSocket silent;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        cluster.addNode();
+        cluster.startAgent("""
                 maxPods: 42
                 authentication:
                   x509: {clientCAFile: %s}
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(
-                        directory.resolve("logs"), data.resolve("pki/ca.crt")));
-        node.startAgent("--config", config.toString());
-        node.awaitReady(conditions);
-        kubectl.okWith("""
+                """.formatted(cluster.authority()));
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: web, labels: {app: shop}}
@@ -84,18 +69,18 @@ class KubectlTopIT {
                     image: %2$s
                     command: ["/bin/sh", "-c", "x=$(dd if=/dev/zero bs=1000000 count=40 | tr '\\\\0' x); while true; do sleep 1000; done"]
                     readinessProbe: {exec: {command: ["/bin/sh", "-c", "exit 0"]}, periodSeconds: 1}
-                """.formatted(NODE, BusyboxImages.BUSYBOX), "apply", "-f");
+                """.formatted(NODE, BusyboxImages.BUSYBOX));
         try {
             Eventually.within(SOON, () -> pods.isReady("web"));
         } catch (AssertionError e) {
             throw new AssertionError(kubectl.ok("describe", "pod", "web"), e);
         }
-        silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        kubectl.okWith("""
+        ServerSocket silent = cluster.opened(new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Node
                 metadata: {name: hung}
-                """, "apply", "-f");
+                """);
         kubectl.ok(
                 "patch",
                 "node",
@@ -104,17 +89,6 @@ class KubectlTopIT {
                 "-p",
                 "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"127.0.0.1\"}],"
                         + "\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":" + silent.getLocalPort() + "}}}}");
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        if (silent != null) {
-            silent.close();
-        }
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
     }
 
     @Test
@@ -151,7 +125,7 @@ class KubectlTopIT {
         int own = Integer.parseInt(kubectl.ok("config", "view", "-o", "jsonpath={.clusters[0].cluster.server}")
                 .replaceAll(".*:", "")
                 .strip());
-        kubectl.okWith("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"mirror\"}}", "apply", "-f");
+        kubectl.apply("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"mirror\"}}");
         try {
             kubectl.ok(
                     "patch",

@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
@@ -26,7 +27,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,63 +39,42 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class NodeApiIT {
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final String NODE = "runner";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
-    private RealNode node;
     private int port;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        port = node.apiPort();
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        port = cluster.addNode().apiPort();
+        cluster.startAgent("""
                 containerLogMaxSize: 100Ki
                 containerLogMonitorInterval: 3s
                 authentication:
                   x509: {clientCAFile: %s}
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(
-                        directory.resolve("logs"), data.resolve("pki/ca.crt")));
-        node.startAgent("--config", config.toString());
-        node.awaitReady(conditions);
-        apply(pod("web", container("main", """
+                """.formatted(cluster.authority()));
+        kubectl.apply(pod("web", container("main", """
                 i=0; while [ $i -lt 100 ]; do echo line $i; i=$((i+1)); done
                 nc -ll -p 8080 -e cat &
                 while read line; do echo got $line; done
                 while true; do sleep 1000; done
                 """, "    stdin: true\n")));
-        apply(pod(
+        kubectl.apply(pod(
                 "two",
                 container("a", "echo from a; exec sleep 100000", "")
                         + container("b", "echo from b >&2; exec sleep 100000", "")));
         Eventually.within(SOON, () -> pods.isReady("web") && pods.isReady("two"));
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
     }
 
     @Test
@@ -134,7 +114,8 @@ class NodeApiIT {
 
     @Test
     void aContainerThatHasNotStartedHasNoLog() throws Exception {
-        apply(pod("typo", container("main", "true", "")).replace(BusyboxImages.BUSYBOX, "localhost:1/nothing:1"));
+        kubectl.apply(
+                pod("typo", container("main", "true", "")).replace(BusyboxImages.BUSYBOX, "localhost:1/nothing:1"));
         Eventually.within(SOON, () -> pods.waited("typo").contains("ImagePullBackOff"));
 
         assertThat(kubectl.run("logs", "typo").err())
@@ -143,8 +124,9 @@ class NodeApiIT {
 
     @Test
     void aFollowedLogEndsWithItsContainer() throws Exception {
-        apply(pod("job", container("main", "for i in 1 2 3 4 5 6; do echo step $i; sleep 0.5; done; exit 1", ""))
-                .replace("  containers:", "  restartPolicy: Never\n  containers:"));
+        kubectl.apply(
+                pod("job", container("main", "for i in 1 2 3 4 5 6; do echo step $i; sleep 0.5; done; exit 1", ""))
+                        .replace("  containers:", "  restartPolicy: Never\n  containers:"));
         Eventually.within(
                 SOON,
                 () -> pods.pod("job")
@@ -156,7 +138,7 @@ class NodeApiIT {
 
     @Test
     void thePreviousLogIsThatOfTheAttemptBefore() throws Exception {
-        apply(pod("again", container("main", "echo started; sleep 1; exit 1", "")));
+        kubectl.apply(pod("again", container("main", "echo started; sleep 1; exit 1", "")));
 
         Eventually.within(
                 SOON, () -> kubectl.run("logs", "again", "--previous").out().equals("started\n"));
@@ -191,7 +173,7 @@ class NodeApiIT {
 
     @Test
     void aTerminalIsATerminalInTheContainer() throws Exception {
-        String command = "kubectl --kubeconfig " + directory.resolve("data/admin.kubeconfig")
+        String command = "kubectl --kubeconfig " + cluster.kubeconfig()
                 + " exec -it web -- sh -c 'test -t 0 && echo a terminal of $(stty size 2>/dev/null || echo some size)'";
         Process process = new ProcessBuilder("script", "-qec", command, "/dev/null")
                 .redirectErrorStream(true)
@@ -204,7 +186,7 @@ class NodeApiIT {
 
     @Test
     void aDebuggerSeesTheProcessesOfItsTarget() throws Exception {
-        String command = "kubectl --kubeconfig " + directory.resolve("data/admin.kubeconfig")
+        String command = "kubectl --kubeconfig " + cluster.kubeconfig()
                 + " debug -it two -c debugger --target=a --image=" + BusyboxImages.BUSYBOX
                 + " -- sh -c 'test -t 0 && sleep 1 && echo the first is $(tr \"\\000\" + < /proc/1/cmdline)'";
         Process process = new ProcessBuilder("script", "-qec", command, "/dev/null")
@@ -216,9 +198,7 @@ class NodeApiIT {
         assertThat(out).contains("the first is sleep+100000");
         Eventually.within(
                 SOON,
-                () -> pods.pod("two")
-                        .orElseThrow()
-                        .object("status")
+                () -> pods.status("two")
                         .array("ephemeralContainerStatuses")
                         .objects()
                         .anyMatch(one -> one.text("name").equals("debugger")
@@ -252,13 +232,13 @@ class NodeApiIT {
 
     @Test
     void anEndIsExplainedByWhatTheContainerWrote() throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Service
                 metadata: {name: shop-front}
                 spec: {clusterIP: 10.96.0.50, ports: [{port: 80}]}
-                """, "apply", "-f");
-        apply(pod("ended", container("main", "echo at $SHOP_FRONT_PORT > /dev/termination-log; exit 4", ""))
+                """);
+        kubectl.apply(pod("ended", container("main", "echo at $SHOP_FRONT_PORT > /dev/termination-log; exit 4", ""))
                 .replace("  containers:", "  restartPolicy: Never\n  containers:"));
 
         Eventually.within(SOON, () -> pods.container("ended").object("state").has("terminated"));
@@ -269,13 +249,13 @@ class NodeApiIT {
 
     @Test
     void aLogThatGrowsIsRotatedAndLinked() throws Exception {
-        apply(pod(
+        kubectl.apply(pod(
                 "chatty",
                 container("main", "while true; do head -c 60000 /dev/zero | tr '\\\\0' x; echo; sleep 1; done", "")));
         Eventually.within(SOON, () -> pods.isReady("chatty"));
-        String uid = pods.pod("chatty").orElseThrow().object("metadata").text("uid");
+        String uid = pods.uid("chatty");
         String id = pods.container("chatty").text("containerID").replace("containerd://", "");
-        Path podLogs = directory.resolve("logs/default_chatty_" + uid);
+        Path podLogs = cluster.logs().resolve("default_chatty_" + uid);
         Path log = podLogs.resolve("main/0.log");
         Path link = directory.resolve("containers/chatty_default_main-" + id + ".log");
 
@@ -452,10 +432,6 @@ class NodeApiIT {
         public X509Certificate[] getAcceptedIssuers() {
             return new X509Certificate[0];
         }
-    }
-
-    private void apply(String yaml) throws Exception {
-        kubectl.okWith(yaml, "apply", "-f");
     }
 
     private static String pod(String name, String containers) {

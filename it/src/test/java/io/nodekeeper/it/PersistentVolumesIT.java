@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
@@ -12,7 +13,7 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -34,15 +35,15 @@ class PersistentVolumesIT {
     /** For an agent and a driver that start again, on a machine that is busy. */
     private static final Duration RESTARTED = Duration.ofSeconds(90);
 
-    private static final String NODE = "runner";
     private static final String DRIVER = "csi.example.com";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
     private Path agent;
@@ -50,54 +51,16 @@ class PersistentVolumesIT {
     /** The node's CSINode before there was a driver. */
     private JsonObject first;
 
-    private String[] flags;
-
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        int port = AgentPage.freePort();
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port=" + port));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        Path identity = directory.resolve("node.kubeconfig");
-        Running certs = Running.startSmall(
-                directory,
-                "certs",
-                List.of(
-                        "certs",
-                        "--data-dir=" + data,
-                        "--node=" + NODE,
-                        "--server=https://127.0.0.1:" + port,
-                        "--out=" + identity));
-        assertThat(certs.awaitEnd()).as(certs.log()).isZero();
-        // The paths of mounts are compared with the kernel's, which have no links.
-        node = new RealNode(Files.createDirectory(directory.toRealPath().resolve(NODE)), NODE, identity, false, 0);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNodeWithOwnRights();
         agent = node.directory().resolve("agent");
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs")));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
+        cluster.startAgent("");
         first = csiNode();
         driver = newDriver();
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        driver.close();
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
     }
 
     @Test
@@ -183,7 +146,7 @@ class PersistentVolumesIT {
         driver.close();
         kubectl.ok("delete", "pod", "reader", "hung", "--grace-period=0", "--force");
         driver = newDriver();
-        node.startAgent(flags);
+        cluster.startAgentAgain();
 
         Eventually.within(
                 RESTARTED,
@@ -211,11 +174,12 @@ class PersistentVolumesIT {
     }
 
     private CsiDriver newDriver() throws Exception {
-        return CsiDriver.start(DRIVER, agent.resolve("plugins_registry/example.sock"), directory.resolve("driver"));
+        return cluster.opened(
+                CsiDriver.start(DRIVER, agent.resolve("plugins_registry/example.sock"), directory.resolve("driver")));
     }
 
     private void claim(String name) throws Exception {
-        apply("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: PersistentVolumeClaim
                 metadata: {name: %s}
@@ -228,7 +192,7 @@ class PersistentVolumesIT {
     }
 
     private void bind(String name) throws Exception {
-        apply("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: PersistentVolume
                 metadata: {name: pv-%s}
@@ -256,7 +220,7 @@ class PersistentVolumesIT {
         String hash = HexFormat.of()
                 .formatHex(MessageDigest.getInstance("SHA-256")
                         .digest(("handle-" + name + DRIVER + NODE).getBytes(StandardCharsets.UTF_8)));
-        apply("""
+        kubectl.apply("""
                 apiVersion: storage.k8s.io/v1
                 kind: VolumeAttachment
                 metadata: {name: csi-%s}
@@ -273,7 +237,8 @@ class PersistentVolumesIT {
     }
 
     private void pod(String name, String claim, String command) throws Exception {
-        apply("""
+        kubectl.apply(
+                """
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: %s}
@@ -288,10 +253,6 @@ class PersistentVolumesIT {
                     volumeMounts: [{name: data, mountPath: /data}]
                   volumes: [{name: data, persistentVolumeClaim: {claimName: %s}}]
                 """.formatted(name, NODE, BusyboxImages.BUSYBOX, command.replace("cat", "/bin/busybox cat"), claim));
-    }
-
-    private void apply(String yaml) throws Exception {
-        kubectl.okWith(yaml, "apply", "-f");
     }
 
     private JsonObject json(String resource, String name) throws Exception {

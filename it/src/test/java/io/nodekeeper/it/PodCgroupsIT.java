@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.config.CgroupConfig;
@@ -19,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -35,7 +36,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class PodCgroupsIT {
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final String NODE = "runner";
     private static final long MI = 1 << 20;
     private static final long MOST_PIDS = 60;
     private static final boolean UNIFIED = Files.exists(Path.of("/sys/fs/cgroup/cgroup.controllers"));
@@ -44,50 +44,29 @@ class PodCgroupsIT {
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private String[] flags;
-    private Path kubeconfig;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        Path config = Files.writeString(
-                directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        cluster.startAgent("""
                 podPidsLimit: %d
                 kubeReserved: {cpu: 100m, memory: 100Mi}
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs"), MOST_PIDS));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+                """.formatted(MOST_PIDS));
     }
 
     private void apply(String name, String command, String resources) throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: %s}
@@ -101,7 +80,7 @@ class PodCgroupsIT {
                     image: %s
                     command: [/bin/sh, -c, "%s"]
                     resources: {%s}
-                """.formatted(name, NODE, BusyboxImages.BUSYBOX, command, resources), "apply", "-f");
+                """.formatted(name, NODE, BusyboxImages.BUSYBOX, command, resources));
     }
 
     /** The cgroup of all pods in the hierarchy of a controller. */
@@ -117,7 +96,7 @@ class PodCgroupsIT {
     }
 
     private String pod(String name) {
-        return "pod" + pods.pod(name).orElseThrow().object("metadata").text("uid");
+        return "pod" + pods.uid(name);
     }
 
     private static long number(Path file) throws IOException {
@@ -254,15 +233,7 @@ class PodCgroupsIT {
     }
 
     private JsonObject terminated(String name) {
-        return pods.pod(name)
-                .orElseThrow()
-                .object("status")
-                .array("containerStatuses")
-                .objects()
-                .findFirst()
-                .orElse(JsonObject.EMPTY)
-                .object("state")
-                .object("terminated");
+        return pods.container(name).object("state").object("terminated");
     }
 
     @Test
@@ -288,7 +259,7 @@ class PodCgroupsIT {
         try {
             Files.writeString(orphan.resolve("cgroup.procs"), Long.toString(left.pid()));
 
-            node.startAgent(flags);
+            cluster.startAgentAgain();
 
             Eventually.within(SOON, () -> !Files.exists(orphan.getParent()));
             assertThat(left.waitFor()).isEqualTo(137);
@@ -311,7 +282,7 @@ class PodCgroupsIT {
         // It stays in the API, and its cgroup is gone with the next round.
         Path ended = all("memory").resolve(pod("greedy"));
         Eventually.within(Duration.ofSeconds(90), () -> !Files.exists(ended));
-        assertThat(status("greedy").text("phase")).isEqualTo("Failed");
+        assertThat(pods.status("greedy").text("phase")).isEqualTo("Failed");
 
         kubectl.ok("delete", "pods", "--all", "--timeout=60s");
 
@@ -331,8 +302,7 @@ class PodCgroupsIT {
     @Order(7)
     void withoutCgroupsOfPodsTheRuntimeChooses() throws Exception {
         node.agent().kill();
-        node.startAgent("--cgroups-per-qos=false", "--config", config(""));
-        node.awaitReady(conditions);
+        cluster.startAgent("", "--cgroups-per-qos=false");
 
         apply("plain", SLEEP, "");
 
@@ -346,26 +316,22 @@ class PodCgroupsIT {
     void podsThatUseWhatIsLeftForThemAreEvictedThoughTheMachineHasMemory() throws Exception {
         node.agent().kill();
         long reserved = machine() - 400 * MI;
-        node.startAgent("--config", config("""
+        cluster.startAgent("""
                 kubeReserved: {memory: "%d"}
                 evictionHard: {memory.available: 100Mi}
                 evictionPressureTransitionPeriod: 5s
-                """.formatted(reserved)));
+                """.formatted(reserved));
         Eventually.within(SOON, () -> Math.abs(memoryLimit(all("memory")) - 400 * MI) < MI);
         apply("small", SLEEP, "");
         Eventually.within(SOON, () -> pods.isReady("small"));
 
         apply("large", "dd if=/dev/zero bs=350M count=1 | sleep 100000", "");
 
-        Eventually.within(SOON, () -> status("large").text("reason").equals("Evicted"));
-        assertThat(status("large").text("message")).startsWith("The node was low on resource: memory. ");
+        Eventually.within(SOON, () -> pods.status("large").text("reason").equals("Evicted"));
+        assertThat(pods.status("large").text("message")).startsWith("The node was low on resource: memory. ");
         assertThat(pods.isReady("small")).isTrue();
         Eventually.within(SOON, () -> conditions.is(NODE, Condition.MEMORY_PRESSURE, Condition.FALSE));
         kubectl.ok("delete", "pods", "--all", "--timeout=60s");
-    }
-
-    private JsonObject status(String name) {
-        return pods.pod(name).orElseThrow().object("status");
     }
 
     @Test
@@ -376,11 +342,11 @@ class PodCgroupsIT {
                 "without-root",
                 List.of(
                         "agent",
-                        "--kubeconfig=" + kubeconfig,
+                        "--kubeconfig=" + cluster.kubeconfig(),
                         "--node-name=without-root",
                         "--container-runtime-endpoint=" + node.containerd().endpoint(),
                         "--cgroup-root=/not/there",
-                        "--config=" + config("")));
+                        "--config=" + cluster.kubeletConfig("")));
 
         assertThat(agent.awaitEnd()).isNotZero();
         assertThat(agent.log())
@@ -424,15 +390,5 @@ class PodCgroupsIT {
             first.destroyForcibly();
             second.destroyForcibly();
         }
-    }
-
-    private String config(String more) throws IOException {
-        return Files.writeString(directory.resolve("other.yaml"), """
-                        apiVersion: kubelet.config.k8s.io/v1beta1
-                        kind: KubeletConfiguration
-                        podLogsDir: %s
-                        featureGates: {PodLifecycle: true}
-                        """.formatted(directory.resolve("logs")) + more)
-                .toString();
     }
 }

@@ -1,10 +1,9 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.cri.v1.ContainerState;
-import io.nodekeeper.cri.v1.ListContainersRequest;
-import io.nodekeeper.cri.v1.ListPodSandboxRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,7 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,9 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PodChurnIT {
     private static final int KILLS = Integer.getInteger("churn.kills", 4);
     private static final long SEED = Long.getLong("churn.seed", System.nanoTime());
-    private static final String NODE = "runner";
     private static final Duration CONVERGED = Duration.ofMinutes(2);
-    private static final Duration CALL = Duration.ofSeconds(30);
     /** The longest time before the agent is killed, from its start or once it knows its pods. */
     private static final int LONGEST_LIFE_MS = 4_000;
     /** The most pods that live at once, without the one that is always there. */
@@ -55,45 +52,30 @@ class PodChurnIT {
     @TempDir
     Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
     private Path stories;
     private Path probes;
-    private String[] flags;
 
     @BeforeEach
     void start() throws Exception {
-        Path data = directory.resolve("data");
         stories = Files.createDirectory(directory.resolve("stories"));
         probes = stories.resolve("probes");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        flags = new String[] {"--config", config().toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        cluster.startAgent("");
     }
 
     @Test
     void anAgentThatIsKilledDuringChurnStartsNothingTwiceAndLosesNothing() throws Exception {
         System.out.println("seed " + SEED + ": " + KILLS + " kills");
-        kubectl.okWith(steady(), "apply", "-f");
+        kubectl.apply(steady());
         Eventually.within(
                 CONVERGED, () -> pods.isReady("steady") && probeTimes().size() > 1);
         String steady = pods.container("steady").text("containerID");
@@ -108,7 +90,7 @@ class PodChurnIT {
             kills.add(uptime());
             node.agent().kill();
             nothingRunsTwice();
-            node.startAgent(flags);
+            cluster.startAgentAgain();
         }
         converged();
 
@@ -134,7 +116,7 @@ class PodChurnIT {
             yaml.append(pod(name)).append("---\n");
         }
         if (!yaml.isEmpty()) {
-            kubectl.okWith(yaml.toString(), "apply", "-f");
+            kubectl.apply(yaml.toString());
         }
         List<String> end = new ArrayList<>();
         for (String name : List.copyOf(wanted)) {
@@ -168,7 +150,7 @@ class PodChurnIT {
                     "seed " + SEED + ": wanted " + wanted + ", in the runtime " + sandboxes() + ", pods "
                             + kubectl.ok("get", "pods") + "\nagent: "
                             + node.agent().log() + "\nserver: "
-                            + server.log(),
+                            + cluster.server().log(),
                     e);
         }
         nothingRunsTwice();
@@ -178,12 +160,7 @@ class PodChurnIT {
     }
 
     private boolean isDone(String name) {
-        return name.endsWith("-job")
-                ? pods.pod(name)
-                        .map(pod -> pod.object("status").text("phase"))
-                        .filter("Succeeded"::equals)
-                        .isPresent()
-                : pods.isReady(name);
+        return name.endsWith("-job") ? pods.status(name).text("phase").equals("Succeeded") : pods.isReady(name);
     }
 
     /** The sandboxes of pods that have ended by themselves stay, but do not run. */
@@ -196,9 +173,7 @@ class PodChurnIT {
     private Set<String> sandboxes() {
         Set<String> names = new TreeSet<>();
         node.pods()
-                .stub(CALL)
-                .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
-                .getItemsList()
+                .sandboxes()
                 .forEach(sandbox -> names.add(sandbox.getMetadata().getName()));
         return names;
     }
@@ -206,7 +181,7 @@ class PodChurnIT {
     /** No two containers of one pod and name run or wait for their start. */
     private void nothingRunsTwice() {
         Map<String, String> alive = new TreeMap<>();
-        node.pods().stub(CALL).listContainers(ListContainersRequest.getDefaultInstance()).getContainersList().stream()
+        node.pods().containers().stream()
                 .filter(container -> container.getState() == ContainerState.CONTAINER_RUNNING)
                 .forEach(container -> assertThat(alive.put(
                                 container.getLabelsOrThrow("io.kubernetes.pod.uid") + "/"
@@ -275,18 +250,6 @@ class PodChurnIT {
 
     private static long millis(String uptime) {
         return Math.round(Double.parseDouble(uptime.split(" ")[0]) * 1_000);
-    }
-
-    private Path config() throws Exception {
-        return Files.writeString(
-                directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                port: %d
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs"), AgentPage.freePort()));
     }
 
     private String steady() {

@@ -1,16 +1,16 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.cri.v1.ListContainersRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -29,19 +29,14 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class PodDisturbedIT {
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final Duration CALL = Duration.ofSeconds(30);
     /** Longer than six renewals of the lease, which a busy machine delays. */
     private static final Duration GRACE = Duration.ofSeconds(12);
-
-    private static final String NODE = "runner";
 
     @TempDir
     static Path directory;
 
-    private Running server;
-    private Running controller;
-    /** Nodes that live on: the controller evicts nothing when all nodes fall silent. */
-    private Running others;
+    @AutoClose
+    private PodCluster cluster;
 
     private Kubectl kubectl;
     private ConditionLog conditions;
@@ -50,45 +45,24 @@ class PodDisturbedIT {
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        controller = Running.startSmall(
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        cluster.opened(Running.startSmall(
                 directory,
                 "controller",
                 List.of(
                         "controller",
                         "--kubeconfig",
-                        kubeconfig.toString(),
+                        cluster.kubeconfig().toString(),
                         "--leader-elect=false",
-                        "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
-        others = Running.hollowSmall(directory, kubeconfig, "other-", 2, "--node-lease-duration-seconds=8");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                nodeLeaseDurationSeconds: 8
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs")));
-        node.startAgent("--config", config.toString());
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        controller.close();
-        others.close();
-        server.close();
+                        "--node-monitor-grace-period=" + GRACE.toSeconds() + "s")));
+        // Nodes that live on: the controller evicts nothing when all nodes fall silent.
+        cluster.opened(
+                Running.hollowSmall(directory, cluster.kubeconfig(), "other-", 2, "--node-lease-duration-seconds=8"));
+        node = cluster.addNode();
+        cluster.startAgent("nodeLeaseDurationSeconds: 8\n");
     }
 
     @Test
@@ -106,9 +80,9 @@ class PodDisturbedIT {
                         "for d; do f=$d/config.json; [ -f \"$f\" ] && grep -q '\"io.kubernetes.cri.container-name\"'"
                                 + " \"$f\" && grep -q '\"stuck-runc\"' \"$f\" && " + wait + "; done; true");
         try {
-            apply(pod("stuck-plugin", ""), pod("stuck-runc", ""));
+            kubectl.apply(pod("stuck-plugin", ""), pod("stuck-runc", ""));
             Eventually.within(SOON, () -> pods.pod("stuck-runc").isPresent());
-            apply(pod("beside", """
+            kubectl.apply(pod("beside", """
                     readinessProbe: {exec: {command: [cat, /etc/hosts]}, periodSeconds: 1, failureThreshold: 1, timeoutSeconds: 10}
                 """));
 
@@ -130,7 +104,7 @@ class PodDisturbedIT {
     @Test
     @Order(2)
     void aDrainWaitsForTheBudgetAndThePodsReallyEnd() throws Exception {
-        apply(pod("guarded", "", "labels: {app: guarded}"), """
+        kubectl.apply(pod("guarded", "", "labels: {app: guarded}"), """
                 apiVersion: policy/v1
                 kind: PodDisruptionBudget
                 metadata: {name: guarded}
@@ -161,7 +135,7 @@ class PodDisturbedIT {
     @Test
     @Order(3)
     void aTaintEndsThePodsThatDoNotTolerateIt() throws Exception {
-        apply(pod("leaves", ""), pod("stays", tolerating("")));
+        kubectl.apply(pod("leaves", ""), pod("stays", tolerating("")));
         Eventually.within(SOON, () -> pods.isReady("leaves") && pods.isReady("stays"));
 
         kubectl.ok("taint", "node", NODE, "repair=now:NoExecute");
@@ -175,7 +149,7 @@ class PodDisturbedIT {
     @Test
     @Order(4)
     void podsOfANodeThatFellSilentEndOrAreReadyAgainOnceItReturns() throws Exception {
-        apply(pod("leaves", tolerating("tolerationSeconds: 0, ")));
+        kubectl.apply(pod("leaves", tolerating("tolerationSeconds: 0, ")));
         Eventually.within(SOON, () -> pods.isReady("leaves") && pods.isReady("stays"));
         String kept = pods.container("stays").text("containerID");
 
@@ -213,10 +187,6 @@ class PodDisturbedIT {
         return "  tolerations: [{operator: Exists, " + more + "effect: NoExecute}]\n";
     }
 
-    private void apply(String... yaml) throws Exception {
-        kubectl.okWith(String.join("---\n", yaml), "apply", "-f");
-    }
-
     private static String pod(String name, String more) {
         return pod(name, more, "");
     }
@@ -240,11 +210,7 @@ class PodDisturbedIT {
     /** The pods that have containers. */
     private Set<String> running() {
         Set<String> names = new TreeSet<>();
-        node.pods()
-                .stub(CALL)
-                .listContainers(ListContainersRequest.getDefaultInstance())
-                .getContainersList()
-                .forEach(container -> names.add(container.getLabelsOrThrow("io.kubernetes.pod.name")));
+        node.pods().containers().forEach(container -> names.add(container.getLabelsOrThrow("io.kubernetes.pod.name")));
         return names;
     }
 }

@@ -1,12 +1,11 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.v1.ContainerStatus;
 import io.nodekeeper.cri.v1.ContainerStatusRequest;
-import io.nodekeeper.cri.v1.ListContainersRequest;
-import io.nodekeeper.cri.v1.ListPodSandboxRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,9 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -36,51 +34,25 @@ class PodLifecycleIT {
     private static final int PODS = 20;
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final Duration CALL = Duration.ofSeconds(10);
-    private static final String NODE = "runner";
     private static final String SLEEP = "[\"/bin/sh\", \"-c\", \"trap 'exit 0' TERM; while true; do sleep 0.2; done\"]";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private Path logs;
-    private String[] flags;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        logs = directory.resolve("logs");
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                port: %d
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(logs, AgentPage.freePort()));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        cluster.startAgent("");
     }
 
     @Test
@@ -88,7 +60,7 @@ class PodLifecycleIT {
     void twentyPodsThatAreAppliedBecomeReady() throws Exception {
         List<String> names = IntStream.range(0, PODS).mapToObj(i -> "web-" + i).toList();
 
-        apply(names.stream().map(name -> pod(name, SLEEP, "")).collect(Collectors.joining("---\n")));
+        kubectl.apply(names.stream().map(name -> pod(name, SLEEP, "")).toArray(String[]::new));
 
         Eventually.within(SOON, () -> names.stream().allMatch(pods::isReady));
         List<Long> times = names.stream()
@@ -97,7 +69,7 @@ class PodLifecycleIT {
                 .toList();
         System.out.println("bind to Ready of " + PODS + " pods: p50 " + times.get(PODS / 2) + " ms, p99 "
                 + times.getLast() + " ms");
-        JsonObject status = pods.pod("web-0").orElseThrow().object("status");
+        JsonObject status = pods.status("web-0");
         assertThat(status.text("phase")).isEqualTo("Running");
         assertThat(status.text("podIP")).startsWith("10.88.");
         assertThat(status.text("hostIP")).isNotEmpty();
@@ -114,8 +86,8 @@ class PodLifecycleIT {
         assertThat(before).hasSize(PODS);
 
         node.agent().kill();
-        node.startAgent(flags);
-        apply(pod("after-the-kill", SLEEP, ""));
+        cluster.startAgentAgain();
+        kubectl.apply(pod("after-the-kill", SLEEP, ""));
 
         Eventually.within(SOON, () -> pods.isReady("after-the-kill"));
         Map<String, String> after = containers();
@@ -136,7 +108,7 @@ class PodLifecycleIT {
                     () -> pods.pod("web-1")
                             .filter(pod -> pod.object("metadata").has("deletionTimestamp"))
                             .isPresent());
-            apply(pod("beside", SLEEP, ""));
+            kubectl.apply(pod("beside", SLEEP, ""));
 
             Eventually.within(Duration.ofSeconds(10), () -> pods.isReady("beside"));
             assertThat(pods.pod("web-1")).isPresent();
@@ -155,30 +127,28 @@ class PodLifecycleIT {
                 Duration.ofSeconds(60),
                 () -> kubectl.ok("get", "pods", "-o", "name").isEmpty());
         assertThat(containers()).isEmpty();
-        assertThat(sandboxes()).isZero();
-        assertThat(Leftovers.children(logs)).isEmpty();
-        assertThat(Leftovers.children(directory.resolve(NODE).resolve("agent/pods")))
-                .isEmpty();
+        assertThat(node.pods().sandboxes()).isEmpty();
+        assertThat(Leftovers.children(cluster.logs())).isEmpty();
+        assertThat(Leftovers.children(node.directory().resolve("agent/pods"))).isEmpty();
     }
 
     @Test
     @Order(5)
     void aContainerThatCrashesIsBackedOffAndCounted() throws Exception {
-        apply(pod("crash", "[\"/bin/sh\", \"-c\", \"exit 3\"]", ""));
+        kubectl.apply(pod("crash", "[\"/bin/sh\", \"-c\", \"exit 3\"]", ""));
 
         Eventually.within(SOON, () -> pods.waited("crash").contains("CrashLoopBackOff"));
         JsonObject container = pods.container("crash");
         assertThat(container.number("restartCount").orElse(0L)).isPositive();
         assertThat(container.object("lastState").object("terminated").number("exitCode"))
                 .contains(3L);
-        assertThat(pods.pod("crash").orElseThrow().object("status").text("phase"))
-                .isEqualTo("Running");
+        assertThat(pods.status("crash").text("phase")).isEqualTo("Running");
     }
 
     @Test
     @Order(6)
     void anImageThatCannotBePulledIsNamed() throws Exception {
-        apply(pod("typo", SLEEP, "").replace(BusyboxImages.BUSYBOX, "localhost:1/nothing:1"));
+        kubectl.apply(pod("typo", SLEEP, "").replace(BusyboxImages.BUSYBOX, "localhost:1/nothing:1"));
 
         Eventually.within(SOON, () -> pods.waited("typo").containsAll(List.of("ErrImagePull", "ImagePullBackOff")));
         assertThat(pods.container("typo").object("state").object("waiting").text("message"))
@@ -189,7 +159,7 @@ class PodLifecycleIT {
     @Order(7)
     void theEnvironmentComesFromConfigMapsAndFields() throws Exception {
         kubectl.ok("create", "configmap", "settings", "--from-literal=COLOUR=green");
-        apply(pod("env", "[\"/bin/sh\", \"-c\", \"echo $COLOUR $NAME $IP > /out/env; exec sleep 1000\"]", """
+        kubectl.apply(pod("env", "[\"/bin/sh\", \"-c\", \"echo $COLOUR $NAME $IP > /out/env; exec sleep 1000\"]", """
                     env:
                     - {name: COLOUR, valueFrom: {configMapKeyRef: {name: settings, key: COLOUR}}}
                     - {name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
@@ -201,8 +171,7 @@ class PodLifecycleIT {
 
         Eventually.within(SOON, () -> pods.isReady("env"));
         JsonObject pod = pods.pod("env").orElseThrow();
-        Path out = directory
-                .resolve(NODE)
+        Path out = node.directory()
                 .resolve("agent/pods/" + pod.object("metadata").text("uid")
                         + "/volumes/kubernetes.io~empty-dir/out/env");
         Eventually.within(
@@ -214,35 +183,27 @@ class PodLifecycleIT {
     @Test
     @Order(8)
     void aPodThatNeedsMoreThanTheAgentDoesIsRefusedByTheFieldsName() throws Exception {
-        apply(pod("refused", SLEEP, "    securityContext: {procMount: Unmasked}\n"));
+        kubectl.apply(pod("refused", SLEEP, "    securityContext: {procMount: Unmasked}\n"));
 
         Eventually.within(SOON, () -> pods.waited("refused").contains("UnsupportedField"));
         assertThat(pods.container("refused").object("state").object("waiting").text("message"))
                 .isEqualTo("spec.containers[main].securityContext.procMount is not supported by this node's agent");
         assertThat(containers()).doesNotContainKey("refused");
         kubectl.ok("delete", "pod", "refused", "typo", "crash", "env", "--timeout=60s");
-        assertThat(sandboxes()).isZero();
+        assertThat(node.pods().sandboxes()).isEmpty();
     }
 
     @Test
     @Order(9)
     void aPodThatEndsIsSucceeded() throws Exception {
-        apply(pod("job", "[\"/bin/sh\", \"-c\", \"exit 0\"]", "")
+        kubectl.apply(pod("job", "[\"/bin/sh\", \"-c\", \"exit 0\"]", "")
                 .replace("  containers:", "  restartPolicy: Never\n  containers:"));
 
-        Eventually.within(
-                SOON,
-                () -> pods.pod("job")
-                        .filter(pod -> pod.object("status").text("phase").equals("Succeeded"))
-                        .isPresent());
+        Eventually.within(SOON, () -> pods.status("job").text("phase").equals("Succeeded"));
         assertThat(pods.container("job").object("state").object("terminated").text("reason"))
                 .isEqualTo("Completed");
         TimeUnit.SECONDS.sleep(2);
         assertThat(pods.container("job").number("restartCount")).contains(0L);
-    }
-
-    private void apply(String yaml) throws Exception {
-        kubectl.okWith(yaml, "apply", "-f");
     }
 
     private static String pod(String name, String command, String more) {
@@ -265,32 +226,21 @@ class PodLifecycleIT {
     /** The id and start time of each container, by its pod. */
     private Map<String, String> containers() {
         Map<String, String> found = new TreeMap<>();
-        node.pods()
-                .stub(CALL)
-                .listContainers(ListContainersRequest.getDefaultInstance())
-                .getContainersList()
-                .forEach(container -> {
-                    ContainerStatus status = node.pods()
-                            .stub(CALL)
-                            .containerStatus(ContainerStatusRequest.newBuilder()
-                                    .setContainerId(container.getId())
-                                    .build())
-                            .getStatus();
-                    String name = container.getLabelsOrThrow("io.kubernetes.pod.name");
-                    found.merge(name, container.getId() + " " + status.getStartedAt(), (a, b) -> a + ", " + b);
-                });
+        node.pods().containers().forEach(container -> {
+            ContainerStatus status = node.pods()
+                    .stub(CALL)
+                    .containerStatus(ContainerStatusRequest.newBuilder()
+                            .setContainerId(container.getId())
+                            .build())
+                    .getStatus();
+            String name = container.getLabelsOrThrow("io.kubernetes.pod.name");
+            found.merge(name, container.getId() + " " + status.getStartedAt(), (a, b) -> a + ", " + b);
+        });
         return found;
     }
 
-    private long sandboxes() {
-        return node.pods()
-                .stub(CALL)
-                .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
-                .getItemsCount();
-    }
-
     private String sandbox(String pod) {
-        return node.pods().stub(CALL).listPodSandbox(ListPodSandboxRequest.getDefaultInstance()).getItemsList().stream()
+        return node.pods().sandboxes().stream()
                 .filter(sandbox -> sandbox.getMetadata().getName().equals(pod))
                 .findFirst()
                 .orElseThrow()

@@ -62,12 +62,19 @@ final class PodLog implements AutoCloseable {
         return Optional.ofNullable(pods.get(name));
     }
 
-    /** The status of the pod's first container. */
+    /** The UID of a pod, which is there. */
+    String uid(String name) {
+        return pod(name).orElseThrow().object("metadata").text("uid");
+    }
+
+    /** The pod's status; empty if the pod is not there. */
+    JsonObject status(String name) {
+        return pod(name).map(pod -> pod.object("status")).orElse(JsonObject.EMPTY);
+    }
+
+    /** The status of the pod's first container; empty if there is none. */
     JsonObject container(String name) {
-        return pod(name).map(pod -> pod.object("status")).stream()
-                .flatMap(status -> status.array("containerStatuses").objects())
-                .findFirst()
-                .orElse(JsonObject.EMPTY);
+        return status(name).array("containerStatuses").objects().findFirst().orElse(JsonObject.EMPTY);
     }
 
     /** All reasons for which the pod's first container has waited so far. */

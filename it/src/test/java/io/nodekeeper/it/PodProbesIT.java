@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
@@ -8,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -25,56 +26,33 @@ import org.junit.jupiter.api.io.TempDir;
 class PodProbesIT {
     private static final Duration SOON = Duration.ofSeconds(40);
     private static final Duration CALL = Duration.ofSeconds(10);
-    private static final String NODE = "runner";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
     private Path shared;
-    private String[] flags;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNode();
         shared = Files.createDirectory(directory.resolve("shared"));
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs")));
         node.containerd().connectNode();
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+        cluster.startAgent("");
     }
 
     @Test
     @Order(1)
     void aPodIsReadyOnceItsInitContainerSidecarHookAndProbesSaySo() throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: web}
@@ -106,17 +84,17 @@ class PodProbesIT {
                     readinessProbe: {httpGet: {path: /page, port: http, httpHeaders: [{name: Host, value: shop.example}]}, periodSeconds: 1, failureThreshold: 1, timeoutSeconds: 5}
                     livenessProbe: {exec: {command: [cat, /tmp/alive]}, periodSeconds: 1, failureThreshold: 2, timeoutSeconds: 5}
                     volumeMounts: [{name: shared, mountPath: /shared}]
-                """.formatted(NODE, BusyboxImages.BUSYBOX, shared), "apply", "-f");
+                """.formatted(NODE, BusyboxImages.BUSYBOX, shared));
 
         try {
             Eventually.within(SOON, () -> pods.isReady("web"));
         } catch (AssertionError e) {
-            throw new AssertionError("web is not Ready: " + status() + "\n" + kubectl.ok("get", "events"), e);
+            throw new AssertionError("web is not Ready: " + pods.status("web") + "\n" + kubectl.ok("get", "events"), e);
         }
 
         assertThat(Files.readAllLines(shared.resolve("story"))).containsExactly("setup", "proxy", "main");
         List<JsonObject> init =
-                status().array("initContainerStatuses").objects().toList();
+                pods.status("web").array("initContainerStatuses").objects().toList();
         assertThat(init.get(0).object("state").object("terminated").text("reason"))
                 .isEqualTo("Completed");
         assertThat(init.get(1).object("state").has("running")).isTrue();
@@ -144,15 +122,11 @@ class PodProbesIT {
         String before = pods.container("web").text("containerID");
 
         node.agent().kill();
-        node.startAgent(flags);
-        kubectl.okWith(job(), "apply", "-f");
+        cluster.startAgentAgain();
+        kubectl.apply(job());
 
         // A pod with a sidecar completes.
-        Eventually.within(
-                SOON,
-                () -> pods.pod("job")
-                        .filter(pod -> pod.object("status").text("phase").equals("Succeeded"))
-                        .isPresent());
+        Eventually.within(SOON, () -> pods.status("job").text("phase").equals("Succeeded"));
         assertThat(pods.container("web").text("containerID")).isEqualTo(before);
         assertThat(pods.isReady("web")).isTrue();
         assertThat(Files.readAllLines(shared.resolve("story"))).containsExactly("setup", "proxy", "main");
@@ -191,11 +165,7 @@ class PodProbesIT {
 
         List<String> story = Files.readAllLines(shared.resolve("story"));
         assertThat(story.subList(5, story.size())).containsExactly("main stops", "proxy ended");
-        assertThat(Leftovers.children(directory.resolve("logs"))).isEmpty();
-    }
-
-    private JsonObject status() {
-        return pods.pod("web").orElseThrow().object("status");
+        assertThat(Leftovers.children(cluster.logs())).isEmpty();
     }
 
     private static String job() {

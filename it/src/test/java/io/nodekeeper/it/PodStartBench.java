@@ -1,9 +1,9 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
+
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.CriRelay;
-import io.nodekeeper.cri.v1.ListContainersRequest;
-import io.nodekeeper.cri.v1.ListPodSandboxRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,9 +13,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,18 +32,18 @@ class PodStartBench {
     private static final int ROUNDS = Integer.getInteger("pods.rounds", 3);
     private static final boolean RELAY = Boolean.getBoolean("pods.relay");
     private static final boolean RUNTIME = Boolean.getBoolean("pods.runtime");
-    private static final String NODE = "runner";
     private static final Duration LONGEST = Duration.ofMinutes(3);
-    private static final Duration CALL = Duration.ofSeconds(30);
 
     @TempDir
     Path directory;
 
     private final BenchReport report = new BenchReport();
     private final Map<String, Long> calls = new TreeMap<>();
-    private Running server;
+
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
     private Path manifests;
@@ -52,32 +51,24 @@ class PodStartBench {
 
     @BeforeEach
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
         manifests = Files.createDirectory(directory.resolve("manifests"));
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
+        node = cluster.addNode();
         if (RELAY) {
             node.relayed();
         }
-        node.startAgent("--config", config().toString());
-        node.awaitReady(conditions);
+        cluster.startAgent("""
+                staticPodPath: %s
+                maxPods: 250
+                """.formatted(manifests));
         used = node.opened(ProcessorUse.of(
                 node.containerd().cgroup(),
-                List.of(server.pid(), node.agent().pid(), node.containerd().pid())));
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+                List.of(
+                        cluster.server().pid(),
+                        node.agent().pid(),
+                        node.containerd().pid())));
     }
 
     @Test
@@ -91,7 +82,7 @@ class PodStartBench {
                 .formatted(
                         ProcessFacts.cpuSeconds(node.agent().pid()),
                         ProcessFacts.residentKb(node.agent().pid()) / 1024.0,
-                        ProcessFacts.cpuSeconds(server.pid()),
+                        ProcessFacts.cpuSeconds(cluster.server().pid()),
                         ProcessFacts.cpuSeconds(node.containerd().pid())));
         if (RUNTIME) {
             // The agent would end pods that it does not know.
@@ -102,24 +93,10 @@ class PodStartBench {
 
     private double[] parts() throws Exception {
         return new double[] {
-            ProcessFacts.cpuSeconds(server.pid()),
+            ProcessFacts.cpuSeconds(cluster.server().pid()),
             ProcessFacts.cpuSeconds(node.agent().pid()),
             ProcessFacts.cpuSeconds(node.containerd().pid())
         };
-    }
-
-    private Path config() throws Exception {
-        return Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                staticPodPath: %s
-                maxPods: 250
-                port: %d
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(
-                        directory.resolve("logs"), manifests, AgentPage.freePort()));
     }
 
     private void round(String name, int bound, int fixed) throws Exception {
@@ -137,13 +114,10 @@ class PodStartBench {
             Files.writeString(manifests.resolve(pod + ".yaml"), pod(pod, ""));
             names.add(pod + "-" + NODE);
         }
-        kubectl.okWith(
-                names.stream()
-                        .limit(bound)
-                        .map(pod -> pod(pod, "  nodeName: " + NODE + "\n"))
-                        .collect(Collectors.joining("---\n")),
-                "apply",
-                "-f");
+        kubectl.apply(names.stream()
+                .limit(bound)
+                .map(pod -> pod(pod, "  nodeName: " + NODE + "\n"))
+                .toArray(String[]::new));
         Map<String, Double> work = new LinkedHashMap<>();
         Eventually.within(LONGEST, () -> {
             names.stream()
@@ -189,7 +163,9 @@ class PodStartBench {
         kubectl.ok("delete", "pods", "--all", "--wait=false");
         Eventually.within(
                 LONGEST,
-                () -> names.stream().allMatch(pod -> pods.pod(pod).isEmpty()) && sandboxes() == 0 && containers() == 0);
+                () -> names.stream().allMatch(pod -> pods.pod(pod).isEmpty())
+                        && node.pods().sandboxes().isEmpty()
+                        && node.pods().containers().isEmpty());
         report.add("%s: all ended after %d ms; left: %s"
                 .formatted(
                         name,
@@ -271,19 +247,5 @@ class PodStartBench {
                     image: %s
                     command: ["/bin/sh", "-c", "trap 'exit 0' TERM; sleep 1000000 & wait"]
                 """.formatted(name, more, BusyboxImages.BUSYBOX);
-    }
-
-    private long sandboxes() {
-        return node.pods()
-                .stub(CALL)
-                .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
-                .getItemsCount();
-    }
-
-    private long containers() {
-        return node.pods()
-                .stub(CALL)
-                .listContainers(ListContainersRequest.getDefaultInstance())
-                .getContainersCount();
     }
 }

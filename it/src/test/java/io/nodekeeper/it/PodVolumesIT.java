@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
@@ -12,9 +13,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -30,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class PodVolumesIT {
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final String NODE = "runner";
     /** More than the agent has threads for its own files. */
     private static final int HUNG = 6;
 
@@ -43,49 +42,27 @@ class PodVolumesIT {
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private String[] flags;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs")));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNode();
+        cluster.startAgent("");
     }
 
     @Test
     @Order(1)
     void aPodWaitsForTheConfigMapThatAnEventNames() throws Exception {
         kubectl.ok("create", "secret", "generic", "keys", "--from-literal=key=open sesame");
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: web, labels: {colour: blue}}
@@ -114,7 +91,7 @@ class PodVolumesIT {
                   - name: pod
                     downwardAPI: {items: [{path: colour, fieldRef: {fieldPath: "metadata.labels['colour']"}}]}
                   - {name: out, emptyDir: {medium: Memory, sizeLimit: 1Mi}}
-                """.formatted(NODE, BusyboxImages.BUSYBOX, SHOW), "apply", "-f");
+                """.formatted(NODE, BusyboxImages.BUSYBOX, SHOW));
 
         Eventually.within(
                 SOON,
@@ -200,7 +177,7 @@ class PodVolumesIT {
         String token = Files.readString(token());
         node.agent().kill();
         kubectl.ok("patch", "configmap", "settings", "--type=merge", "-p", "{\"data\": {\"colour\": \"black\"}}");
-        node.startAgent(flags);
+        cluster.startAgentAgain();
 
         Eventually.within(SOON, () -> seen().contains("/settings/colour=black"));
         assertThat(pods.container("web").text("containerID")).isEqualTo(container);
@@ -214,7 +191,7 @@ class PodVolumesIT {
         Path host = Files.createDirectory(directory.resolve("host"));
         Path outside = Files.createDirectory(directory.resolve("outside"));
         Files.createSymbolicLink(host.resolve("link"), outside);
-        apply(small("escape", "{hostPath: {path: %s}, name: data}".formatted(host), ", subPath: link/new"));
+        kubectl.apply(small("escape", "{hostPath: {path: %s}, name: data}".formatted(host), ", subPath: link/new"));
 
         Eventually.within(SOON, () -> pods.waited("escape").contains("CreateContainerConfigError"));
         assertThat(pods.container("escape").object("state").object("waiting").text("message"))
@@ -231,19 +208,20 @@ class PodVolumesIT {
         List<String> names = IntStream.range(0, HUNG).mapToObj(i -> "hung-" + i).toList();
         try (LoopDisk disk = LoopDisk.mount(directory.resolve("disk.img"), directory.resolve("disk"))) {
             disk.freeze();
-            apply(names.stream()
+            kubectl.apply(names.stream()
                     .map(name -> small(
                             name,
                             "{hostPath: {path: %s, type: DirectoryOrCreate}, name: data}"
                                     .formatted(disk.mountPoint().resolve(name)),
                             ""))
-                    .collect(Collectors.joining("---\n")));
+                    .toArray(String[]::new));
             Eventually.within(
                     SOON,
                     () -> names.stream().allMatch(name -> pods.waited(name).contains("ContainerCreating")));
             Path well = directory.resolve("well");
 
-            apply(small("beside", "{hostPath: {path: %s, type: DirectoryOrCreate}, name: data}".formatted(well), ""));
+            kubectl.apply(
+                    small("beside", "{hostPath: {path: %s, type: DirectoryOrCreate}, name: data}".formatted(well), ""));
 
             Eventually.within(Duration.ofSeconds(10), () -> pods.isReady("beside"));
             kubectl.ok("label", "pod", "web", "colour=white", "--overwrite");
@@ -259,17 +237,13 @@ class PodVolumesIT {
     @Test
     @Order(9)
     void deletedPodsLeaveNoFileAndNoMount() throws Exception {
-        Path agent = directory.resolve(NODE).resolve("agent");
+        Path agent = node.directory().resolve("agent");
         assertThat(kubectl.ok("get", "pods", "-o", "name")).isEmpty();
 
         assertThat(Leftovers.children(agent.resolve("pods"))).isEmpty();
         assertThat(Files.readString(Path.of("/proc/self/mountinfo"))).doesNotContain(agent + "/pods");
         assertThat(directory.resolve("well")).isDirectory();
         assertThat(directory.resolve("host/link")).isSymbolicLink();
-    }
-
-    private void apply(String yaml) throws Exception {
-        kubectl.okWith(yaml, "apply", "-f");
     }
 
     private static String small(String name, String volume, String mount) {
@@ -302,9 +276,8 @@ class PodVolumesIT {
     }
 
     private Path volume(String kind, String name) {
-        String uid = pods.pod("web").orElseThrow().object("metadata").text("uid");
-        return directory
-                .resolve(NODE)
+        String uid = pods.uid("web");
+        return node.directory()
                 .resolve("agent/pods/" + uid + "/volumes/kubernetes.io~" + kind)
                 .resolve(name);
     }

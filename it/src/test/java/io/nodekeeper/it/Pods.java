@@ -3,6 +3,7 @@ package io.nodekeeper.it;
 import io.grpc.ManagedChannel;
 import io.grpc.stub.AbstractStub;
 import io.nodekeeper.cri.CriChannels;
+import io.nodekeeper.cri.v1.Container;
 import io.nodekeeper.cri.v1.ContainerConfig;
 import io.nodekeeper.cri.v1.ContainerMetadata;
 import io.nodekeeper.cri.v1.CreateContainerRequest;
@@ -11,8 +12,11 @@ import io.nodekeeper.cri.v1.Image;
 import io.nodekeeper.cri.v1.ImageServiceGrpc;
 import io.nodekeeper.cri.v1.ImageSpec;
 import io.nodekeeper.cri.v1.LinuxPodSandboxConfig;
+import io.nodekeeper.cri.v1.ListContainersRequest;
 import io.nodekeeper.cri.v1.ListImagesRequest;
+import io.nodekeeper.cri.v1.ListPodSandboxRequest;
 import io.nodekeeper.cri.v1.Mount;
+import io.nodekeeper.cri.v1.PodSandbox;
 import io.nodekeeper.cri.v1.PodSandboxConfig;
 import io.nodekeeper.cri.v1.PodSandboxMetadata;
 import io.nodekeeper.cri.v1.RemovePodSandboxRequest;
@@ -35,6 +39,8 @@ import java.util.stream.IntStream;
 public final class Pods implements AutoCloseable {
     /** As long as a kubelet waits. */
     private static final Duration PATIENCE = Duration.ofMinutes(4);
+    /** For lists, on a machine that is busy. */
+    private static final Duration LIST = Duration.ofSeconds(30);
     /** A sandbox's own grace, seconds: nothing in it listens to SIGTERM. */
     private static final int GRACE = 1;
 
@@ -151,9 +157,23 @@ public final class Pods implements AutoCloseable {
         return within(RuntimeServiceGrpc.newBlockingStub(channel), deadline);
     }
 
+    /** The sandboxes that the runtime has. */
+    List<PodSandbox> sandboxes() {
+        return stub(LIST)
+                .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
+                .getItemsList();
+    }
+
+    /** The containers that the runtime has. */
+    List<Container> containers() {
+        return stub(LIST)
+                .listContainers(ListContainersRequest.getDefaultInstance())
+                .getContainersList();
+    }
+
     /** The images that the runtime has. */
     List<Image> images() {
-        return within(ImageServiceGrpc.newBlockingStub(channel), Duration.ofSeconds(10))
+        return within(ImageServiceGrpc.newBlockingStub(channel), LIST)
                 .listImages(ListImagesRequest.getDefaultInstance())
                 .getImagesList();
     }

@@ -5,9 +5,7 @@ import io.nodekeeper.cri.CriRelay;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +22,7 @@ public final class RealNode implements AutoCloseable {
     /** Within this time an agent on a busy machine is Ready. */
     private static final Duration READY = Duration.ofSeconds(60);
 
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Parts parts = new Parts();
     private final List<CompletableFuture<?>> underway = new CopyOnWriteArrayList<>();
     private final String name;
     private final Path directory;
@@ -57,8 +55,9 @@ public final class RealNode implements AutoCloseable {
             pods = opened(new Pods(containerd));
             running = new ArrayList<>(pods.runMany("pod", count));
         } catch (Exception | Error e) {
-            closeParts();
-            throw e;
+            try (parts) {
+                throw e;
+            }
         }
     }
 
@@ -94,8 +93,7 @@ public final class RealNode implements AutoCloseable {
 
     /** Adds a part to the node, which is closed with it, before the earlier parts. */
     public <T extends AutoCloseable> T opened(T part) {
-        parts.push(part);
-        return part;
+        return parts.opened(part);
     }
 
     /** From now on a relay is on the way of every agent that is started. */
@@ -191,12 +189,6 @@ public final class RealNode implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
-        closeParts();
-    }
-
-    private void closeParts() throws Exception {
-        while (!parts.isEmpty()) {
-            parts.pop().close();
-        }
+        parts.close();
     }
 }

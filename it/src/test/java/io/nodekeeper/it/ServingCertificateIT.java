@@ -1,12 +1,13 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -21,21 +22,19 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class ServingCertificateIT {
     private static final Duration SOON = Duration.ofSeconds(30);
-    private static final String NODE = "issued";
     private static final String HEALTH = "/api/v1/nodes/" + NODE + "/proxy/healthz";
 
     @TempDir
     static Path directory;
 
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private RealNode node;
-    private String[] flags;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
         Path authority = directory.resolve("ca.crt");
         Path key = directory.resolve("ca.key");
         Command.ok(
@@ -53,58 +52,23 @@ class ServingCertificateIT {
                 key.toString(),
                 "-out",
                 authority.toString());
-        int port = AgentPage.freePort();
-        server = Running.startSmall(
+        cluster = new PodCluster(
                 directory,
-                "apiserver",
-                List.of(
-                        "apiserver",
-                        "--data-dir=" + data,
-                        "--secure-port=" + port,
-                        "--cluster-signing-cert-file=" + authority,
-                        "--cluster-signing-key-file=" + key,
-                        "--kubelet-certificate-authority=" + authority));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        Path identity = directory.resolve("node.kubeconfig");
-        Running certs = Running.startSmall(
-                directory,
-                "certs",
-                List.of(
-                        "certs",
-                        "--data-dir=" + data,
-                        "--node=" + NODE,
-                        "--server=https://127.0.0.1:" + port,
-                        "--out=" + identity));
-        assertThat(certs.awaitEnd()).as(certs.log()).isZero();
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, identity, false, 0);
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                authentication:
-                  x509: {clientCAFile: %s}
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(data.resolve("pki/ca.crt")));
+                "--cluster-signing-cert-file=" + authority,
+                "--cluster-signing-key-file=" + key,
+                "--kubelet-certificate-authority=" + authority);
+        kubectl = cluster.kubectl();
+        node = cluster.addNodeWithOwnRights();
         Path drops = Files.createDirectory(directory.resolve("kubelet.conf.d"));
         Files.writeString(drops.resolve("10-certificate.conf"), """
                 apiVersion: kubelet.config.k8s.io/v1beta1
                 kind: KubeletConfiguration
                 serverTLSBootstrap: true
-                podLogsDir: %s
-                """.formatted(directory.resolve("logs")));
-        flags = new String[] {"--config", config.toString(), "--config-dir", drops.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        conditions.close();
-        server.close();
+                """);
+        cluster.startAgent("""
+                authentication:
+                  x509: {clientCAFile: %s}
+                """.formatted(cluster.authority()), "--config-dir", drops.toString());
     }
 
     @Test
@@ -128,7 +92,7 @@ class ServingCertificateIT {
                 .contains("\"serverTLSBootstrap\" : true");
 
         node.agent().close();
-        node.startAgent(flags);
+        cluster.startAgentAgain();
         Eventually.within(SOON, () -> kubectl.run("get", "--raw", HEALTH).out().startsWith("ok"));
         assertThat(requests()).containsExactly(request);
     }

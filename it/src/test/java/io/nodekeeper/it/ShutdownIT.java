@@ -1,17 +1,15 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.shutdown.SystemdLogind;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.v1.ListContainersRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -27,60 +25,38 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class ShutdownIT {
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final Duration CALL = Duration.ofSeconds(10);
-    private static final String NODE = "runner";
 
     @TempDir
     static Path directory;
 
-    private SystemBus bus;
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
     private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private String[] flags;
+    private SystemBus bus;
 
     @BeforeAll
     void start() throws Exception {
         assertThat(SystemdLogind.DROP).doesNotExist();
-        bus = new SystemBus(directory);
-        Path data = directory.resolve("data");
-        server = Running.startSmall(
-                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, kubeconfig, false, 0);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        conditions = cluster.conditions();
+        pods = cluster.pods();
+        cluster.<AutoCloseable>opened(() -> Files.deleteIfExists(SystemdLogind.DROP));
+        bus = cluster.opened(new SystemBus(directory));
+        node = cluster.addNode();
         node.variable("DBUS_SYSTEM_BUS_ADDRESS", bus.address());
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster.startAgent("""
                 shutdownGracePeriod: 30s
                 shutdownGracePeriodCriticalPods: 10s
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(directory.resolve("logs")));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
-        bus.close();
-        Files.deleteIfExists(SystemdLogind.DROP);
+                """);
     }
 
     private void apply(String name, String onEnd) throws Exception {
-        kubectl.okWith("""
+        kubectl.apply("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: %s}
@@ -91,16 +67,12 @@ class ShutdownIT {
                   - name: main
                     image: %s
                     command: [/bin/sh, -c, "trap '%s; exit 0' TERM; while true; do sleep 0.2; done"]
-                """.formatted(name, NODE, BusyboxImages.BUSYBOX, onEnd), "apply", "-f");
-    }
-
-    private JsonObject status(String name) {
-        return pods.pod(name).orElseThrow().object("status");
+                """.formatted(name, NODE, BusyboxImages.BUSYBOX, onEnd));
     }
 
     private boolean isFailed(String name, String reason) {
-        return status(name).text("phase").equals("Failed")
-                && status(name).text("reason").equals(reason);
+        return pods.status(name).text("phase").equals("Failed")
+                && pods.status(name).text("reason").equals(reason);
     }
 
     @Test
@@ -139,13 +111,9 @@ class ShutdownIT {
         assertThat(bus.started()).isEmpty();
         Eventually.within(SOON, () -> !bus.started().isEmpty());
         assertThat(bus.started()).containsExactly("poweroff.target");
-        assertThat(node.pods()
-                        .stub(CALL)
-                        .listContainers(ListContainersRequest.getDefaultInstance())
-                        .getContainersCount())
-                .isZero();
+        assertThat(node.pods().containers()).isEmpty();
         Eventually.within(SOON, () -> isFailed("quick", "Terminated") && isFailed("slow", "Terminated"));
-        assertThat(status("slow").text("message"))
+        assertThat(pods.status("slow").text("message"))
                 .isEqualTo("Pod was terminated in response to imminent node shutdown.");
         assertThat(kubectl.ok("get", "events")).contains("Shutdown manager detected shutdown event");
     }
@@ -158,12 +126,12 @@ class ShutdownIT {
         Eventually.within(SOON, () -> isFailed("late", "NodeShutdown"));
 
         node.agent().kill();
-        node.startAgent(flags);
+        cluster.startAgentAgain();
         Eventually.within(SOON, () -> node.agent().log().contains("The machine is shut down already"));
         apply("later", "true");
 
         Eventually.within(SOON, () -> isFailed("later", "NodeShutdown"));
-        assertThat(status("later").text("message"))
+        assertThat(pods.status("later").text("message"))
                 .isEqualTo("Pod was rejected: Pod was rejected as the node is shutting down.");
         assertThat(conditions.is(NODE, Condition.READY, Condition.FALSE)).isTrue();
     }

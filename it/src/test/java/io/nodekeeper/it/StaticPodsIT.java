@@ -1,14 +1,13 @@
 package io.nodekeeper.it;
 
+import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cri.v1.ListContainersRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -24,68 +23,31 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class StaticPodsIT {
     private static final Duration SOON = Duration.ofSeconds(40);
-    private static final Duration CALL = Duration.ofSeconds(10);
-    private static final String NODE = "runner";
     private static final String COPY = "web-" + NODE;
 
     @TempDir
     static Path directory;
 
-    private Path manifests;
-    private List<String> serves;
-    private Running server;
+    @AutoClose
+    private PodCluster cluster;
+
     private Kubectl kubectl;
-    private ConditionLog conditions;
     private PodLog pods;
     private RealNode node;
-    private String[] flags;
+    private Path manifests;
 
     @BeforeAll
     void start() throws Exception {
-        Path data = directory.resolve("data");
-        int port = AgentPage.freePort();
-        serves = List.of("apiserver", "--data-dir", data.toString(), "--secure-port=" + port);
-        server = Running.startSmall(directory, "apiserver", serves);
-        server.awaitReady();
-        Path kubeconfig = data.resolve("admin.kubeconfig");
-        kubectl = new Kubectl(directory, kubeconfig);
-        conditions = new ConditionLog(kubeconfig);
-        pods = new PodLog(kubeconfig);
-        Path identity = directory.resolve("node.kubeconfig");
-        Running certs = Running.startSmall(
-                directory,
-                "certs",
-                List.of(
-                        "certs",
-                        "--data-dir=" + data,
-                        "--node=" + NODE,
-                        "--server=https://127.0.0.1:" + port,
-                        "--out=" + identity));
-        assertThat(certs.awaitEnd()).as(certs.log()).isZero();
-        node = new RealNode(Files.createDirectory(directory.resolve(NODE)), NODE, identity, false, 0);
+        cluster = new PodCluster(directory);
+        kubectl = cluster.kubectl();
+        pods = cluster.pods();
+        node = cluster.addNodeWithOwnRights();
         manifests = Files.createDirectory(directory.resolve("manifests"));
-        Path config = Files.writeString(directory.resolve("kubelet.yaml"), """
-                apiVersion: kubelet.config.k8s.io/v1beta1
-                kind: KubeletConfiguration
-                podLogsDir: %s
+        cluster.startAgent("""
                 staticPodPath: %s
                 authentication:
                   x509: {clientCAFile: %s}
-                featureGates:
-                  PodLifecycle: true
-                """.formatted(
-                        directory.resolve("logs"), manifests, data.resolve("pki/ca.crt")));
-        flags = new String[] {"--config", config.toString()};
-        node.startAgent(flags);
-        node.awaitReady(conditions);
-    }
-
-    @AfterAll
-    void stop() throws Exception {
-        node.close();
-        pods.close();
-        conditions.close();
-        server.close();
+                """.formatted(manifests, cluster.authority()));
     }
 
     private void write(String name, String says) throws Exception {
@@ -128,18 +90,11 @@ class StaticPodsIT {
     @Order(2)
     void aDeletedCopyComesBackAndThePodRunsOn() throws Exception {
         String container = pods.container(COPY).text("containerID");
-        String uid = pods.pod(COPY).orElseThrow().object("metadata").text("uid");
+        String uid = pods.uid(COPY);
 
         kubectl.ok("delete", "pod", COPY, "--timeout=40s");
 
-        Eventually.within(
-                SOON,
-                () -> pods.isReady(COPY)
-                        && !pods.pod(COPY)
-                                .orElseThrow()
-                                .object("metadata")
-                                .text("uid")
-                                .equals(uid));
+        Eventually.within(SOON, () -> pods.isReady(COPY) && !pods.uid(COPY).equals(uid));
         assertThat(pods.container(COPY).text("containerID")).isEqualTo(container);
     }
 
@@ -152,21 +107,20 @@ class StaticPodsIT {
         Eventually.within(
                 SOON,
                 () -> pods.isReady(COPY) && kubectl.run("logs", COPY).out().equals("second\n"));
-        assertThat(containers()).isEqualTo(1);
+        assertThat(node.pods().containers()).hasSize(1);
     }
 
     @Test
     @Order(4)
     void withoutAnApiServerTheNodeStartsWhatItsFilesSay() throws Exception {
-        server.kill();
+        cluster.server().kill();
         node.agent().kill();
         write("alone", "here");
-        node.startAgent(flags);
+        cluster.startAgentAgain();
 
-        Eventually.within(SOON, () -> containers() == 2);
+        Eventually.within(SOON, () -> node.pods().containers().size() == 2);
 
-        server = Running.startSmall(directory, "apiserver", serves);
-        server.awaitReady();
+        cluster.restartServer();
         Eventually.within(SOON, () -> kubectl.ok("get", "pods").contains("alone-" + NODE));
         Eventually.within(
                 SOON,
@@ -174,7 +128,7 @@ class StaticPodsIT {
                         .lines()
                         .allMatch(line -> line.matches(".* +1/1 +Running +0 .*")));
         assertThat(kubectl.ok("logs", "alone-" + NODE)).isEqualTo("here\n");
-        assertThat(containers()).isEqualTo(2);
+        assertThat(node.pods().containers()).hasSize(2);
     }
 
     @Test
@@ -184,18 +138,11 @@ class StaticPodsIT {
         Files.delete(manifests.resolve("alone.yaml"));
 
         Eventually.within(SOON, () -> kubectl.ok("get", "pods", "-o", "name").isEmpty());
-        Eventually.within(SOON, () -> containers() == 0);
+        Eventually.within(SOON, () -> node.pods().containers().isEmpty());
         Eventually.within(
                 SOON,
-                () -> Leftovers.children(directory.resolve("logs")).isEmpty()
-                        && Leftovers.children(directory.resolve(NODE).resolve("agent/pods"))
+                () -> Leftovers.children(cluster.logs()).isEmpty()
+                        && Leftovers.children(node.directory().resolve("agent/pods"))
                                 .isEmpty());
-    }
-
-    private long containers() {
-        return node.pods()
-                .stub(CALL)
-                .listContainers(ListContainersRequest.getDefaultInstance())
-                .getContainersCount();
     }
 }

@@ -49,15 +49,6 @@ public final class Registration {
      *
      * @param initialNode builds the Node for each attempt
      * @param created receives the Node after its creation
-     */
-    public Registration(
-            AgentConfig config, KubeClient client, Supplier<StatusResult> initialNode, Consumer<StatusResult> created) {
-        this(config, client, initialNode, created, () -> true);
-    }
-
-    /**
-     * The same on a machine with devices.
-     *
      * @param deviceCheckpoint whether the devices' state of an earlier run exists; without it, extended resources of an existing
      *     Node count as lost
      */

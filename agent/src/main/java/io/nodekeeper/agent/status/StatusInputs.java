@@ -33,31 +33,4 @@ public record StatusInputs(
         boolean starting,
         Instant now,
         boolean knownUnschedulable,
-        DeviceCapacity devices) {
-
-    /** The input of a node without devices of plugins. */
-    public StatusInputs(
-            AgentConfig config,
-            String version,
-            HostFacts facts,
-            Set<Pressure> pressures,
-            RuntimeFacts runtime,
-            ReadyErrors errors,
-            List<ConditionReport> conditions,
-            boolean starting,
-            Instant now,
-            boolean knownUnschedulable) {
-        this(
-                config,
-                version,
-                facts,
-                pressures,
-                runtime,
-                errors,
-                conditions,
-                starting,
-                now,
-                knownUnschedulable,
-                DeviceCapacity.NONE);
-    }
-}
+        DeviceCapacity devices) {}

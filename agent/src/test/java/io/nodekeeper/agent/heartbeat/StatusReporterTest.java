@@ -8,6 +8,7 @@ import io.nodekeeper.agent.AgentPorts;
 import io.nodekeeper.agent.FakeCluster;
 import io.nodekeeper.agent.Fixtures;
 import io.nodekeeper.agent.eviction.Pressure;
+import io.nodekeeper.agent.facts.DeviceCapacity;
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.HostFacts;
 import io.nodekeeper.agent.facts.MachineInfo;
@@ -55,7 +56,8 @@ class StatusReporterTest {
                                 List.of(),
                                 false,
                                 cluster.loop.wallTime(),
-                                known)),
+                                known,
+                                DeviceCapacity.NONE)),
                 event -> cluster.events.add(event.reason()));
     }
 

@@ -33,7 +33,8 @@ class RegistrationTest {
                         config,
                         cluster.client,
                         () -> InitialNode.build(Fixtures.inputs(config, Fixtures.facts())),
-                        created -> {})
+                        created -> {},
+                        () -> true)
                 .run();
     }
 

@@ -6,6 +6,7 @@ import io.nodekeeper.agent.Fixtures;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.facts.DeviceCapacity;
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.facts.RuntimeFacts;
@@ -48,7 +49,8 @@ class RuntimeSetterTest {
                                 List.of(),
                                 false,
                                 Fixtures.NOW,
-                                false))
+                                false,
+                                DeviceCapacity.NONE))
                 .node();
     }
 
@@ -65,7 +67,8 @@ class RuntimeSetterTest {
                                 List.of(),
                                 starting,
                                 LATER,
-                                false))
+                                false,
+                                DeviceCapacity.NONE))
                 .node();
     }
 
@@ -214,7 +217,8 @@ class RuntimeSetterTest {
                         List.of(),
                         false,
                         LATER.plusSeconds(10),
-                        false));
+                        false,
+                        DeviceCapacity.NONE));
 
         assertThat(StatusComparison.changed(before, after.node())).isTrue();
         assertThat(after.node().ready().orElseThrow().lastTransitionTime()).contains(transition);

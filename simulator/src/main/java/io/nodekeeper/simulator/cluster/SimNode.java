@@ -58,7 +58,7 @@ final class SimNode extends SimProcess {
         if (pods) {
             new PodKeeper(client, name(), random).start();
         }
-        new Agent(config, ports, host).start();
+        Agent.withoutRuntime(config, ports, host).start();
     }
 
     @Override
