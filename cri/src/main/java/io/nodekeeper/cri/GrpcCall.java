@@ -143,11 +143,12 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                         ImageServiceGrpc.getImageFsInfoMethod(),
                         ImageFsInfoRequest.getDefaultInstance(),
                         RuntimeResponses::filesystems);
-            case RuntimeCall.RunSandbox(SandboxConfig config) ->
+            case RuntimeCall.RunSandbox(SandboxConfig config, String handler) ->
                 new GrpcCall<>(
                         RuntimeServiceGrpc.getRunPodSandboxMethod(),
                         RunPodSandboxRequest.newBuilder()
                                 .setConfig(RuntimeRequests.sandbox(config))
+                                .setRuntimeHandler(handler)
                                 .build(),
                         RunPodSandboxResponse::getPodSandboxId);
             case RuntimeCall.StopSandbox(String id) ->

@@ -215,8 +215,17 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
-    /** Creates a sandbox with its own network; returns its id. */
-    record RunSandbox(SandboxConfig config) implements RuntimeCall<String> {
+    /**
+     * Creates a sandbox with its own network; returns its id.
+     *
+     * @param handler of the runtime's configuration; empty for its default
+     */
+    record RunSandbox(SandboxConfig config, String handler) implements RuntimeCall<String> {
+        /** A sandbox with the runtime's default handler. */
+        public RunSandbox(SandboxConfig config) {
+            this(config, "");
+        }
+
         @Override
         public String method() {
             return "RunPodSandbox";

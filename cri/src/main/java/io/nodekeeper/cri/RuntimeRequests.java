@@ -3,6 +3,8 @@ package io.nodekeeper.cri;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.config.SecurityProfile;
+import io.nodekeeper.cri.config.SelinuxLabel;
 import io.nodekeeper.cri.v1.AuthConfig;
 import io.nodekeeper.cri.v1.CDIDevice;
 import io.nodekeeper.cri.v1.Capability;
@@ -27,7 +29,8 @@ import io.nodekeeper.cri.v1.PodSandboxMetadata;
 import io.nodekeeper.cri.v1.PortMapping;
 import io.nodekeeper.cri.v1.Protocol;
 import io.nodekeeper.cri.v1.PullImageRequest;
-import io.nodekeeper.cri.v1.SecurityProfile;
+import io.nodekeeper.cri.v1.SELinuxOption;
+import io.nodekeeper.cri.v1.SupplementalGroupsPolicy;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -71,11 +74,7 @@ final class RuntimeRequests {
                 .putLabels(POD_NAME, config.podName())
                 .putLabels(POD_NAMESPACE, config.podNamespace())
                 .putAllAnnotations(options.annotations())
-                .setLinux(LinuxPodSandboxConfig.newBuilder()
-                        .setCgroupParent(options.cgroupParent())
-                        .setSecurityContext(LinuxSandboxSecurityContext.newBuilder()
-                                .setPrivileged(options.privileged())
-                                .setNamespaceOptions(namespaces(options.namespaces()))));
+                .setLinux(linux(options));
         options.dns()
                 .ifPresent(dns -> sandbox.setDnsConfig(DNSConfig.newBuilder()
                         .addAllServers(dns.servers())
@@ -89,6 +88,23 @@ final class RuntimeRequests {
                     .setHostIp(port.hostIp()));
         }
         return sandbox.build();
+    }
+
+    private static LinuxPodSandboxConfig linux(SandboxOptions options) {
+        SandboxOptions.Security security = options.security();
+        var context = LinuxSandboxSecurityContext.newBuilder()
+                .setPrivileged(security.privileged())
+                // As a kubelet's: nothing of a pod runs in it, and a profile of the node may be too narrow.
+                .setSeccomp(profile(SecurityProfile.RUNTIME_DEFAULT))
+                .setNamespaceOptions(namespaces(options.namespaces()));
+        security.selinux().ifPresent(label -> context.setSelinuxOptions(selinux(label)));
+        LinuxPodSandboxConfig.Builder linux = LinuxPodSandboxConfig.newBuilder()
+                .setCgroupParent(options.cgroupParent())
+                .putAllSysctls(security.sysctls())
+                .setSecurityContext(context);
+        options.size().containers().ifPresent(amounts -> linux.setResources(resources(amounts)));
+        options.size().overhead().ifPresent(amounts -> linux.setOverhead(resources(amounts)));
+        return linux.build();
     }
 
     static PullImageRequest pull(RuntimeCall.PullImage pull) {
@@ -176,20 +192,37 @@ final class RuntimeRequests {
                 .setCapabilities(Capability.newBuilder()
                         .addAllAddCapabilities(rights.addedCapabilities())
                         .addAllDropCapabilities(rights.droppedCapabilities()))
-                .setSeccomp(SecurityProfile.newBuilder()
-                        .setProfileType(
-                                rights.unconfined()
-                                        ? SecurityProfile.ProfileType.Unconfined
-                                        : SecurityProfile.ProfileType.RuntimeDefault));
+                .setSeccomp(profile(rights.seccomp()));
         rights.user()
                 .ifPresent(user -> context.setRunAsUser(Int64Value.newBuilder().setValue(user)));
         rights.group()
                 .ifPresent(
                         group -> context.setRunAsGroup(Int64Value.newBuilder().setValue(group)));
+        if (rights.strictGroups()) {
+            context.setSupplementalGroupsPolicy(SupplementalGroupsPolicy.Strict);
+        }
+        rights.appArmor().ifPresent(profile -> context.setApparmor(profile(profile)));
+        rights.selinux().ifPresent(label -> context.setSelinuxOptions(selinux(label)));
         if (rights.maskProc()) {
             context.addAllMaskedPaths(MASKED).addAllReadonlyPaths(READONLY);
         }
         return context.build();
+    }
+
+    private static io.nodekeeper.cri.v1.SecurityProfile profile(SecurityProfile profile) {
+        return io.nodekeeper.cri.v1.SecurityProfile.newBuilder()
+                .setProfileTypeValue(profile.type().ordinal())
+                .setLocalhostRef(profile.reference())
+                .build();
+    }
+
+    private static SELinuxOption selinux(SelinuxLabel label) {
+        return SELinuxOption.newBuilder()
+                .setUser(label.user())
+                .setRole(label.role())
+                .setType(label.type())
+                .setLevel(label.level())
+                .build();
     }
 
     private static NamespaceOption namespaces(SandboxOptions.Namespaces shared) {

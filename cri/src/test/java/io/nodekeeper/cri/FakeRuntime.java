@@ -242,7 +242,7 @@ public final class FakeRuntime implements ContainerRuntime {
             case RuntimeCall.SetPodCidr cidr -> RuntimeCall.Done.DONE;
             case RuntimeCall.ListImages list -> images;
             case RuntimeCall.GetImageFilesystems list -> filesystems;
-            case RuntimeCall.RunSandbox(SandboxConfig config) -> {
+            case RuntimeCall.RunSandbox(SandboxConfig config, String handler) -> {
                 String id = "made-" + ++made;
                 sandboxes.put(
                         id,

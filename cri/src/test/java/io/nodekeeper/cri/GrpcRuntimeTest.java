@@ -8,6 +8,8 @@ import io.grpc.Status;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.config.SecurityProfile;
+import io.nodekeeper.cri.config.SelinuxLabel;
 import io.nodekeeper.cri.containerd.Envelope;
 import io.nodekeeper.cri.containerd.EventsGrpc;
 import io.nodekeeper.cri.containerd.SubscribeRequest;
@@ -452,6 +454,36 @@ class GrpcRuntimeTest {
     }
 
     @Test
+    void aSandboxHasItsHandlerSysctlsLabelAndSize() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getRunPodSandboxMethod(), request -> RunPodSandboxResponse.getDefaultInstance());
+        SandboxOptions options = new SandboxOptions(
+                "web",
+                Map.of(),
+                Map.of(),
+                Optional.empty(),
+                List.of(),
+                "",
+                SandboxOptions.Namespaces.OWN,
+                new SandboxOptions.Security(
+                        true, Map.of("net.core.somaxconn", "9"), Optional.of(new SelinuxLabel("u", "r", "t", "l"))),
+                new SandboxOptions.Size(
+                        Optional.of(new ContainerConfig.Resources(512, 0, 0, 100, 0, false)),
+                        Optional.of(new ContainerConfig.Resources(256, 25_000, 100_000, 7, 0, false))));
+
+        ask(new RuntimeCall.RunSandbox(new SandboxConfig("u9", "web", "ns", 0, "/logs", options), "kata"));
+
+        RunPodSandboxRequest request = (RunPodSandboxRequest) cri.requests().getFirst();
+        var linux = request.getConfig().getLinux();
+        assertThat(request.getRuntimeHandler()).isEqualTo("kata");
+        assertThat(linux.getSysctlsMap()).isEqualTo(Map.of("net.core.somaxconn", "9"));
+        assertThat(linux.getSecurityContext().getPrivileged()).isTrue();
+        assertThat(linux.getSecurityContext().hasSeccomp()).isTrue();
+        assertThat(linux.getSecurityContext().getSelinuxOptions().getType()).isEqualTo("t");
+        assertThat(linux.getResources().getCpuShares()).isEqualTo(512);
+        assertThat(linux.getOverhead().getMemoryLimitInBytes()).isEqualTo(7);
+    }
+
+    @Test
     void aContainerIsCreatedWithItsWholeConfiguration() throws Exception {
         cri.answer(
                 RuntimeServiceGrpc.getCreateContainerMethod(),
@@ -482,9 +514,12 @@ class GrpcRuntimeTest {
                         List.of(9L),
                         true,
                         true,
+                        true,
                         List.of("NET_ADMIN"),
                         List.of("ALL"),
-                        false,
+                        SecurityProfile.localhost("/profiles/a.json"),
+                        Optional.of(SecurityProfile.localhost("narrow")),
+                        Optional.of(new SelinuxLabel("u", "r", "t", "s0:c1")),
                         true),
                 List.of(new ContainerConfig.Device("/dev/gpu", "/dev/gpu7", "rw")),
                 List.of("vendor.com/gpu=7"));
@@ -525,6 +560,11 @@ class GrpcRuntimeTest {
         assertThat(rights.getCapabilities().getDropCapabilitiesList()).containsExactly("ALL");
         assertThat(rights.getNoNewPrivs()).isTrue();
         assertThat(rights.getMaskedPathsList()).contains("/proc/kcore");
+        assertThat(rights.getSeccomp().getProfileType().name()).isEqualTo("Localhost");
+        assertThat(rights.getSeccomp().getLocalhostRef()).isEqualTo("/profiles/a.json");
+        assertThat(rights.getApparmor().getLocalhostRef()).isEqualTo("narrow");
+        assertThat(rights.getSelinuxOptions().getLevel()).isEqualTo("s0:c1");
+        assertThat(rights.getSupplementalGroupsPolicy().name()).isEqualTo("Strict");
     }
 
     @Test

@@ -246,6 +246,12 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** {@code allowedUnsafeSysctls}. */
+    public AgentConfigBuilder allowedUnsafeSysctls(List<SysctlPattern> value) {
+        pods = pods.with(pods.security().with(value));
+        return this;
+    }
+
     /** {@code shutdownGracePeriod} and its relatives. */
     public AgentConfigBuilder shutdown(ShutdownConfig value) {
         shutdown = value;

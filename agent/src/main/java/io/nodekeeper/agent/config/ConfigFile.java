@@ -159,7 +159,8 @@ public final class ConfigFile {
                 imageGc(usual.imageGc()),
                 CpuConfig.read(
                         fields, take("cpuManagerReconcilePeriod", "a duration like 10s", this::duration), faults),
-                containerLogs(usual.containerLogs())));
+                containerLogs(usual.containerLogs()),
+                PodSecurityConfig.read(fields, faults)));
     }
 
     /** Metrics name it, so Kubernetes wants plain characters. */

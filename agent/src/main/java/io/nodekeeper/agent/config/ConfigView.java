@@ -120,6 +120,12 @@ public final class ConfigView {
         json.put("cpuManagerPolicy", pods.cpus().policy())
                 .put("cpuManagerReconcilePeriod", GoDuration.format(pods.cpus().reconcilePeriod()))
                 .putUnlessEmpty("reservedSystemCPUs", pods.cpus().reserved().toString())
+                .put(
+                        "allowedUnsafeSysctls",
+                        JsonArray.ofStrings(pods.security().unsafeSysctls().stream()
+                                .map(SysctlPattern::text)
+                                .toList()))
+                .put("seccompDefault", pods.security().seccompDefault())
                 .put("podLogsDir", pods.logsDirectory().toString())
                 .put("containerLogMaxSize", Long.toString(logs.maxSize()))
                 .put("containerLogMaxFiles", logs.maxFiles())

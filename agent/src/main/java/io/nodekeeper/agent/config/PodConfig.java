@@ -17,6 +17,7 @@ import java.util.List;
  * @param imageGc when unused images are removed
  * @param cpus processors that pods have for themselves
  * @param containerLogs when logs of containers are rotated
+ * @param security what pods may do, and how they are confined
  */
 public record PodConfig(
         Path logsDirectory,
@@ -28,7 +29,8 @@ public record PodConfig(
         CgroupConfig cgroups,
         ImageGcConfig imageGc,
         CpuConfig cpus,
-        ContainerLogConfig containerLogs) {
+        ContainerLogConfig containerLogs,
+        PodSecurityConfig security) {
     /** The kubelet's defaults. */
     public static final PodConfig DEFAULT = new PodConfig(
             Path.of("/var/log/pods"),
@@ -40,7 +42,8 @@ public record PodConfig(
             CgroupConfig.DEFAULT,
             ImageGcConfig.DEFAULT,
             CpuConfig.DEFAULT,
-            ContainerLogConfig.DEFAULT);
+            ContainerLogConfig.DEFAULT,
+            PodSecurityConfig.DEFAULT);
 
     /** Keeps a copy. */
     public PodConfig {
@@ -59,6 +62,23 @@ public record PodConfig(
                 other,
                 imageGc,
                 cpus,
-                containerLogs);
+                containerLogs,
+                security);
+    }
+
+    /** The same with other rules of security. */
+    PodConfig with(PodSecurityConfig other) {
+        return new PodConfig(
+                logsDirectory,
+                clusterDns,
+                clusterDomain,
+                resolvConf,
+                staticPods,
+                evictionMaxGrace,
+                cgroups,
+                imageGc,
+                cpus,
+                containerLogs,
+                other);
     }
 }

@@ -100,6 +100,17 @@ public final class LinuxHost implements Host {
                 files.cores(), files.memory("MemTotal"), files.pids().capacity());
     }
 
+    /** Whether the kernel has AppArmor and its files are visible, as a kubelet finds it out; blocks. */
+    public static boolean hasAppArmor() {
+        try {
+            return Files.exists(Path.of("/sys/kernel/security/apparmor"))
+                    && Files.readString(Path.of("/sys/module/apparmor/parameters/enabled"))
+                            .startsWith("Y");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /**
      * Tells the kernel how readily it may kill this process when memory is short; blocks.
      *

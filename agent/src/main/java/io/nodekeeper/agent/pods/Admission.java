@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.QosClass;
@@ -25,9 +26,15 @@ import java.util.stream.Collectors;
  * @param node the Node; empty if it is not known
  * @param pressures the pressures that the node is under
  * @param shuttingDown whether the machine is shut down
+ * @param security refuses pods because of their security contexts
  */
 record Admission(
-        int maxPods, JsonObject allocatable, Optional<Node> node, Set<Pressure> pressures, boolean shuttingDown) {
+        int maxPods,
+        JsonObject allocatable,
+        Optional<Node> node,
+        Set<Pressure> pressures,
+        boolean shuttingDown,
+        SecurityAdmission security) {
     private static final String MEMORY_TAINT = "node.kubernetes.io/memory-pressure";
 
     /** What happens to a pod. */
@@ -55,8 +62,9 @@ record Admission(
         }
         boolean critical = isStatic || pod.isCritical();
         Optional<Wanted.Eviction> pressed = critical ? Optional.empty() : pressure(pod);
-        if (pressed.isPresent()) {
-            return new Verdict.Refused(pressed.get());
+        Optional<Wanted.Eviction> never = pressed.or(() -> security.refusal(pod));
+        if (never.isPresent()) {
+            return new Verdict.Refused(never.get());
         }
         Optional<Wanted.Eviction> unfit = NodeFit.refusal(pod, isStatic, node, active);
         Map<Resource, Long> missing = missing(pod, active);

@@ -20,6 +20,7 @@ import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.containers.PodLabels;
+import io.nodekeeper.agent.pods.containers.Seccomp;
 import io.nodekeeper.agent.pods.cpus.CpuManager;
 import io.nodekeeper.agent.pods.cpus.CpuReconciler;
 import io.nodekeeper.agent.pods.eviction.Evictions;
@@ -35,6 +36,7 @@ import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.rotation.LogRotation;
+import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.runtime.RuntimeView;
@@ -154,6 +156,7 @@ public final class PodAssembly {
         PodConfig pods = config.pods();
         String name = config.nodeName();
         PodParent parent = PodParent.of(pods.cgroups(), LinuxHost.cgroupVersion());
+        Seccomp seccomp = Seccomp.of(config.rootDir(), pods.security().seccompDefault());
         ObjectCache objects = new ObjectCache(client);
         storage = new StorageAssembly(config, client, nodes, objects, events, loop, random);
         PodPorts ports = new PodPorts(
@@ -169,7 +172,13 @@ public final class PodAssembly {
                 new HostDisk(hostDisk::call),
                 pods.resolvConf(),
                 () -> NodeSettings.of(
-                        name, nodes.node(name), pods.logsDirectory(), pods.clusterDns(), pods.clusterDomain(), parent),
+                        name,
+                        nodes.node(name),
+                        pods.logsDirectory(),
+                        pods.clusterDns(),
+                        pods.clusterDomain(),
+                        parent,
+                        seccomp),
                 ProbePorts.of(prober, loop, random, metrics),
                 cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
                 new NodeResources(devices, cpus),
@@ -202,6 +211,7 @@ public final class PodAssembly {
                         client, name, () -> nodes.node(name), pods.staticPods(), manifests::call, random, changed),
                 () -> nodes.node(name),
                 maxPods,
+                new SecurityAdmission(pods.security(), support(readiness, view)),
                 foreign);
         logInterval = pods.containerLogs().monitorInterval();
         logRotation = new LogRotation(
@@ -283,6 +293,23 @@ public final class PodAssembly {
             }
         }
         return running;
+    }
+
+    private static SecurityAdmission.Support support(PodWorker.Readiness readiness, RuntimeView view) {
+        boolean appArmor = LinuxHost.hasAppArmor();
+        return new SecurityAdmission.Support() {
+            @Override
+            public boolean appArmor() {
+                return appArmor;
+            }
+
+            @Override
+            public Optional<Boolean> strictGroups() {
+                return readiness.runtime()
+                        ? view.facts().supplementalGroupsPolicy().or(() -> Optional.of(false))
+                        : Optional.empty();
+            }
+        };
     }
 
     /** The pods that the node shall run; to be called on the loop. */

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods;
 import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.pods.containers.Sandboxes;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.objects.RuntimeClasses;
 import io.nodekeeper.agent.pods.persistent.PersistentException;
 import io.nodekeeper.agent.pods.sync.Outcome;
 import io.nodekeeper.agent.pods.sync.PodCommand;
@@ -34,12 +35,14 @@ final class PodCommands {
     private final ContainerStopper stopper;
     private final ContainerStarter starter;
     private final PodVolumes volumes;
+    private final RuntimeClasses runtimeClasses;
     private Optional<StartTurns.Turn<?>> sandbox = Optional.empty();
     private int cgroupTries;
 
     PodCommands(PodPorts ports, PodVolumes volumes) {
         this.ports = ports;
         this.volumes = volumes;
+        this.runtimeClasses = new RuntimeClasses(ports.objects());
         this.events = new PodEvents(ports.events());
         this.hooks = new Hooks(ports);
         this.stopper = new ContainerStopper(ports, hooks);
@@ -67,8 +70,12 @@ final class PodCommands {
             case PodCommand.CreateSandbox(int attempt) ->
                 makeCgroup(pod)
                         .thenCompose(made -> resolvConf())
-                        .thenCompose(text -> runSandbox(
-                                Sandboxes.config(pod, attempt, ports.node().get(), text)));
+                        .thenCompose(text -> runtimeClasses
+                                .handler(pod)
+                                .thenCompose(handler -> runSandbox(
+                                        Sandboxes.config(
+                                                pod, attempt, ports.node().get(), text),
+                                        handler)));
             case PodCommand.StopSandbox(String id) -> absent(new RuntimeCall.StopSandbox(id));
             case PodCommand.RemoveSandbox(String id) -> absent(new RuntimeCall.RemoveSandbox(id));
             case PodCommand.StartContainer start ->
@@ -87,11 +94,11 @@ final class PodCommands {
                 .exceptionally(error -> failed(pod, command, Failures.cause(error)));
     }
 
-    private CompletableFuture<?> runSandbox(SandboxConfig config) {
+    private CompletableFuture<?> runSandbox(SandboxConfig config, String handler) {
         StartTurns.Turn<?> turn = ports.starts()
                 .take(
                         StartTurns.Kind.SANDBOX,
-                        () -> ports.runtime().call(new RuntimeCall.RunSandbox(config), ports.callDeadline()));
+                        () -> ports.runtime().call(new RuntimeCall.RunSandbox(config, handler), ports.callDeadline()));
         sandbox = Optional.of(turn);
         return turn.answer();
     }

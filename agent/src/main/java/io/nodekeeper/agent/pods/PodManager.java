@@ -8,6 +8,7 @@ import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.eviction.EvictablePods;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.agent.shutdown.EndingPods;
@@ -50,6 +51,7 @@ final class PodManager implements EvictablePods, EndingPods {
     private final Pleg pleg;
     private final PodWorker.Readiness readiness;
     private final int maxPods;
+    private final SecurityAdmission security;
     private final Predicate<PodRef> foreign;
     private final PodSources sources;
     private final long startedAt;
@@ -73,6 +75,7 @@ final class PodManager implements EvictablePods, EndingPods {
      * @param sources makes the sources, which tell the given consumer of each pod that came, changed or went
      * @param node the Node as the API has it; empty if it is not known
      * @param maxPods the most pods that run at the same time
+     * @param security refuses pods because of their security contexts
      * @param foreign the pods of the runtime that are not the sources', such as those of probes; they are left alone
      */
     PodManager(
@@ -82,12 +85,14 @@ final class PodManager implements EvictablePods, EndingPods {
             Function<Consumer<Pod>, PodSources> sources,
             Supplier<Optional<Node>> node,
             int maxPods,
+            SecurityAdmission security,
             Predicate<PodRef> foreign) {
         this.ports = ports;
         this.pleg = pleg;
         this.readiness = readiness;
         this.node = node;
         this.maxPods = maxPods;
+        this.security = security;
         this.foreign = foreign;
         preemptions = new Preemptions(ports.loop().clock());
         startedAt = ports.loop().clock().nanoTime() - 1;
@@ -273,6 +278,9 @@ final class PodManager implements EvictablePods, EndingPods {
         }
         boolean starts = pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
         boolean known = pleg.inventory().pod(pod.uid()).isPresent();
+        if (starts && !known && security.mustWait(pod)) {
+            return;
+        }
         boolean made = starts && !shuttingDown && preemptions.has(pod.uid());
         if (preemptions.mustWait(pod.uid(), this::isEnding) && made) {
             return;
@@ -338,7 +346,7 @@ final class PodManager implements EvictablePods, EndingPods {
                 .flatMap(Collection::stream)
                 .toList();
         JsonObject allocatable = ports.resources().countable(ports.node().get().allocatable());
-        return new Admission(maxPods, allocatable, node.get(), pressures, shuttingDown)
+        return new Admission(maxPods, allocatable, node.get(), pressures, shuttingDown, security)
                 .judge(pod, sources.isStatic(pod.uid()), active, active());
     }
 

@@ -35,10 +35,9 @@ final class Resource {
         return new Resource(text, pod -> pod.request(text).toLong(), Quantity::toLong);
     }
 
-    /** All resources that {@code pod} may request: the usual ones, then the others that its containers name, by name. */
+    /** All resources that {@code pod} may request: the usual ones, then the others that it names, by name. */
     static List<Resource> of(Pod pod) {
-        Set<String> others = new TreeSet<>();
-        pod.allContainers().forEach(container -> others.addAll(container.requested()));
+        Set<String> others = new TreeSet<>(pod.requested());
         USUAL.forEach(resource -> others.remove(resource.text));
         return Stream.concat(USUAL.stream(), others.stream().map(Resource::counted))
                 .toList();

@@ -232,6 +232,8 @@ class ConfigFileTest {
                 containerLogMaxSize: 1Mi
                 containerLogMaxFiles: 2
                 containerLogMonitorInterval: 3s
+                allowedUnsafeSysctls: [net/core/*, kernel.sem]
+                seccompDefault: true
                 """).pods();
 
         assertThat(pods)
@@ -250,7 +252,15 @@ class ConfigFileTest {
                         CgroupConfig.DEFAULT,
                         new ImageGcConfig(90, 70, Duration.ofMinutes(1), Duration.ofHours(24)),
                         CpuConfig.DEFAULT,
-                        new ContainerLogConfig(1 << 20, 2, Duration.ofSeconds(3))));
+                        new ContainerLogConfig(1 << 20, 2, Duration.ofSeconds(3)),
+                        new PodSecurityConfig(
+                                List.of(
+                                        new SysctlPattern("net.core.*", SysctlPattern.Namespace.NET),
+                                        new SysctlPattern("kernel.sem", SysctlPattern.Namespace.IPC)),
+                                true)));
+        assertThatThrownBy(() -> parse("allowedUnsafeSysctls: [vm.*]\nseccompDefault: 1"))
+                .hasMessageContaining("seccompDefault must be true or false, got 1")
+                .hasMessageContaining("allowedUnsafeSysctls: the sysctls \"vm.*\" are not known to be namespaced");
         assertThatThrownBy(() ->
                         parse("containerLogMaxSize: much\ncontainerLogMaxFiles: 1\ncontainerLogMonitorInterval: 1s"))
                 .hasMessageContaining(

@@ -2,8 +2,11 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.config.PodSecurityConfig;
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.security.SecurityAdmission;
+import io.nodekeeper.agent.pods.security.SimulatedSupport;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
@@ -23,6 +26,9 @@ class AdmissionTest {
             {"metadata": {"name": "n1", "labels": {"disk": "fast", "cores": "8"}},
              "spec": {"taints": [{"key": "repair", "effect": "NoExecute"}, {"key": "busy", "effect": "NoSchedule"}]}}"""));
 
+    private static final SecurityAdmission SECURITY =
+            new SecurityAdmission(PodSecurityConfig.DEFAULT, new SimulatedSupport());
+
     private static Pod pod(String requests, String spec) {
         return new Pod(Json.parseObject("""
                 {"spec": {"containers": [{"name": "c", "resources": {"requests": {%s}}}]%s}}
@@ -34,12 +40,13 @@ class AdmissionTest {
     }
 
     private static String reason(Set<Pressure> pressures, Pod pod, Pod... active) {
-        return verdict(new Admission(110, ALLOCATABLE, Optional.empty(), pressures, false), pod, false, active);
+        return verdict(
+                new Admission(110, ALLOCATABLE, Optional.empty(), pressures, false, SECURITY), pod, false, active);
     }
 
     private static String onNode(Pod pod, boolean isStatic, Pod... active) {
         return verdict(
-                new Admission(110, ALLOCATABLE, Optional.of(NODE), Set.of(Pressure.DISK), false),
+                new Admission(110, ALLOCATABLE, Optional.of(NODE), Set.of(Pressure.DISK), false, SECURITY),
                 pod,
                 isStatic,
                 active);
@@ -58,7 +65,7 @@ class AdmissionTest {
     @Tag("A41")
     void shouldCountExtendedResourcesAndHugePages() {
         JsonObject allocatable = Json.parseObject("{\"example.com/dongle\": \"3\", \"hugepages-2Mi\": \"8Mi\"}");
-        Admission admission = new Admission(110, allocatable, Optional.empty(), Set.of(), false);
+        Admission admission = new Admission(110, allocatable, Optional.empty(), Set.of(), false, SECURITY);
         Pod two = pod("\"example.com/dongle\": \"2\"");
 
         assertThat(verdict(admission, two, false)).isEmpty();
@@ -70,6 +77,25 @@ class AdmissionTest {
                         + " requested: 10485760, used: 0, capacity: 8388608");
         // As in a kubelet, what the node does not have at all was given by a scheduler extender.
         assertThat(verdict(admission, pod("\"example.com/elsewhere\": \"1\""), false))
+                .isEmpty();
+    }
+
+    @Test
+    void shouldRefuseSysctlsThatNobodyAllowed() {
+        Pod pod =
+                pod("", ", \"securityContext\": {\"sysctls\": [{\"name\": \"net.core.somaxconn\", \"value\": \"9\"}]}");
+
+        assertThat(reason(Set.of(), pod))
+                .isEqualTo("SysctlForbidden: forbidden sysctl: \"net.core.somaxconn\" not allowlisted");
+    }
+
+    @Test
+    void shouldCountTheOverheadOfARuntime() {
+        Pod pod = pod("\"cpu\": \"1500m\"", ", \"overhead\": {\"cpu\": \"600m\"}");
+
+        assertThat(reason(Set.of(), pod))
+                .isEqualTo("OutOfcpu: Node didn't have enough resource: cpu, requested: 2100, used: 0, capacity: 2000");
+        assertThat(reason(Set.of(), pod("\"cpu\": \"1500m\"", ", \"overhead\": {\"cpu\": \"500m\"}")))
                 .isEmpty();
     }
 
@@ -91,7 +117,7 @@ class AdmissionTest {
     @Test
     void shouldLimitNothingWhoseAmountIsNotKnown() {
         assertThat(verdict(
-                        new Admission(110, JsonObject.EMPTY, Optional.empty(), Set.of(), false),
+                        new Admission(110, JsonObject.EMPTY, Optional.empty(), Set.of(), false, SECURITY),
                         pod("\"cpu\": \"1000\""),
                         false))
                 .isEmpty();
@@ -173,7 +199,7 @@ class AdmissionTest {
 
     @Test
     void shouldRefuseAPodOfTheApiThatDoesNotTolerateAnExecutionTaint() {
-        Admission admission = new Admission(110, ALLOCATABLE, Optional.of(NODE), Set.of(), false);
+        Admission admission = new Admission(110, ALLOCATABLE, Optional.of(NODE), Set.of(), false, SECURITY);
 
         assertThat(verdict(admission, pod(""), false))
                 .isEqualTo("TaintToleration: Predicate TaintToleration failed: node(s) had taints that the pod didn't"
@@ -229,7 +255,7 @@ class AdmissionTest {
         assertThat(reason(Set.of(), pod("\"cpu\": \"1900m\"", ", \"priority\": 2000000000"), small, sure))
                 .isEqualTo("ends [small, sure]");
         assertThat(verdict(
-                        new Admission(110, ALLOCATABLE, Optional.empty(), Set.of(), false),
+                        new Admission(110, ALLOCATABLE, Optional.empty(), Set.of(), false, SECURITY),
                         pod("\"cpu\": \"1500m\""),
                         true,
                         large))
@@ -251,7 +277,7 @@ class AdmissionTest {
     @Test
     @Tag("A102")
     void shouldTakeNothingWhileTheMachineIsShutDown() {
-        assertThat(verdict(new Admission(110, ALLOCATABLE, Optional.empty(), Set.of(), true), pod(""), true))
+        assertThat(verdict(new Admission(110, ALLOCATABLE, Optional.empty(), Set.of(), true, SECURITY), pod(""), true))
                 .isEqualTo("NodeShutdown: Pod was rejected as the node is shutting down.");
     }
 }

@@ -6,6 +6,7 @@ import io.nodekeeper.agent.csi.CsiDriver;
 import io.nodekeeper.agent.plugins.FakePlugins;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.containers.Seccomp;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
@@ -78,7 +79,14 @@ class PodVolumesTest {
                 new AtOnce(),
                 new HostDisk(new AtOnce()),
                 directory.resolve("resolv.conf"),
-                () -> NodeSettings.of("n1", Optional.empty(), directory.resolve("logs"), List.of(), "", PodParent.NONE),
+                () -> NodeSettings.of(
+                        "n1",
+                        Optional.empty(),
+                        directory.resolve("logs"),
+                        List.of(),
+                        "",
+                        PodParent.NONE,
+                        Seccomp.of(directory, false)),
                 ProbePorts.of(new NodeProber(new FakeRuntime(loop), loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
                 Optional.empty(),
                 NodeResources.NONE,

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods;
 
+import io.nodekeeper.agent.config.PodSecurityConfig;
 import io.nodekeeper.agent.config.StaticPodConfig;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PlegConfig;
@@ -8,6 +9,7 @@ import io.nodekeeper.agent.plugins.FakePlugins;
 import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.containers.Seccomp;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
@@ -16,6 +18,8 @@ import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
+import io.nodekeeper.agent.pods.security.SecurityAdmission;
+import io.nodekeeper.agent.pods.security.SimulatedSupport;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.Node;
@@ -58,6 +62,7 @@ abstract class SimulatedNode {
     final List<JsonObject> services = new ArrayList<>();
     int serviceReads;
     final Map<String, JsonObject> secrets = new LinkedHashMap<>();
+    final Map<String, JsonObject> runtimeClasses = new LinkedHashMap<>();
     final List<String> events = new ArrayList<>();
     private Optional<Agent> agent = Optional.empty();
     private int copies;
@@ -65,6 +70,8 @@ abstract class SimulatedNode {
     private int versions = 1;
 
     StaticPodConfig manifests = StaticPodConfig.DEFAULT;
+    PodSecurityConfig security = PodSecurityConfig.DEFAULT;
+    SimulatedSupport support = new SimulatedSupport();
     Optional<Node> node = Optional.empty();
     Optional<PodCgroups> cgroups = Optional.empty();
     NodeResources resources = NodeResources.NONE;
@@ -124,7 +131,14 @@ abstract class SimulatedNode {
                 new AtOnce(),
                 new HostDisk(new AtOnce()),
                 directory.resolve("resolv.conf"),
-                () -> NodeSettings.of("n1", node, directory.resolve("logs"), List.of(), "", PodParent.NONE),
+                () -> NodeSettings.of(
+                        "n1",
+                        node,
+                        directory.resolve("logs"),
+                        List.of(),
+                        "",
+                        PodParent.NONE,
+                        Seccomp.of(directory, false)),
                 ProbePorts.of(new NodeProber(runtime, loop), loop, Randoms.seeded(2), ProbeMetrics.NONE),
                 cgroups.map(files ->
                         new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))),
@@ -139,6 +153,7 @@ abstract class SimulatedNode {
                 changed -> new PodSources(client, "n1", () -> node, manifests, disk::call, Randoms.seeded(1), changed),
                 () -> node,
                 maxPods,
+                new SecurityAdmission(security, support),
                 pod -> false);
         agent = Optional.of(new Agent(pleg, manager));
         pleg.start();
@@ -256,6 +271,10 @@ abstract class SimulatedNode {
             pods.put(made, created);
             tell("ADDED", created);
             return Optional.of(FakeTransport.reply(201, created));
+        }
+        if (words[1].startsWith("/apis/node.k8s.io/v1/runtimeclasses/")) {
+            Optional<JsonObject> found = Optional.ofNullable(runtimeClasses.get(words[1].replaceFirst(".*/", "")));
+            return Optional.of(FakeTransport.reply(found.isPresent() ? 200 : 404, found.orElse(JsonObject.EMPTY)));
         }
         if (words[1].contains("/secrets/")) {
             JsonObject secret = secrets.get(words[1].replaceFirst(".*/", ""));

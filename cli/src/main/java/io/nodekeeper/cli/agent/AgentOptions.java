@@ -6,6 +6,7 @@ import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.CgroupConfig;
 import io.nodekeeper.agent.config.ConfigFile;
 import io.nodekeeper.agent.config.RuntimeConfig;
+import io.nodekeeper.agent.config.SysctlPattern;
 import io.nodekeeper.agent.problems.rules.RuleFileReader;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.api.Taint;
@@ -173,6 +174,14 @@ public final class AgentOptions implements Checked {
     Optional<Boolean> cgroupsPerQos = Optional.empty();
 
     @Option(
+            names = "--allowed-unsafe-sysctls",
+            split = ",",
+            paramLabel = "SYSCTL",
+            description = "Sysctls that pods may set besides the safe ones, with the gate PodLifecycle; separated by"
+                    + " commas. A name may end with *. Default: none.")
+    List<String> unsafeSysctls = new ArrayList<>();
+
+    @Option(
             names = "--register-node",
             arity = "0..1",
             paramLabel = "true|false",
@@ -226,6 +235,13 @@ public final class AgentOptions implements Checked {
                             fault -> faults.require(false, "--node-labels has the value \"" + value + "\": " + fault));
         });
         gates.check(faults);
+        for (String sysctl : unsafeSysctls) {
+            try {
+                SysctlPattern.of(sysctl);
+            } catch (IllegalArgumentException e) {
+                faults.require(false, "--allowed-unsafe-sysctls: " + e.getMessage());
+            }
+        }
         for (String taint : taints) {
             faults.require(
                     taint(taint).isPresent(),
@@ -258,6 +274,10 @@ public final class AgentOptions implements Checked {
         address.ifPresent(text -> builder.address(InetAddress.ofLiteral(text)));
         cgroupRoot.ifPresent(builder::cgroupRoot);
         cgroupsPerQos.ifPresent(builder::cgroupsPerQos);
+        if (!unsafeSysctls.isEmpty()) {
+            builder.allowedUnsafeSysctls(
+                    unsafeSysctls.stream().map(SysctlPattern::of).toList());
+        }
         nodeIp.ifPresent(ip -> builder.nodeIps(addresses(ip).orElseThrow()));
         if (!labels.isEmpty()) {
             builder.nodeLabels(labels);

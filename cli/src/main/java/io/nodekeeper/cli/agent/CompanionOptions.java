@@ -30,6 +30,7 @@ public final class CompanionOptions implements Checked {
 
     /** Flags about what the kubelet beside a companion owns. */
     static final List<String> KUBELETS = List.of(
+            "--allowed-unsafe-sysctls",
             "--cgroup-root",
             "--cgroups-per-qos",
             "--config",

@@ -6,6 +6,7 @@ import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.ConfigFile;
+import io.nodekeeper.agent.config.SysctlPattern;
 import io.nodekeeper.agent.problems.rules.RuleFile;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.controller.ControllerOptions;
@@ -146,6 +147,7 @@ class AgentFlagsTest {
                 "--register-node=false",
                 "--cgroup-root=/one",
                 "--cgroups-per-qos=false",
+                "--allowed-unsafe-sysctls=net.core.*,kernel.sem",
                 "--root-dir=" + directory.resolve("missing"));
 
         assertThat(config.nodeLeaseDurationSeconds()).isEqualTo(20);
@@ -164,6 +166,9 @@ class AgentFlagsTest {
         assertThat(config.pods().cgroups().root()).isEqualTo("/one");
         assertThat(config.pods().cgroups().perQos()).isFalse();
         assertThat(config.pods().cgroups().enforces()).isFalse();
+        assertThat(config.pods().security().unsafeSysctls())
+                .extracting(SysctlPattern::text)
+                .containsExactly("net.core.*", "kernel.sem");
     }
 
     @Test
@@ -194,18 +199,20 @@ class AgentFlagsTest {
                         "--healthz-bind-address=here",
                         "--network-probe-interval=9.999s",
                         "--cgroup-root=here/../there",
+                        "--allowed-unsafe-sysctls=vm.*",
                         "--feature-gates=Magic=true,ParallelPLEG=maybe"))
                 .isEqualTo(2);
 
         assertThat(launched).isEmpty();
         assertThat(err.toString())
-                .startsWith("error: 7 errors:\n")
+                .startsWith("error: 8 errors:\n")
                 .contains(
                         "--container-runtime-endpoint is \"/run/containerd/containerd.sock\"; expected unix:///PATH or"
                                 + " none\n")
                 .contains("--healthz-port is 70000; expected 0 to 65535\n")
                 .contains("--healthz-bind-address is \"here\"; expected an IP address\n")
                 .contains("--cgroup-root is \"here/../there\"; expected the absolute path of a cgroup, such as /name\n")
+                .contains("--allowed-unsafe-sysctls: the sysctls \"vm.*\" are not known to be namespaced\n")
                 .contains("--network-probe-interval is 9.999s; expected 0s for none, or 10s or more\n")
                 .contains(
                         "--feature-gates: \"Magic\" is no feature gate; expected one of ParallelPLEG, RuntimeSnapshots,"

@@ -22,6 +22,7 @@ class CompanionFlagsTest {
     /** A value for each flag of the kubelet's, as users write them. */
     private static final Map<String, String> VALUES = Map.of(
             "--cgroup-root", "/one",
+            "--allowed-unsafe-sysctls", "net.core.*",
             "--cgroups-per-qos", "true",
             "--node-ip", "10.0.0.1",
             "--node-labels", "a=b",
@@ -73,7 +74,8 @@ class CompanionFlagsTest {
         assertThat(launched).isEmpty();
         assertThat(err.toString())
                 .startsWith(
-                        "error: --mode companion excludes --cgroup-root, --cgroups-per-qos, --config, --node-ip, --node-labels,"
+                        "error: --mode companion excludes --allowed-unsafe-sysctls, --cgroup-root, --cgroups-per-qos, --config,"
+                                + " --node-ip, --node-labels,"
                                 + " --node-lease-duration-seconds, --node-status-update-frequency, --register-node,"
                                 + " --register-with-taints; expected none of them, because the kubelet owns the Node, its lease and"
                                 + " its settings\n");

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -132,7 +133,10 @@ public record ContainerConfig(
      *
      * @param user empty for that of the image
      * @param group empty for that of the image; only with a user
-     * @param unconfined whether system calls are not filtered; otherwise the runtime's default filter is used
+     * @param strictGroups whether the groups that the image gives the user do not count
+     * @param seccomp the filter of system calls
+     * @param appArmor empty for the runtime's choice
+     * @param selinux empty for the runtime's choice
      * @param maskProc whether parts of {@code /proc} and {@code /sys} are hidden or read-only, as usual
      */
     public record Security(
@@ -141,11 +145,14 @@ public record ContainerConfig(
             OptionalLong user,
             OptionalLong group,
             List<Long> supplementalGroups,
+            boolean strictGroups,
             boolean readonlyRoot,
             boolean noNewPrivileges,
             List<String> addedCapabilities,
             List<String> droppedCapabilities,
-            boolean unconfined,
+            SecurityProfile seccomp,
+            Optional<SecurityProfile> appArmor,
+            Optional<SelinuxLabel> selinux,
             boolean maskProc) {
         /** Keeps copies. */
         public Security {

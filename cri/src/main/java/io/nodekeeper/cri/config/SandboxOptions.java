@@ -14,7 +14,8 @@ import java.util.Optional;
  * @param ports that the network plugin maps to the host
  * @param cgroupParent empty for the runtime's own choice
  * @param namespaces which namespaces the pod shares with the host
- * @param privileged whether a container of the pod is privileged
+ * @param security what the sandbox may do
+ * @param size what the pod is limited to
  */
 public record SandboxOptions(
         String hostname,
@@ -24,7 +25,8 @@ public record SandboxOptions(
         List<Port> ports,
         String cgroupParent,
         Namespaces namespaces,
-        boolean privileged) {
+        Security security,
+        Size size) {
     /** The longest hostname that Linux accepts. */
     public static final int MAX_HOSTNAME = 63;
 
@@ -45,7 +47,36 @@ public record SandboxOptions(
                 List.of(),
                 "",
                 Namespaces.OWN,
-                false);
+                Security.NONE,
+                Size.UNKNOWN);
+    }
+
+    /**
+     * What a sandbox may do, and what it sets in its namespaces.
+     *
+     * @param privileged whether a container of the pod is privileged
+     * @param sysctls name → value, with dots between the parts of the name
+     * @param selinux empty for the runtime's choice
+     */
+    public record Security(boolean privileged, Map<String, String> sysctls, Optional<SelinuxLabel> selinux) {
+        /** Nothing special. */
+        public static final Security NONE = new Security(false, Map.of(), Optional.empty());
+
+        /** Keeps a copy. */
+        public Security {
+            sysctls = Map.copyOf(sysctls);
+        }
+    }
+
+    /**
+     * How much a pod may use. Runtimes that put a pod into a virtual machine need it before there are containers.
+     *
+     * @param containers all of them together
+     * @param overhead the sandbox itself
+     */
+    public record Size(Optional<ContainerConfig.Resources> containers, Optional<ContainerConfig.Resources> overhead) {
+        /** Nothing is said. */
+        public static final Size UNKNOWN = new Size(Optional.empty(), Optional.empty());
     }
 
     /** The content of {@code resolv.conf} in the pod's containers. */

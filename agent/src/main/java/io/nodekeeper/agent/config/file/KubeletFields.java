@@ -36,7 +36,7 @@ public final class KubeletFields {
 
     private static final List<KubeletField> ALL = List.of(
             supported("address", TEXT, "0.0.0.0"),
-            defaultOnly("allowedUnsafeSysctls", TEXTS, ""),
+            supported("allowedUnsafeSysctls", TEXTS, ""),
             supported("authentication.anonymous.enabled", BOOL, "false"),
             supported("authentication.webhook.cacheTTL", DURATION, "2m0s"),
             supported("authentication.webhook.enabled", BOOL, "true"),
@@ -153,7 +153,7 @@ public final class KubeletFields {
             supported("rotateCertificates", BOOL, "false"),
             defaultOnly("runOnce", BOOL, "false"),
             supported("runtimeRequestTimeout", DURATION, "2m0s"),
-            defaultOnly("seccompDefault", BOOL, "false"),
+            supported("seccompDefault", BOOL, "false"),
             noEffect("serializeImagePulls", BOOL, "true", "each pod pulls its own images"),
             supported("serverTLSBootstrap", BOOL, "false"),
             noEffect("showHiddenMetricsForVersion", TEXT, "", "no metric is hidden"),

@@ -56,9 +56,7 @@ record CgroupLimits(
 
     private static Map<String, Long> hugePages(Pod pod) {
         Map<String, Quantity> requested = new TreeMap<>();
-        pod.allContainers().stream()
-                .flatMap(container -> container.requested().stream())
-                .forEach(resource -> requested.computeIfAbsent(resource, pod::request));
+        pod.requested().forEach(resource -> requested.put(resource, pod.request(resource)));
         return HugePages.limits(requested);
     }
 

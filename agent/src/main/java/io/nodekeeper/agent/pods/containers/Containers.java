@@ -130,7 +130,7 @@ public final class Containers {
                 PodLabels.logPath(container.name(), attempt),
                 new ContainerConfig.Terminal(json.bool("stdin"), json.bool("stdinOnce"), json.bool("tty")),
                 Limits.of(pod, container, inputs.node()).on(inputs.own().cpus()),
-                Rights.of(pod, container, inputs.image(), inputs.target()),
+                Rights.of(pod, container, inputs.image(), inputs.node().seccomp(), inputs.target()),
                 inputs.own().devices().devices(),
                 inputs.own().devices().cdiDevices());
     }

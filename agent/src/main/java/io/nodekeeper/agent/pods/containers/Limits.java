@@ -7,11 +7,13 @@ import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.cri.config.ContainerConfig;
+import io.nodekeeper.cri.config.SandboxOptions;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Converts requests and limits of a container to the kernel's numbers, with Kubernetes' formulas. */
+/** Converts requests and limits of a container, and of a sandbox, to the kernel's numbers, with Kubernetes' formulas. */
 final class Limits {
     /** The class of pods without which a node does not work. */
     private static final String NODE_CRITICAL = "system-node-critical";
@@ -35,6 +37,30 @@ final class Limits {
                 node.cgroups().killsTogether(),
                 "",
                 hugePages(container));
+    }
+
+    /** What a sandbox is told about its pod. */
+    static SandboxOptions.Size ofSandbox(Pod pod, NodeSettings node) {
+        ContainerConfig.Resources containers = amounts(
+                node, pod.requestOfContainers("cpu"), pod.limitOfContainers("cpu"), pod.limitOfContainers("memory"));
+        if (!pod.spec().has("overhead")) {
+            return new SandboxOptions.Size(Optional.of(containers), Optional.empty());
+        }
+        Quantity cpu = pod.overhead("cpu");
+        return new SandboxOptions.Size(
+                Optional.of(containers), Optional.of(amounts(node, cpu, cpu, pod.overhead("memory"))));
+    }
+
+    private static ContainerConfig.Resources amounts(
+            NodeSettings node, Quantity cpuRequest, Quantity cpuLimit, Quantity memory) {
+        long limit = node.cgroups().cpuQuota() ? cpuLimit.toMillis() : 0;
+        return new ContainerConfig.Resources(
+                CpuAmounts.shares(cpuRequest.toMillis()),
+                CpuAmounts.quota(limit),
+                limit == 0 ? 0 : CpuAmounts.PERIOD,
+                memory.toLong(),
+                0,
+                false);
     }
 
     private static Map<String, Long> hugePages(ContainerSpec container) {

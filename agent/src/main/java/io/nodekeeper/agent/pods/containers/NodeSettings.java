@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param clusterDns addresses of the cluster's DNS servers; empty if there are none
  * @param clusterDomain the domain of the cluster's services; may be empty
  * @param cgroups where the cgroups of pods are
+ * @param seccomp which filters of system calls containers have
  */
 public record NodeSettings(
         String name,
@@ -28,7 +29,8 @@ public record NodeSettings(
         Path logsDirectory,
         List<String> clusterDns,
         String clusterDomain,
-        PodParent cgroups) {
+        PodParent cgroups,
+        Seccomp seccomp) {
 
     /** The settings of a node as the API shows it; without the node, what depends on it is empty. */
     public static NodeSettings of(
@@ -37,7 +39,8 @@ public record NodeSettings(
             Path logsDirectory,
             List<String> clusterDns,
             String clusterDomain,
-            PodParent cgroups) {
+            PodParent cgroups,
+            Seccomp seccomp) {
         JsonObject status = node.map(Node::status).orElse(JsonObject.EMPTY);
         List<String> addresses = status.array("addresses")
                 .objects()
@@ -52,7 +55,8 @@ public record NodeSettings(
                 logsDirectory,
                 clusterDns,
                 clusterDomain,
-                cgroups);
+                cgroups,
+                seccomp);
     }
 
     /** The bytes of memory of the node; 0 if not known. */

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.containers;
 
+import io.nodekeeper.agent.pods.model.AppArmor;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonArray;
@@ -8,6 +9,8 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.config.SecurityProfile;
+import io.nodekeeper.cri.config.SelinuxLabel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,10 +23,12 @@ final class Rights {
     /**
      * The rights of a container of {@code image}.
      *
+     * @param seccomp which filters of system calls the node has
      * @param target the container whose processes it sees
      * @throws ContainerConfigException if it must not run as root and would
      */
-    static ContainerConfig.Security of(Pod pod, ContainerSpec container, Image image, Optional<String> target) {
+    static ContainerConfig.Security of(
+            Pod pod, ContainerSpec container, Image image, Seccomp seccomp, Optional<String> target) {
         JsonObject shared = pod.spec().object("securityContext");
         JsonObject own = container.json().object("securityContext");
         boolean privileged = own.bool("privileged");
@@ -32,9 +37,6 @@ final class Rights {
         List<Long> groups = new ArrayList<>(numbers(shared.array("supplementalGroups")));
         shared.number("fsGroup").ifPresent(groups::add);
         JsonObject capabilities = own.object("capabilities");
-        String seccomp = own.has("seccompProfile")
-                ? own.object("seccompProfile").text("type")
-                : shared.object("seccompProfile").text("type");
         SandboxOptions.Namespaces namespaces = Sandboxes.namespaces(pod);
         return new ContainerConfig.Security(
                 privileged,
@@ -42,13 +44,36 @@ final class Rights {
                 user.isPresent() ? user : image.user(),
                 user.isPresent() ? number(own, shared, "runAsGroup") : OptionalLong.empty(),
                 groups,
+                pod.strictGroups(),
                 own.bool("readOnlyRootFilesystem"),
                 own.has("allowPrivilegeEscalation") && !own.bool("allowPrivilegeEscalation"),
                 capabilities.array("add").strings().toList(),
                 capabilities.array("drop").strings().toList(),
-                // Kubernetes' default is no filter.
-                !seccomp.equals("RuntimeDefault"),
-                !privileged);
+                seccomp.of(pod, container),
+                appArmor(pod, container),
+                selinux(own).or(() -> selinux(shared)),
+                !privileged && !own.text("procMount").equals("Unmasked"));
+    }
+
+    private static Optional<SecurityProfile> appArmor(Pod pod, ContainerSpec container) {
+        Optional<SecurityProfile> profile = AppArmor.profile(pod, container);
+        boolean nameless = profile.filter(asked -> asked.type() == SecurityProfile.Type.LOCALHOST
+                        && asked.reference().isBlank())
+                .isPresent();
+        if (nameless) {
+            throw new ContainerConfigException("missing localhost apparmor profile name");
+        }
+        return profile;
+    }
+
+    /** The label of a security context; a container's replaces that of the pod as a whole. */
+    static Optional<SelinuxLabel> selinux(JsonObject context) {
+        if (!context.has("seLinuxOptions")) {
+            return Optional.empty();
+        }
+        JsonObject label = context.object("seLinuxOptions");
+        return Optional.of(
+                new SelinuxLabel(label.text("user"), label.text("role"), label.text("type"), label.text("level")));
     }
 
     private static void checkNotRoot(

@@ -26,9 +26,8 @@ public final class Sandboxes {
                 ports(pod),
                 node.cgroups().of(pod),
                 namespaces(pod),
-                pod.allContainers().stream()
-                        .anyMatch(container ->
-                                container.json().object("securityContext").bool("privileged")));
+                security(pod),
+                Limits.ofSandbox(pod, node));
         return new SandboxConfig(
                 pod.uid(),
                 pod.name(),
@@ -36,6 +35,14 @@ public final class Sandboxes {
                 attempt,
                 PodLabels.logDirectory(node.logsDirectory(), pod).toString(),
                 options);
+    }
+
+    private static SandboxOptions.Security security(Pod pod) {
+        boolean privileged = pod.allContainers().stream()
+                .anyMatch(
+                        container -> container.json().object("securityContext").bool("privileged"));
+        return new SandboxOptions.Security(
+                privileged, pod.sysctls(), Rights.selinux(pod.spec().object("securityContext")));
     }
 
     /** The hostname of the pod: that of its spec, else its name, cut to what Linux accepts. */

@@ -1,13 +1,18 @@
 package io.nodekeeper.agent.pods.model;
 
+import io.nodekeeper.agent.config.SysctlPattern;
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -116,6 +121,21 @@ public record Pod(JsonObject json) implements ApiObject {
         return spec().bool("hostNetwork");
     }
 
+    /** The value of each sysctl in {@code spec.securityContext.sysctls}, by its name with dots. */
+    public Map<String, String> sysctls() {
+        Map<String, String> sysctls = new LinkedHashMap<>();
+        spec().object("securityContext")
+                .array("sysctls")
+                .objects()
+                .forEach(sysctl -> sysctls.put(SysctlPattern.dotted(sysctl.text("name")), sysctl.text("value")));
+        return sysctls;
+    }
+
+    /** Whether its processes have only the groups that the pod names, and not those that the image gives their user. */
+    public boolean strictGroups() {
+        return spec().object("securityContext").text("supplementalGroupsPolicy").equals("Strict");
+    }
+
     /** {@code status.phase}; {@code Pending} if absent. */
     public String phase() {
         String phase = status().text("phase");
@@ -154,18 +174,40 @@ public record Pod(JsonObject json) implements ApiObject {
 
     /**
      * What the pod requests of a resource, as the scheduler counts it: containers and sidecars together, or what an init
-     * container needs beside the sidecars before it, if that is more.
+     * container needs beside the sidecars before it, if that is more; and in any case the {@link #overhead}.
      */
     public Quantity request(String resource) {
+        return requestOfContainers(resource).plus(overhead(resource));
+    }
+
+    /** As {@link #request}, without the overhead. */
+    public Quantity requestOfContainers(String resource) {
         return total(container -> container.request(resource).orElse(Quantity.ZERO));
     }
 
-    /** The sum of limits, counted as {@link #request}; empty if a container has none. */
+    /** {@code spec.overhead}: what the sandbox itself uses, by the pod's RuntimeClass. */
+    public Quantity overhead(String resource) {
+        return spec().object("overhead").get(resource).flatMap(Quantity::from).orElse(Quantity.ZERO);
+    }
+
+    /** The names of all resources that it requests or limits, its overhead included. */
+    public Set<String> requested() {
+        Set<String> names = new TreeSet<>(spec().object("overhead").fields().keySet());
+        allContainers().forEach(container -> names.addAll(container.requested()));
+        return names;
+    }
+
+    /** The sum of limits, counted as {@link #request}, the overhead included; empty if a container has none. */
     public Optional<Quantity> limit(String resource) {
         return allContainers().stream()
                         .allMatch(container -> container.limit(resource).isPresent())
-                ? Optional.of(total(container -> container.limit(resource).orElseThrow()))
+                ? Optional.of(limitOfContainers(resource).plus(overhead(resource)))
                 : Optional.empty();
+    }
+
+    /** The sum of the limits that there are, counted as {@link #request}, without the overhead. */
+    public Quantity limitOfContainers(String resource) {
+        return total(container -> container.limit(resource).orElse(Quantity.ZERO));
     }
 
     private Quantity total(Function<ContainerSpec, Quantity> amount) {

@@ -13,14 +13,11 @@ import java.util.Set;
  */
 public final class UnsupportedFields {
     /** Fields of the pod's spec. */
-    private static final List<String> POD = List.of("runtimeClassName", "resourceClaims", "overhead");
+    private static final List<String> POD = List.of("resourceClaims");
     /** Fields of each container. */
     private static final List<String> CONTAINER = List.of("volumeDevices", "restartPolicyRules");
     /** The hooks of a container. */
     private static final Set<String> HOOKS = Set.of("postStart", "preStop");
-    /** Fields of a security context. */
-    private static final List<String> SECURITY =
-            List.of("seLinuxOptions", "appArmorProfile", "windowsOptions", "sysctls");
     /** The resources that this agent limits or counts, besides extended ones and huge pages. */
     private static final Set<String> RESOURCES = Set.of("cpu", "memory", "ephemeral-storage");
     /** The media of {@code emptyDir}: the node's disk, and memory. */
@@ -30,7 +27,7 @@ public final class UnsupportedFields {
 
     private UnsupportedFields() {}
 
-    /** The first such field as a path, for example {@code spec.runtimeClassName}; empty if there is none. */
+    /** The first such field as a path, for example {@code spec.resourceClaims}; empty if there is none. */
     public static Optional<String> first(Pod pod) {
         List<String> found = new ArrayList<>();
         JsonObject spec = pod.spec();
@@ -38,7 +35,7 @@ public final class UnsupportedFields {
         if (spec.has("hostUsers") && !spec.bool("hostUsers")) {
             found.add("spec.hostUsers");
         }
-        security("spec.securityContext", spec.object("securityContext"), found);
+        windows("spec.securityContext", spec, found);
         volumes(spec, found);
         for (ContainerSpec container : pod.initContainers()) {
             String path = "spec.initContainers[" + container.name() + "]";
@@ -94,7 +91,7 @@ public final class UnsupportedFields {
                 .map(field -> path + "." + field)
                 .forEach(found::add);
         actions(path, container, found);
-        security(path + ".securityContext", container.object("securityContext"), found);
+        windows(path + ".securityContext", container, found);
         for (String kind : List.of("requests", "limits")) {
             container.object("resources").object(kind).fields().keySet().stream()
                     .filter(resource -> !RESOURCES.contains(resource)
@@ -128,16 +125,9 @@ public final class UnsupportedFields {
         });
     }
 
-    private static void security(String path, JsonObject context, List<String> found) {
-        SECURITY.stream().filter(context::has).map(field -> path + "." + field).forEach(found::add);
-        if (context.object("seccompProfile").text("type").equals("Localhost")) {
-            found.add(path + ".seccompProfile.localhostProfile");
-        }
-        if (context.text("procMount").equals("Unmasked")) {
-            found.add(path + ".procMount");
-        }
-        if (context.text("supplementalGroupsPolicy").equals("Strict")) {
-            found.add(path + ".supplementalGroupsPolicy");
+    private static void windows(String path, JsonObject holder, List<String> found) {
+        if (holder.object("securityContext").has("windowsOptions")) {
+            found.add(path + ".windowsOptions");
         }
     }
 }

@@ -8,6 +8,7 @@ import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,6 +99,24 @@ class PodCgroupsTest {
         assertThat(text("cpu,cpuacct/kubepods/besteffort/podn/cpu.shares")).isEqualTo("2");
         assertThat(mounted.resolve("freezer/kubepods")).doesNotExist();
         assertThat(cgroups.uids()).containsExactly("b", "g", "n");
+    }
+
+    @Test
+    void theOverheadOfAPodsRuntimeCountsForItsCgroup() throws IOException {
+        version1();
+        PodCgroups cgroups = cgroups(LIMITED);
+        JsonObject overhead = Json.parseObject("{\"cpu\": \"250m\", \"memory\": \"128Mi\"}");
+        Pod guaranteed = new Pod(pod("g", GUARANTEED).json().update("spec", spec -> spec.with("overhead", overhead)));
+        Pod burstable = new Pod(pod("b", BURSTABLE).json().update("spec", spec -> spec.with("overhead", overhead)));
+
+        cgroups.makeNode();
+        cgroups.make(guaranteed);
+        cgroups.weigh(List.of(burstable));
+
+        assertThat(text("cpu,cpuacct/kubepods/podg/cpu.shares")).isEqualTo("768");
+        assertThat(text("cpu,cpuacct/kubepods/podg/cpu.cfs_quota_us")).isEqualTo("75000");
+        assertThat(text("memory/kubepods/podg/memory.limit_in_bytes")).isEqualTo("1207959552");
+        assertThat(text("cpu,cpuacct/kubepods/burstable/cpu.shares")).isEqualTo("512");
     }
 
     @Test

@@ -13,6 +13,8 @@ import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import io.nodekeeper.cri.config.SecurityProfile;
+import io.nodekeeper.cri.config.SelinuxLabel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +34,8 @@ class ContainersTest {
             Path.of("/logs"),
             List.of("10.96.0.10"),
             "cluster.local",
-            PodParent.NONE);
+            PodParent.NONE,
+            Seccomp.of(Path.of("/root"), false));
     private static final Image IMAGE = new Image("sha256:1", List.of(), List.of("app:1"), 1, OptionalLong.of(0), "");
 
     @Test
@@ -164,6 +167,78 @@ class ContainersTest {
         assertThat(hosts.options().hostname()).isEmpty();
         assertThat(hosts.options().namespaces().hostNetwork()).isTrue();
         assertThat(own.logDirectory()).isEqualTo("/logs/shop_web_u1");
+    }
+
+    @Test
+    void shouldSetSysctlsInTheSandbox() {
+        Pod pod = pod(
+                "\"securityContext\": {\"sysctls\": [{\"name\": \"net/ipv4/tcp_syncookies\", \"value\": \"0\"}]},",
+                "{\"name\": \"app\"}");
+
+        assertThat(Sandboxes.config(pod, 0, NODE, "").options().security())
+                .isEqualTo(
+                        new SandboxOptions.Security(false, Map.of("net.ipv4.tcp_syncookies", "0"), Optional.empty()));
+    }
+
+    @Test
+    void shouldHideNothingOfProcIfTheContainerAsksForAll() {
+        assertThat(confined("{}", "{}").maskProc()).isTrue();
+        assertThat(confined("{}", "{\"procMount\": \"Default\"}").maskProc()).isTrue();
+        assertThat(confined("{}", "{\"procMount\": \"Unmasked\"}").maskProc()).isFalse();
+    }
+
+    @Test
+    void shouldPassTheSelinuxLabelOfTheContainerOrElseOfThePod() {
+        String shared = "{\"seLinuxOptions\": {\"type\": \"spc_t\", \"level\": \"s0:c1,c2\"}}";
+
+        assertThat(confined(shared, "{}").selinux()).contains(new SelinuxLabel("", "", "spc_t", "s0:c1,c2"));
+        assertThat(confined(shared, "{\"seLinuxOptions\": {\"user\": \"u\", \"role\": \"r\"}}")
+                        .selinux())
+                .contains(new SelinuxLabel("u", "r", "", ""));
+        assertThat(Sandboxes.config(pod("\"securityContext\": " + shared + ",", "{\"name\": \"app\"}"), 0, NODE, "")
+                        .options()
+                        .security()
+                        .selinux())
+                .contains(new SelinuxLabel("", "", "spc_t", "s0:c1,c2"));
+    }
+
+    @Test
+    void shouldPassProfilesOfAppArmorAndStrictGroups() {
+        ContainerConfig.Security usual = confined("{}", "{}");
+        ContainerConfig.Security asked = confined(
+                "{\"supplementalGroupsPolicy\": \"Strict\"}",
+                "{\"appArmorProfile\": {\"type\": \"Localhost\", \"localhostProfile\": \"narrow\"}}");
+
+        assertThat(usual.appArmor()).isEmpty();
+        assertThat(usual.strictGroups()).isFalse();
+        assertThat(asked.appArmor()).contains(SecurityProfile.localhost("narrow"));
+        assertThat(asked.strictGroups()).isTrue();
+        assertThatThrownBy(() -> confined("{\"appArmorProfile\": {\"type\": \"Localhost\"}}", "{}"))
+                .hasMessage("missing localhost apparmor profile name");
+    }
+
+    private static ContainerConfig.Security confined(String shared, String own) {
+        Pod pod = pod("\"securityContext\": " + shared + ",", "{\"name\": \"app\", \"securityContext\": " + own + "}");
+        return Containers.config(pod, pod.containers().getFirst(), 0, inputs(Map.of()))
+                .security();
+    }
+
+    @Test
+    void shouldTellTheSandboxHowLargeItsPodIs() {
+        String container = "{\"name\": \"app\", \"resources\": {\"limits\": {\"cpu\": \"500m\", \"memory\": \"1Gi\"}}}";
+        String overhead = "\"overhead\": {\"cpu\": \"250m\", \"memory\": \"128Mi\"},";
+
+        assertThat(Sandboxes.config(pod(overhead, container), 0, NODE, "")
+                        .options()
+                        .size())
+                .isEqualTo(new SandboxOptions.Size(
+                        Optional.of(new ContainerConfig.Resources(512, 50_000, 100_000, 1 << 30, 0, false)),
+                        Optional.of(new ContainerConfig.Resources(256, 25_000, 100_000, 128 << 20, 0, false))));
+        assertThat(Sandboxes.config(pod("", container), 0, NODE, "")
+                        .options()
+                        .size()
+                        .overhead())
+                .isEmpty();
     }
 
     @Test

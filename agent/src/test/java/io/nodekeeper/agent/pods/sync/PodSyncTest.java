@@ -266,13 +266,13 @@ class PodSyncTest {
     void shouldRefuseAPodByTheNameOfTheFieldThatIsNotSupported() {
         Pod asked = new Pod(Json.parseObject("""
                 {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"},
-                 "spec": {"containers": [{"name": "app", "image": "app:1"}], "runtimeClassName": "vm"}}
+                 "spec": {"containers": [{"name": "app", "image": "app:1"}], "resourceClaims": []}}
                 """));
         PodFixture pod = new PodFixture(asked);
 
         Decision decision = pod.after(Duration.ofMinutes(1));
 
-        String message = "spec.runtimeClassName is not supported by this node's agent";
+        String message = "spec.resourceClaims is not supported by this node's agent";
         assertThat(decision.waiting().get("app")).isEqualTo(new Decision.Waiting("UnsupportedField", message));
         assertThat(pod.events).containsExactly(new Decision.Event("Warning", "UnsupportedField", message));
         assertThat(pod.runtime.isEmpty()).isTrue();

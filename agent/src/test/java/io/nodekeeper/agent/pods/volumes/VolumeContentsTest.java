@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.DownwardFields;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
+import io.nodekeeper.agent.pods.containers.Seccomp;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -28,7 +29,8 @@ class VolumeContentsTest {
             Path.of("/logs"),
             List.of(),
             "",
-            PodParent.NONE);
+            PodParent.NONE,
+            Seccomp.of(Path.of("/root"), false));
     private static final VolumeNeed.ConfigMap SETTINGS = new VolumeNeed.ConfigMap("settings");
     private static final JsonObject MAP =
             Json.parseObject("{\"data\": {\"a\": \"1\", \"b\": \"2\"}, \"binaryData\": {\"c\": \"Mw==\"}}");
