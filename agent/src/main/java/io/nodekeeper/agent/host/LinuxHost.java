@@ -5,6 +5,7 @@ import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.HostAddresses;
 import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.facts.MachineInfo;
+import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -104,7 +105,7 @@ public final class LinuxHost implements Host {
     public static boolean hasAppArmor() {
         try {
             return Files.exists(Path.of("/sys/kernel/security/apparmor"))
-                    && Files.readString(Path.of("/sys/module/apparmor/parameters/enabled"))
+                    && KernelFile.text(Path.of("/sys/module/apparmor/parameters/enabled"))
                             .startsWith("Y");
         } catch (IOException e) {
             return false;

@@ -10,7 +10,6 @@ import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.config.ContainerConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
 import io.nodekeeper.cri.config.SecurityProfile;
-import io.nodekeeper.cri.config.SelinuxLabel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -51,7 +50,7 @@ final class Rights {
                 capabilities.array("drop").strings().toList(),
                 seccomp.of(pod, container),
                 appArmor(pod, container),
-                selinux(own).or(() -> selinux(shared)),
+                SelinuxLabels.of(own).or(() -> SelinuxLabels.of(shared)),
                 !privileged && !own.text("procMount").equals("Unmasked"));
     }
 
@@ -64,16 +63,6 @@ final class Rights {
             throw new ContainerConfigException("missing localhost apparmor profile name");
         }
         return profile;
-    }
-
-    /** The label of a security context; a container's replaces that of the pod as a whole. */
-    static Optional<SelinuxLabel> selinux(JsonObject context) {
-        if (!context.has("seLinuxOptions")) {
-            return Optional.empty();
-        }
-        JsonObject label = context.object("seLinuxOptions");
-        return Optional.of(
-                new SelinuxLabel(label.text("user"), label.text("role"), label.text("type"), label.text("level")));
     }
 
     private static void checkNotRoot(

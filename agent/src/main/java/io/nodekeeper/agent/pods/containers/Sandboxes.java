@@ -42,7 +42,7 @@ public final class Sandboxes {
                 .anyMatch(
                         container -> container.json().object("securityContext").bool("privileged"));
         return new SandboxOptions.Security(
-                privileged, pod.sysctls(), Rights.selinux(pod.spec().object("securityContext")));
+                privileged, pod.sysctls(), SelinuxLabels.of(pod.spec().object("securityContext")));
     }
 
     /** The hostname of the pod: that of its spec, else its name, cut to what Linux accepts. */

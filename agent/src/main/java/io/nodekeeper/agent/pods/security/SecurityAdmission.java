@@ -7,8 +7,8 @@ import io.nodekeeper.agent.pods.sync.Wanted;
 import java.util.Optional;
 
 /**
- * Refuses pods because of their security contexts, with a kubelet's reasons: a pod never runs with less confinement than it asks
- * for. Confined to the thread of its {@link Support}.
+ * Refuses pods because of their security contexts, with a kubelet's reasons: a pod does not run without what confines it. Confined
+ * to the thread of its {@link Support}.
  */
 public final class SecurityAdmission {
     private final SysctlRules sysctls;

@@ -6,7 +6,7 @@ import io.nodekeeper.api.json.Json;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Which volumes are refused, by the names of their fields. */
+/** Which fields of pods are refused by their names. */
 class UnsupportedFieldsTest {
     @Test
     void shouldAcceptTheVolumesThatTheNodeCanPrepare() {
@@ -24,6 +24,29 @@ class UnsupportedFieldsTest {
                 .contains("spec.volumes[a].emptyDir.medium");
         assertThat(first("{\"name\": \"a\", \"projected\": {\"sources\": [{\"clusterTrustBundle\": {}}]}}"))
                 .contains("spec.volumes[a].projected.sources.clusterTrustBundle");
+    }
+
+    @Test
+    void shouldAcceptSecurityContextsAndRuntimeClasses() {
+        String context =
+                "{\"seccompProfile\": {\"type\": \"Localhost\"}, \"appArmorProfile\": {}, \"seLinuxOptions\": {}%s}";
+        Pod pod = new Pod(Json.parseObject("""
+                {"spec": {"securityContext": %s, "runtimeClassName": "vm", "overhead": {"cpu": "1"},
+                          "containers": [{"name": "app", "securityContext": %s}]}}
+                """.formatted(
+                context.formatted(", \"sysctls\": [{\"name\": \"net.a\"}], \"supplementalGroupsPolicy\": \"Strict\""),
+                context.formatted(", \"procMount\": \"Unmasked\""))));
+
+        assertThat(UnsupportedFields.first(pod)).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseOptionsOfWindowsAndUserNamespaces() {
+        assertThat(UnsupportedFields.first(
+                        new Pod(Json.parseObject("{\"spec\": {\"securityContext\": {\"windowsOptions\": {}}}}"))))
+                .contains("spec.securityContext.windowsOptions");
+        assertThat(UnsupportedFields.first(new Pod(Json.parseObject("{\"spec\": {\"hostUsers\": false}}"))))
+                .contains("spec.hostUsers");
     }
 
     private static Optional<String> first(String volumes) {
