@@ -107,7 +107,9 @@ final class RuntimeDiagnosis {
     }
 
     private Optional<Culprit> throttled() {
-        if (version.filter(answer -> answer.took().compareTo(DiagnosisInput.SLOW) >= 0).isEmpty() && late.isEmpty()) {
+        if (version.filter(answer -> answer.took().compareTo(DiagnosisInput.SLOW) >= 0)
+                        .isEmpty()
+                && late.isEmpty()) {
             // A quota that delays no call is intended.
             return Optional.empty();
         }
