@@ -56,7 +56,7 @@ class PodSecurityFieldsIT {
     }
 
     @Test
-    void anUnsafeSysctlThatNobodyAllowedIsRefused() throws Exception {
+    void anUnsafeSysctlThatIsNotAllowedIsRefused() throws Exception {
         run("unsafe", """
                 securityContext: {sysctls: [{name: kernel.msgmax, value: "9000"}]}
                 """, "true", "{}");

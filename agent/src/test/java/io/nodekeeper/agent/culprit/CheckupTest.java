@@ -142,6 +142,7 @@ class CheckupTest {
         assertThat(findings.faults())
                 .containsExactly("ContainerStats of container " + ProcessFixtures.WEB_APP
                         + " fails: ContainerStats: OTHER: no space left on device");
+        assertThat(findings.culprits()).extracting(Culprit::reason).containsExactly("DiskFull");
         assertThat(findings.healthy()).isFalse();
         assertThat(runtime.calls("ContainerStats")).isEqualTo(3);
     }

@@ -81,7 +81,7 @@ class AdmissionTest {
     }
 
     @Test
-    void shouldRefuseSysctlsThatNobodyAllowed() {
+    void shouldRefuseSysctlsThatAreNotAllowed() {
         Pod pod =
                 pod("", ", \"securityContext\": {\"sysctls\": [{\"name\": \"net.core.somaxconn\", \"value\": \"9\"}]}");
 

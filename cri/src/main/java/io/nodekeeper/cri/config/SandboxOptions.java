@@ -75,7 +75,7 @@ public record SandboxOptions(
      * @param overhead the sandbox itself
      */
     public record Size(Optional<ContainerConfig.Resources> containers, Optional<ContainerConfig.Resources> overhead) {
-        /** Nothing is said. */
+        /** Neither is known. */
         public static final Size UNKNOWN = new Size(Optional.empty(), Optional.empty());
     }
 

@@ -183,7 +183,7 @@ final class Campaign {
         return "  restart: " + story.shown() + ": " + story.text() + "\n";
     }
 
-    /** On a busy machine a scene may not come to pass in its time: it gets a second attempt, on another node. */
+    /** On a busy machine a fault may take longer to set up or to clean up than it may: it gets a second attempt, on another node. */
     private synchronized void failed(GeneratedFault fault, Throwable error) {
         String text = fault.number() + ". " + fault.text() + ": " + error;
         String what = "FAILED, ";

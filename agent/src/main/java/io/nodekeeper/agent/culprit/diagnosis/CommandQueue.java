@@ -93,16 +93,25 @@ final class CommandQueue {
     private int waiting(Subject pod) {
         int open = facts.processes().stream()
                 .flatMap(process -> process.info().commands().entrySet().stream())
-                .filter(commands -> Subject.of(List.of(commands.getKey()), Optional.empty(), facts.workload())
-                        .samePod(pod))
+                .filter(commands -> isOf(pod, commands.getKey()))
                 .mapToInt(Map.Entry::getValue)
                 .sum();
-        return open == 0
-                ? 0
-                : open
-                        - (int) children(pod)
-                                .filter(child -> child.info().state() != 'Z')
-                                .count();
+        if (open == 0) {
+            return 0;
+        }
+        long children =
+                children(pod).filter(child -> child.info().state() != 'Z').count();
+        // The sandbox has a process, too, and each container its first.
+        long own = 1
+                + facts.workload().running().stream()
+                        .filter(id -> isOf(pod, id))
+                        .count();
+        return open - (int) Math.max(0, children - own);
+    }
+
+    private boolean isOf(Subject pod, String container) {
+        return Subject.of(List.of(container), Optional.empty(), facts.workload())
+                .samePod(pod);
     }
 
     /**

@@ -67,14 +67,15 @@ public record DiagnosisInput(
     }
 
     /**
-     * Whether no fact can lead to a culprit, as on a healthy node most of the time: each call was answered at once, no command
+     * Whether no fact can lead to a culprit, as on a healthy node most of the time: each call was answered at once and without an error, no command
      * runs, and no process waits, is halted or has reached a limit.
      */
     boolean isCalm() {
         return restarts == 0
                 && unlisted.sandboxes().isEmpty()
                 && answers.stream()
-                        .allMatch(answer -> answer.answered() && answer.took().compareTo(SLOW) < 0)
+                        .allMatch(answer -> answer.kind() == CallOutcome.Kind.ANSWERED
+                                && answer.took().compareTo(SLOW) < 0)
                 && processes.stream().allMatch(ObservedProcess::isCalm);
     }
 

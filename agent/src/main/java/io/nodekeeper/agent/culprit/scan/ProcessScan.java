@@ -342,9 +342,7 @@ final class ProcessScan {
                 List.of(),
                 limited ? new LimitFiles(files).of(stat.pid()) : List.of(),
                 work(stat.pid(), role.get(), late),
-                deep && role.get() == ProcessRole.RUNTIME
-                        ? OpenCommands.of(stat.pid(), files, new ScanBudget(clock))
-                        : Map.of(),
+                deep && role.get() == ProcessRole.RUNTIME ? OpenCommands.of(stat.pid(), files, clock) : Map.of(),
                 false));
     }
 

@@ -39,7 +39,7 @@ final class Limits {
                 hugePages(container));
     }
 
-    /** What a sandbox is told about its pod. */
+    /** The size of a pod, for its sandbox. */
     static SandboxOptions.Size ofSandbox(Pod pod, NodeSettings node) {
         ContainerConfig.Resources containers = amounts(
                 node, pod.requestOfContainers("cpu"), pod.limitOfContainers("cpu"), pod.limitOfContainers("memory"));

@@ -29,7 +29,7 @@ public final class SecurityAdmission {
         this.support = support;
     }
 
-    /** Whether it cannot be said yet if {@code pod} may start: its turn is later. */
+    /** Whether the decision about {@code pod} must wait until the runtime has reported its features. */
     public boolean mustWait(Pod pod) {
         return pod.strictGroups() && support.strictGroups().isEmpty();
     }

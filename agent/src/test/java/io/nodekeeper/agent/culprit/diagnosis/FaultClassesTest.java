@@ -774,7 +774,7 @@ class FaultClassesTest {
                         + " another, and calls for the pod wait behind them");
         assertThat(only().evidence())
                 .contains(
-                        "63 commands wait for their start in pod shop/web (FIFOs of the runtime), the newest began 1.0 s"
+                        "64 commands wait for their start in pod shop/web (FIFOs of the runtime), the newest began 1.0 s"
                                 + " ago");
 
         answers.clear();
@@ -784,8 +784,8 @@ class FaultClassesTest {
 
     @Test
     void fewCommandsExplainNoLateCall() {
-        // Two of six have begun: the container's first process and a command.
-        looks(commands(6, 1));
+        // One of five has begun.
+        looks(commands(5, 1));
         answers.clear();
         late(WEB_STATS, 15);
 
@@ -801,7 +801,7 @@ class FaultClassesTest {
         assertThat(only().reason()).isEqualTo("ContainerCallHung");
     }
 
-    /** Commands are open in the web container; a child of its shim is so old, in seconds. */
+    /** Commands are open in the web container, of which one began so many seconds ago. */
     private static List<ProcessInfo> commands(int open, int begun) {
         ProcessInfo runtime = ProcessFixtures.runtime('S').commanding(Map.of(ProcessFixtures.WEB_APP, open));
         ProcessInfo command = new ProcessInfo(
@@ -816,7 +816,8 @@ class FaultClassesTest {
                 Optional.empty(),
                 List.of(),
                 Optional.empty());
-        return ProcessFixtures.healthyBut(runtime, command);
+        ProcessInfo pause = ProcessFixtures.process(699, 200, 'S', ProcessRole.CONTAINER, "/pause");
+        return ProcessFixtures.healthyBut(runtime, pause, command);
     }
 
     @Test
