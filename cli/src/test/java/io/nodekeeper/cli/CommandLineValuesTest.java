@@ -62,6 +62,9 @@ class CommandLineValuesTest {
     /** Bad values of options that are plain text; an option that is missing here fails the test. */
     private static final Map<String, List<String>> BAD_TEXTS = Map.ofEntries(
             Map.entry("--address", BAD_ADDRESSES),
+            Map.entry(
+                    "--allowed-unsafe-sysctls",
+                    List.of("", "vm.swappiness", "kernel.*", "*", "A.b", "net..a", "net.a,vm.b", LONG)),
             Map.entry("--api-audiences", List.of()), // any text is an audience
             Map.entry("--at", List.of("", DIGITS, DIGITS + "h", "2026-13-01T00:00:00Z", "-5m", LONG)),
             Map.entry("--audit-log-path", BAD_PATHS.subList(2, BAD_PATHS.size())), // empty is no audit log
