@@ -183,11 +183,11 @@ class PodLifecycleIT {
     @Test
     @Order(8)
     void aPodThatNeedsMoreThanTheAgentDoesIsRefusedByTheFieldsName() throws Exception {
-        kubectl.apply(pod("refused", SLEEP, "    securityContext: {procMount: Unmasked}\n"));
+        kubectl.apply(pod("refused", SLEEP, "").replace("  containers:", "  hostUsers: false\n  containers:"));
 
         Eventually.within(SOON, () -> pods.waited("refused").contains("UnsupportedField"));
         assertThat(pods.container("refused").object("state").object("waiting").text("message"))
-                .isEqualTo("spec.containers[main].securityContext.procMount is not supported by this node's agent");
+                .isEqualTo("spec.hostUsers is not supported by this node's agent");
         assertThat(containers()).doesNotContainKey("refused");
         kubectl.ok("delete", "pod", "refused", "typo", "crash", "env", "--timeout=60s");
         assertThat(node.pods().sandboxes()).isEmpty();
