@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.model;
 
+import io.nodekeeper.api.AppArmorProfiles;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.config.SecurityProfile;
 import java.util.Optional;
@@ -7,10 +8,6 @@ import java.util.stream.Stream;
 
 /** The AppArmor profiles that pods ask for: by fields, and by the annotations that came before the fields. As a kubelet's. */
 public final class AppArmor {
-    private static final String ANNOTATION = "container.apparmor.security.beta.kubernetes.io/";
-    private static final String LOCALHOST = "localhost/";
-    private static final String FIELD = "appArmorProfile";
-
     private AppArmor() {}
 
     /**
@@ -18,9 +15,10 @@ public final class AppArmor {
      * field, else that of the pod. Empty for none.
      */
     public static Optional<SecurityProfile> profile(Pod pod, ContainerSpec container) {
-        return field(container.json())
-                .or(() -> annotation(pod.annotations().getOrDefault(ANNOTATION + container.name(), "")))
-                .or(() -> field(pod.spec()));
+        String annotation = pod.annotations().getOrDefault(AppArmorProfiles.PREFIX + container.name(), "");
+        return profile(AppArmorProfiles.of(container.json()))
+                .or(() -> AppArmorProfiles.field(annotation).flatMap(AppArmor::profile))
+                .or(() -> profile(AppArmorProfiles.of(pod.spec())));
     }
 
     /** Whether a container of {@code pod} is to be confined, so that the node must have AppArmor. */
@@ -30,23 +28,11 @@ public final class AppArmor {
                 .anyMatch(profile -> profile.type() != SecurityProfile.Type.UNCONFINED);
     }
 
-    private static Optional<SecurityProfile> field(JsonObject holder) {
-        JsonObject profile = holder.object("securityContext").object(FIELD);
-        return switch (profile.text("type")) {
+    private static Optional<SecurityProfile> profile(JsonObject field) {
+        return switch (field.text("type")) {
             case "RuntimeDefault" -> Optional.of(SecurityProfile.RUNTIME_DEFAULT);
             case "Unconfined" -> Optional.of(SecurityProfile.UNCONFINED);
-            case "Localhost" -> Optional.of(SecurityProfile.localhost(profile.text("localhostProfile")));
-            default -> Optional.empty();
-        };
-    }
-
-    private static Optional<SecurityProfile> annotation(String text) {
-        if (text.startsWith(LOCALHOST)) {
-            return Optional.of(SecurityProfile.localhost(text.substring(LOCALHOST.length())));
-        }
-        return switch (text) {
-            case "runtime/default" -> Optional.of(SecurityProfile.RUNTIME_DEFAULT);
-            case "unconfined" -> Optional.of(SecurityProfile.UNCONFINED);
+            case "Localhost" -> Optional.of(SecurityProfile.localhost(field.text("localhostProfile")));
             default -> Optional.empty();
         };
     }

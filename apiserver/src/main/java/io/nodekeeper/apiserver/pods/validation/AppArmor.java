@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.pods.validation;
 
+import io.nodekeeper.api.AppArmorProfiles;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import io.nodekeeper.apiserver.fields.ObjectFields;
@@ -13,9 +14,8 @@ import java.util.Optional;
  * both forms, so that older and newer kubelets see the same profile.
  */
 public final class AppArmor {
-    private static final String PREFIX = "container.apparmor.security.beta.kubernetes.io/";
-    private static final String FIELD = "appArmorProfile";
-    private static final String LOCALHOST = "localhost/";
+    private static final String PREFIX = AppArmorProfiles.PREFIX;
+    private static final String FIELD = AppArmorProfiles.FIELD;
     private static final List<String> TYPES = List.of("Localhost", "RuntimeDefault", "Unconfined");
     private static final List<String> LISTS = List.of("initContainers", "containers", "ephemeralContainers");
 
@@ -38,7 +38,7 @@ public final class AppArmor {
                 String key = PREFIX + container.text("name");
                 Optional<JsonObject> own = profile(container);
                 if (!annotations.has(key)) {
-                    own.or(() -> shared).flatMap(AppArmor::annotation).ifPresent(text -> more.put(key, text));
+                    own.or(() -> shared).flatMap(AppArmorProfiles::annotation).ifPresent(text -> more.put(key, text));
                     return container;
                 }
                 return field(annotations.text(key))
@@ -60,37 +60,16 @@ public final class AppArmor {
     }
 
     private static Optional<JsonObject> profile(JsonObject holder) {
-        return Optional.of(holder.object("securityContext").object(FIELD)).filter(profile -> !profile.isEmpty());
+        return Optional.of(AppArmorProfiles.of(holder)).filter(profile -> !profile.isEmpty());
     }
 
-    private static Optional<String> annotation(JsonObject profile) {
-        return switch (profile.text("type")) {
-            case "RuntimeDefault" -> Optional.of("runtime/default");
-            case "Unconfined" -> Optional.of("unconfined");
-            case "Localhost" ->
-                Optional.of(profile.text("localhostProfile"))
-                        .filter(name -> !name.isEmpty())
-                        .map(name -> LOCALHOST + name);
-            default -> Optional.empty();
-        };
-    }
-
+    /** The field for an annotation; empty if the annotation is not valid. */
     private static Optional<JsonObject> field(String annotation) {
-        JsonObject.Builder profile = JsonObject.builder();
-        if (annotation.startsWith(LOCALHOST)) {
-            String name = annotation.substring(LOCALHOST.length());
-            return name.isBlank() || !name.strip().equals(name)
-                    ? Optional.empty()
-                    : Optional.of(profile.put("type", "Localhost")
-                            .put("localhostProfile", name)
-                            .build());
-        }
-        return switch (annotation) {
-            case "runtime/default" ->
-                Optional.of(profile.put("type", "RuntimeDefault").build());
-            case "unconfined" -> Optional.of(profile.put("type", "Unconfined").build());
-            default -> Optional.empty();
-        };
+        return AppArmorProfiles.field(annotation).filter(profile -> {
+            String name = profile.text("localhostProfile");
+            return !profile.text("type").equals("Localhost")
+                    || !name.isBlank() && name.strip().equals(name);
+        });
     }
 
     /** Checks the annotations of a pod or pod template. */
@@ -106,9 +85,7 @@ public final class AppArmor {
             String name = key.substring(PREFIX.length());
             if (!containers.containsKey(name)) {
                 metadata.invalid("annotations[" + key + "]", name, "container not found");
-            } else if (!text.isEmpty()
-                    && !text.startsWith(LOCALHOST)
-                    && field(text).isEmpty()) {
+            } else if (!text.isEmpty() && AppArmorProfiles.field(text).isEmpty()) {
                 metadata.invalid("annotations[" + key + "]", text, "invalid AppArmor profile name: \"" + text + "\"");
             } else if (!isWindows(spec.value())) {
                 match(containers.get(name), text);
