@@ -24,18 +24,13 @@ final class Limits {
     private Limits() {}
 
     static ContainerConfig.Resources of(Pod pod, ContainerSpec container, NodeSettings node) {
-        long request = container.request("cpu").map(Quantity::toMillis).orElse(0L);
-        long limit = node.cgroups().cpuQuota()
-                ? container.limit("cpu").map(Quantity::toMillis).orElse(0L)
-                : 0;
-        return new ContainerConfig.Resources(
-                CpuAmounts.shares(request),
-                CpuAmounts.quota(limit),
-                limit == 0 ? 0 : CpuAmounts.PERIOD,
-                container.limit("memory").map(Quantity::toLong).orElse(0L),
+        return resources(
+                node,
+                container.request("cpu").orElse(Quantity.ZERO),
+                container.limit("cpu").orElse(Quantity.ZERO),
+                container.limit("memory").orElse(Quantity.ZERO),
                 oomScore(pod, container, node),
                 node.cgroups().killsTogether(),
-                "",
                 hugePages(container));
     }
 
@@ -53,14 +48,27 @@ final class Limits {
 
     private static ContainerConfig.Resources amounts(
             NodeSettings node, Quantity cpuRequest, Quantity cpuLimit, Quantity memory) {
+        return resources(node, cpuRequest, cpuLimit, memory, 0, false, Map.of());
+    }
+
+    private static ContainerConfig.Resources resources(
+            NodeSettings node,
+            Quantity cpuRequest,
+            Quantity cpuLimit,
+            Quantity memory,
+            int oomScore,
+            boolean killedTogether,
+            Map<String, Long> hugePages) {
         long limit = node.cgroups().cpuQuota() ? cpuLimit.toMillis() : 0;
         return new ContainerConfig.Resources(
                 CpuAmounts.shares(cpuRequest.toMillis()),
                 CpuAmounts.quota(limit),
                 limit == 0 ? 0 : CpuAmounts.PERIOD,
                 memory.toLong(),
-                0,
-                false);
+                oomScore,
+                killedTogether,
+                "",
+                hugePages);
     }
 
     private static Map<String, Long> hugePages(ContainerSpec container) {
