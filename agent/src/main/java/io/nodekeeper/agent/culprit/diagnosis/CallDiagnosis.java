@@ -108,9 +108,7 @@ final class CallDiagnosis {
     private boolean attribute(CallOutcome answer, Subject subject) {
         for (int i = 0; i < findings.size(); i++) {
             if (findings.get(i).explains(subject)) {
-                String waits = answer.call().method() + (subject.isNode() ? "" : " of " + subject.text())
-                        + " has been waiting since " + KubeTime.format(since(answer));
-                findings.set(i, findings.get(i).delays(answer.call().method(), waits));
+                findings.set(i, findings.get(i).delays(answer.call().method(), facts.waits(answer, subject)));
                 return true;
             }
         }
@@ -169,7 +167,7 @@ final class CallDiagnosis {
     private Culprit alone(List<CallOutcome> waiting) {
         CallOutcome first = waiting.getFirst();
         Subject subject = Subject.of(first.call(), facts.workload());
-        Instant since = since(first);
+        Instant since = facts.since(first);
         String methods = waiting.stream()
                 .map(answer -> answer.call().method())
                 .distinct()
@@ -189,7 +187,7 @@ final class CallDiagnosis {
                         .containerId()
                         .map(id -> " of container " + Subject.brief(id))
                         .orElse("")
-                + " has been waiting since " + KubeTime.format(since(answer))));
+                + " has been waiting since " + KubeTime.format(facts.since(answer))));
         neighbours.stream()
                 .max((a, b) -> a.took().compareTo(b.took()))
                 .ifPresent(slowest -> evidence.add(
@@ -219,7 +217,7 @@ final class CallDiagnosis {
 
     private Culprit noPodAnswered(Map<String, List<CallOutcome>> pods) {
         CallOutcome first = pods.values().iterator().next().getFirst();
-        Instant since = since(first);
+        Instant since = facts.since(first);
         List<String> evidence =
                 new ArrayList<>(List.of("calls for " + pods.size() + " pods are waiting, none has been answered"));
         evidence.addAll(Examined.of(Subject.NODE, facts, index));
@@ -236,7 +234,7 @@ final class CallDiagnosis {
     }
 
     private Culprit hungCall(CallOutcome answer) {
-        Instant since = since(answer);
+        Instant since = facts.since(answer);
         return Culprit.of(
                         Layer.RUNTIME,
                         "RuntimeCallHung",
@@ -264,10 +262,6 @@ final class CallDiagnosis {
                         && (answer.call().containerId().isPresent()
                                 || answer.call().sandboxId().isPresent()))
                 .toList();
-    }
-
-    private Instant since(CallOutcome answer) {
-        return facts.ago(Duration.ofNanos(facts.now() - answer.askedAt()));
     }
 
     private static String others(List<CallOutcome> neighbours) {

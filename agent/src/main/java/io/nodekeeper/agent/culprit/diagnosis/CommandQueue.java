@@ -1,7 +1,6 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.evidence.Confidence;
-import io.nodekeeper.api.KubeTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -48,21 +47,17 @@ final class CommandQueue {
             return Optional.empty();
         }
         Map<String, Subject> pods = new LinkedHashMap<>();
-        late.forEach(answer -> {
+        List<String> waits = new ArrayList<>();
+        for (CallOutcome answer : late) {
             Subject subject = Subject.of(answer.call(), facts.workload());
             pods.putIfAbsent(subject.key(), subject);
-        });
-        List<String> evidence = new ArrayList<>();
-        pods.values().stream().limit(NAMED).forEach(pod -> evidence.add(text(pod)));
-        late.stream()
-                .limit(NAMED)
-                .forEach(answer -> evidence.add(answer.call().method() + " of "
-                        + Subject.of(answer.call(), facts.workload()).text() + " has been waiting since "
-                        + KubeTime.format(since(answer))));
-        Instant since = late.stream()
-                .map(this::since)
-                .reduce((a, b) -> a.isBefore(b) ? a : b)
-                .orElse(facts.wall());
+            waits.add(facts.waits(answer, subject));
+        }
+        List<String> evidence = Stream.concat(
+                        pods.values().stream().limit(NAMED).map(this::text),
+                        waits.stream().limit(NAMED))
+                .toList();
+        Instant since = facts.since(late);
         Culprit culprit = Culprit.of(
                         Layer.RUNTIME,
                         "CommandsQueued",
@@ -136,9 +131,5 @@ final class CommandQueue {
 
     private boolean isShim(ObservedProcess process, Subject pod) {
         return process.isPodShim() && index.subject(process).samePod(pod);
-    }
-
-    private Instant since(CallOutcome answer) {
-        return facts.ago(Duration.ofNanos(facts.now() - answer.askedAt()));
     }
 }

@@ -1,8 +1,10 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -92,6 +94,22 @@ public record DiagnosisInput(
     /** The remedy when the runtime itself hangs: an operator has to restart it. */
     Remedy restart() {
         return new Remedy.Advice("restart the container runtime, e.g. systemctl restart " + service());
+    }
+
+    /** The wall time at which a call began. */
+    Instant since(CallOutcome answer) {
+        return ago(Duration.ofNanos(now - answer.askedAt()));
+    }
+
+    /** The wall time at which the first of these calls began; now without calls. */
+    Instant since(List<CallOutcome> answers) {
+        return answers.stream().map(this::since).min(Comparator.naturalOrder()).orElse(wall);
+    }
+
+    /** A line of evidence: a call about {@code subject} has not been answered. */
+    String waits(CallOutcome answer, Subject subject) {
+        return answer.call().method() + (subject.isNode() ? "" : " of " + subject.text()) + " has been waiting since "
+                + KubeTime.format(since(answer));
     }
 
     /** The wall time {@code age} ago. */

@@ -3,7 +3,6 @@ package io.nodekeeper.agent.culprit.diagnosis;
 import io.nodekeeper.agent.culprit.evidence.Confidence;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.api.KubeTime;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -71,7 +70,7 @@ final class RefusalDiagnosis {
             String reason, Optional<RefusalCause> cause, List<CallOutcome> answers, DiagnosisInput facts) {
         CallOutcome first = answers.getFirst();
         Subject subject = Subject.of(first.call(), facts.workload());
-        Instant since = facts.ago(Duration.ofNanos(facts.now() - first.askedAt()));
+        Instant since = facts.since(first);
         String call = first.call().method() + (subject.isNode() ? "" : " for " + subject.text());
         String meaning = cause.map(known -> ": " + known.meaning()).orElse("");
         List<String> evidence = answers.stream()

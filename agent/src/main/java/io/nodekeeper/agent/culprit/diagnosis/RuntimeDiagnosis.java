@@ -88,7 +88,7 @@ final class RuntimeDiagnosis {
         return version.filter(answer -> answer.kind() == CallOutcome.Kind.UNREACHABLE
                         && answer.took().compareTo(patience.stopped()) >= 0)
                 .map(answer -> {
-                    Instant since = since(answer);
+                    Instant since = facts.since(answer);
                     return Culprit.of(
                                     Layer.RUNTIME,
                                     "RuntimeUnreachable",
@@ -231,11 +231,8 @@ final class RuntimeDiagnosis {
         late.stream()
                 .limit(NAMED)
                 .forEach(answer -> evidence.add(
-                        answer.call().method() + " has been waiting since " + KubeTime.format(since(answer))));
-        Instant since = late.stream()
-                .map(this::since)
-                .reduce((a, b) -> a.isBefore(b) ? a : b)
-                .orElse(facts.wall());
+                        answer.call().method() + " has been waiting since " + KubeTime.format(facts.since(answer))));
+        Instant since = facts.since(late);
         Culprit culprit = Culprit.of(Layer.RUNTIME, reason, summary, since, remedy)
                 .shownBy(evidence)
                 .sure(Confidence.LIKELY);
@@ -247,7 +244,7 @@ final class RuntimeDiagnosis {
     }
 
     private Culprit silent(CallOutcome answer) {
-        Instant since = since(answer);
+        Instant since = facts.since(answer);
         return Culprit.of(
                         Layer.RUNTIME,
                         "RuntimeHung",
@@ -263,9 +260,5 @@ final class RuntimeDiagnosis {
     /** Whether any call that was made after that one was answered. */
     private boolean answeredSince(CallOutcome first) {
         return facts.answers().stream().anyMatch(answer -> answer.answered() && answer.askedAt() - first.askedAt() > 0);
-    }
-
-    private Instant since(CallOutcome answer) {
-        return facts.ago(Duration.ofNanos(facts.now() - answer.askedAt()));
     }
 }
