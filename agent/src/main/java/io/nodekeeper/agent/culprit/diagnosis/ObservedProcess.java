@@ -47,18 +47,14 @@ public record ObservedProcess(
                 .findFirst();
     }
 
-    /** Whether nothing about it can be the cause or the sign of a fault. */
+    /** Whether nothing about it can be the cause or the sign of a fault. What has lasted over scans is in the newest one, too. */
     boolean isCalm() {
         return switch (info.role()) {
             case RUNTIME, SHIM, CONTAINER ->
                 (info.state() == 'S' || info.state() == 'R')
                         && info.stalls().isEmpty()
                         && info.waits().isEmpty()
-                        && info.limits().isEmpty()
-                        && stopped.isEmpty()
-                        && zombie.isEmpty()
-                        && stuck.isEmpty()
-                        && waits.isEmpty();
+                        && info.limits().isEmpty();
             case OCI_RUNTIME, CNI_PLUGIN, HELPER, OUTSIDER -> false;
         };
     }
