@@ -160,7 +160,10 @@ public final class ConfigFile {
                 CpuConfig.read(
                         fields, take("cpuManagerReconcilePeriod", "a duration like 10s", this::duration), faults),
                 containerLogs(usual.containerLogs()),
-                PodSecurityConfig.read(fields, faults)));
+                PodSecurityConfig.read(
+                        take("allowedUnsafeSysctls", "a list of names of sysctls", ConfigFile::list),
+                        take("seccompDefault", "true or false", ConfigFile::bool),
+                        faults)));
     }
 
     /** Metrics name it, so Kubernetes wants plain characters. */
@@ -348,11 +351,7 @@ public final class ConfigFile {
                 path("tlsCertFile"),
                 path("tlsPrivateKeyFile"),
                 access.file("authentication.x509.clientCAFile"),
-                take(
-                                "serverTLSBootstrap",
-                                "true or false",
-                                value -> value instanceof Boolean set ? Optional.of(set) : Optional.empty())
-                        .orElse(usual.issued()),
+                take("serverTLSBootstrap", "true or false", ConfigFile::bool).orElse(usual.issued()),
                 access.bool("authentication.anonymous.enabled", usual.anonymous()),
                 access.bool("authentication.webhook.enabled", usual.reviewTokens()),
                 access.authorizes(),
@@ -391,8 +390,7 @@ public final class ConfigFile {
     }
 
     private void bool(String field, Consumer<Boolean> set) {
-        take(field, "true or false", value -> value instanceof Boolean bool ? Optional.of(bool) : Optional.empty())
-                .ifPresent(set);
+        take(field, "true or false", ConfigFile::bool).ifPresent(set);
     }
 
     private void texts(String field, Consumer<Map<String, String>> set) {
@@ -417,6 +415,16 @@ public final class ConfigFile {
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
+    }
+
+    private static Optional<Boolean> bool(Object value) {
+        return value instanceof Boolean bool ? Optional.of(bool) : Optional.empty();
+    }
+
+    private static Optional<List<String>> list(Object value) {
+        return value instanceof List<?> list
+                ? Optional.of(list.stream().map(String::valueOf).toList())
+                : Optional.empty();
     }
 
     private static Optional<String> text(Object value) {

@@ -52,22 +52,15 @@ public record PodConfig(
 
     /** The same with other cgroups. */
     PodConfig with(CgroupConfig other) {
-        return new PodConfig(
-                logsDirectory,
-                clusterDns,
-                clusterDomain,
-                resolvConf,
-                staticPods,
-                evictionMaxGrace,
-                other,
-                imageGc,
-                cpus,
-                containerLogs,
-                security);
+        return with(other, security);
     }
 
     /** The same with other rules of security. */
     PodConfig with(PodSecurityConfig other) {
+        return with(cgroups, other);
+    }
+
+    private PodConfig with(CgroupConfig otherCgroups, PodSecurityConfig otherSecurity) {
         return new PodConfig(
                 logsDirectory,
                 clusterDns,
@@ -75,10 +68,10 @@ public record PodConfig(
                 resolvConf,
                 staticPods,
                 evictionMaxGrace,
-                cgroups,
+                otherCgroups,
                 imageGc,
                 cpus,
                 containerLogs,
-                other);
+                otherSecurity);
     }
 }

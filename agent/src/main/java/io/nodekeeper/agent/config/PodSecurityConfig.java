@@ -1,8 +1,6 @@
 package io.nodekeeper.agent.config;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -15,34 +13,16 @@ public record PodSecurityConfig(List<SysctlPattern> unsafeSysctls, boolean secco
     /** The kubelet's defaults. */
     public static final PodSecurityConfig DEFAULT = new PodSecurityConfig(List.of(), false);
 
-    private static final String SYSCTLS = "allowedUnsafeSysctls";
-    private static final String SECCOMP = "seccompDefault";
-
     /** Keeps a copy. */
     public PodSecurityConfig {
         unsafeSysctls = List.copyOf(unsafeSysctls);
     }
 
-    /** Removes what it reads from {@code fields}; adds what is wrong to {@code faults}. */
-    static PodSecurityConfig read(Map<String, Object> fields, List<String> faults) {
-        List<SysctlPattern> sysctls = new ArrayList<>();
-        Object value = Optional.ofNullable(fields.remove(SYSCTLS)).orElse(List.of());
-        if (value instanceof List<?> list) {
-            for (Object item : list) {
-                try {
-                    sysctls.add(SysctlPattern.of(String.valueOf(item)));
-                } catch (IllegalArgumentException e) {
-                    faults.add(SYSCTLS + ": " + e.getMessage());
-                }
-            }
-        } else {
-            faults.add(SYSCTLS + " must be a list of names of sysctls, got " + value);
-        }
-        Object seccomp = Optional.ofNullable(fields.remove(SECCOMP)).orElse(false);
-        if (!(seccomp instanceof Boolean)) {
-            faults.add(SECCOMP + " must be true or false, got " + seccomp);
-        }
-        return new PodSecurityConfig(sysctls, seccomp.equals(true));
+    /** The values of the fields {@code allowedUnsafeSysctls} and {@code seccompDefault}; adds what is wrong to {@code faults}. */
+    static PodSecurityConfig read(Optional<List<String>> sysctls, Optional<Boolean> seccomp, List<String> faults) {
+        return new PodSecurityConfig(
+                SysctlPattern.parse(sysctls.orElse(List.of()), fault -> faults.add("allowedUnsafeSysctls: " + fault)),
+                seccomp.orElse(DEFAULT.seccompDefault()));
     }
 
     /** The same with other sysctls. */

@@ -1,7 +1,10 @@
 package io.nodekeeper.agent.config;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -68,6 +71,19 @@ public record SysctlPattern(String text, Namespace namespace) {
                 .map(namespace -> new SysctlPattern(dotted, namespace))
                 .orElseThrow(() -> new IllegalArgumentException(
                         "the sysctl" + (several ? "s" : "") + " \"" + dotted + "\" are not known to be namespaced"));
+    }
+
+    /** The patterns that {@code texts} describe; {@code faults} receives the kubelet's message for each other text. */
+    public static List<SysctlPattern> parse(List<String> texts, Consumer<String> faults) {
+        List<SysctlPattern> patterns = new ArrayList<>();
+        for (String text : texts) {
+            try {
+                patterns.add(of(text));
+            } catch (IllegalArgumentException e) {
+                faults.accept(e.getMessage());
+            }
+        }
+        return patterns;
     }
 
     private static Optional<Namespace> namespace(String name) {

@@ -235,13 +235,7 @@ public final class AgentOptions implements Checked {
                             fault -> faults.require(false, "--node-labels has the value \"" + value + "\": " + fault));
         });
         gates.check(faults);
-        for (String sysctl : unsafeSysctls) {
-            try {
-                SysctlPattern.of(sysctl);
-            } catch (IllegalArgumentException e) {
-                faults.require(false, "--allowed-unsafe-sysctls: " + e.getMessage());
-            }
-        }
+        SysctlPattern.parse(unsafeSysctls, fault -> faults.require(false, "--allowed-unsafe-sysctls: " + fault));
         for (String taint : taints) {
             faults.require(
                     taint(taint).isPresent(),
