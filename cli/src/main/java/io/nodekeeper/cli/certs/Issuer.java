@@ -81,6 +81,11 @@ public final class Issuer {
         return new Identity(key.getPrivate(), List.of(certificate));
     }
 
+    /** A server's identity of an authority of its own, which signs nothing else: clients cannot verify it, as with a kubelet's. */
+    public static Identity selfMade(String commonName, Collection<String> names, Instant now, RandomGenerator random) {
+        return new Issuer(authority(EcKeys.newKey(), now, random), random).server(commonName, names, now);
+    }
+
     /** A server's identity, valid for these DNS names and IP addresses. */
     public Identity server(String commonName, Collection<String> names, Instant now) {
         return server(commonName, names, now, LIFE);

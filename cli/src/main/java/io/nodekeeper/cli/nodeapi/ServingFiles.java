@@ -3,7 +3,6 @@ package io.nodekeeper.cli.nodeapi;
 import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.cli.files.PrivateFiles;
-import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
@@ -41,8 +40,7 @@ final class ServingFiles {
         if (!isGood(files, now)) {
             Set<String> names = new LinkedHashSet<>(List.of(node, "localhost", "127.0.0.1"));
             addresses.forEach(address -> names.add(address.getHostAddress()));
-            Identity identity =
-                    new Issuer(Issuer.authority(EcKeys.newKey(), now, random), random).server(node, names, now);
+            Identity identity = Issuer.selfMade(node, names, now, random);
             PrivateFiles.writeSecret(files.key(), Pem.encode(identity.key()));
             PrivateFiles.writePublic(files.certificate(), Pem.encode(identity.certificate()));
             log.info("Created the certificate {} of the node's API", files.certificate());

@@ -18,7 +18,6 @@ import io.nodekeeper.client.access.Credentials;
 import io.nodekeeper.client.access.DelegatedAccess;
 import io.nodekeeper.client.access.PageRight;
 import io.nodekeeper.client.access.Refusal;
-import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.pages.Page;
@@ -151,10 +150,7 @@ public final class Exposure implements AutoCloseable {
         if (!address.isAnyLocalAddress()) {
             names.add(address.getHostAddress());
         }
-        var random = Randoms.secure();
-        var now = loop.clock().wallTime();
-        return new Issuer(Issuer.authority(EcKeys.newKey(), now, random), random)
-                .server("nodekeeper-pages", names, now);
+        return Issuer.selfMade("nodekeeper-pages", names, loop.clock().wallTime(), Randoms.secure());
     }
 
     private SslContext context(Identity identity) {
