@@ -804,18 +804,7 @@ class FaultClassesTest {
     /** Commands are open in the web container, of which one began so many seconds ago. */
     private static List<ProcessInfo> commands(int open, int begun) {
         ProcessInfo runtime = ProcessFixtures.runtime('S').commanding(Map.of(ProcessFixtures.WEB_APP, open));
-        ProcessInfo command = new ProcessInfo(
-                new ProcessRef(700, 70_000, "sleep 0.2"),
-                200,
-                'S',
-                Duration.ofSeconds(begun),
-                ProcessRole.CONTAINER,
-                true,
-                "",
-                List.of(),
-                Optional.empty(),
-                List.of(),
-                Optional.empty());
+        ProcessInfo command = aged(ProcessFixtures.process(700, 200, 'S', ProcessRole.CONTAINER, "sleep 0.2"), begun);
         ProcessInfo pause = ProcessFixtures.process(699, 200, 'S', ProcessRole.CONTAINER, "/pause");
         return ProcessFixtures.healthyBut(runtime, pause, command);
     }
