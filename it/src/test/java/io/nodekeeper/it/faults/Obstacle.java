@@ -8,6 +8,7 @@ import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +25,10 @@ import java.util.regex.Pattern;
  */
 record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
     private static final String ADDRESS_LOCK = "waits for host-local's lock of a process outside";
+    /** Whoever reads it is at its end. */
+    private static final Path NOTHING = Path.of("/dev/null");
+    /** Whoever writes to it gets an error. */
+    private static final Path FULL = Path.of("/dev/full");
 
     private Obstacle(Way way, String text, Setup setup) {
         this(Optional.empty(), way, text, setup);
@@ -102,6 +107,7 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
                     for (Grip.Held one : held) {
                         one.release();
                     }
+                    release(door, NOTHING);
                 }
             };
         });
@@ -160,7 +166,7 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
                     if (stopped) {
                         Command.signal(writer, "STOP");
                     }
-                    return outside("the pipe's writer", writer, "pipe|fifo", "cat " + fifo);
+                    return atPipe(fifo, NOTHING, outside("the pipe's writer", writer, "pipe|fifo", "cat " + fifo));
                 });
     }
 
@@ -170,7 +176,8 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
             Path fifo = fifo(scene, "full");
             Path ready = scene.file("opened");
             long reader = scene.helper(Programs.writer(fifo, ready), ready);
-            return outside("the pipe's reader", reader, "pipe|fifo", "cat /dev/zero >" + fifo);
+            return atPipe(
+                    fifo, FULL, outside("the pipe's reader", reader, "pipe|fifo", "cat /dev/zero >" + fifo));
         });
     }
 
@@ -182,7 +189,7 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
             return new InPlace() {
                 @Override
                 public String shell() {
-                    return "setsid sleep 1000000 & echo $! >" + pid;
+                    return "setsid sleep 1000000 & echo $! >>" + pid;
                 }
 
                 @Override
@@ -384,6 +391,29 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
         };
     }
 
+    private static InPlace atPipe(Path fifo, Path afterwards, InPlace obstacle) {
+        return new Delegate(obstacle) {
+            @Override
+            public void remove() throws Exception {
+                super.remove();
+                release(fifo, afterwards);
+            }
+        };
+    }
+
+    /**
+     * Nothing waits at the pipe any more: a later command finds {@code afterwards} in its place, which never blocks. A command of
+     * another pod can come that late, because not each hook selects one pod.
+     */
+    private static void release(Path fifo, Path afterwards) throws IOException {
+        Path link = fifo.resolveSibling(fifo.getFileName() + "-released");
+        // Opened at both ends, it wakes those that wait for the other end while they open it; closed, it is at its end.
+        try (RandomAccessFile both = new RandomAccessFile(fifo.toFile(), "rw")) {
+            Files.createSymbolicLink(link, afterwards);
+            Files.move(link, fifo, StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
     private static boolean alive(long pid) {
         char state = ProcessFacts.state(pid);
         return state != 'X' && state != 'Z';
@@ -416,7 +446,7 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
     }
 
     /** An obstacle that differs in some points. */
-    private abstract static class Delegate implements InPlace {
+    private static class Delegate implements InPlace {
         private final InPlace plain;
 
         Delegate(InPlace plain) {
@@ -431,6 +461,16 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
         @Override
         public Truth truth(Supplier<Set<Long>> commands) {
             return plain.truth(commands);
+        }
+
+        @Override
+        public boolean lasts(Set<Long> commands) throws Exception {
+            return plain.lasts(commands);
+        }
+
+        @Override
+        public void remove() throws Exception {
+            plain.remove();
         }
     }
 }
