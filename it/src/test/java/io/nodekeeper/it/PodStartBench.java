@@ -24,7 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
  * what is left. It is not one of the tests: {@code scripts/bench-pods} runs it. {@code -Dpods.count=N} pods are applied at once,
  * {@code -Dpods.static=N} of them as manifests; {@code -Dpods.rounds=N} times; {@code -Dpods.relay=true} records the calls to
  * the runtime, which costs some ms of each; processor time is that of server, agent, runtime and containers, and differs less than
- * time does on a machine that does other things, too; {@code -Dpods.runtime=true} also starts as many pods with the runtime alone.
+ * time does on a machine that does other things, too; {@code -Dpods.runtime=true} also starts as many pods with the runtime alone;
+ * {@code -Dpods.calm=N} measures for N minutes what the agent costs while all pods run.
  */
 class PodStartBench {
     private static final int PODS = Integer.getInteger("pods.count", 20);
@@ -32,6 +33,7 @@ class PodStartBench {
     private static final int ROUNDS = Integer.getInteger("pods.rounds", 3);
     private static final boolean RELAY = Boolean.getBoolean("pods.relay");
     private static final boolean RUNTIME = Boolean.getBoolean("pods.runtime");
+    private static final int CALM_MINUTES = Integer.getInteger("pods.calm", 0);
     private static final Duration LONGEST = Duration.ofMinutes(3);
 
     @TempDir
@@ -154,6 +156,9 @@ class PodStartBench {
         if (RELAY) {
             steps(names);
         }
+        if (names.size() == PODS) {
+            calm(name);
+        }
         long began = System.nanoTime();
         if (fixed > 0) {
             for (Path manifest : Leftovers.children(manifests)) {
@@ -171,6 +176,23 @@ class PodStartBench {
                         name,
                         (System.nanoTime() - began) / 1_000_000,
                         Leftover.of(node, directory).minus(none)));
+    }
+
+    /** What the agent costs while its pods run and nothing happens, after a minute in which it comes to rest. */
+    private void calm(String name) throws Exception {
+        long agent = node.agent().pid();
+        for (int minute = 0; minute <= CALM_MINUTES && CALM_MINUTES > 0; minute++) {
+            report.now(name + ": calm, minute " + minute + " of " + CALM_MINUTES);
+            double before = ProcessFacts.cpuSeconds(agent);
+            Thread.sleep(60_000);
+            report.add("%s: calm, minute %d: agent %.2f %% of a core, %.1f MB resident, %.1f MB of it no files"
+                    .formatted(
+                            name,
+                            minute,
+                            (ProcessFacts.cpuSeconds(agent) - before) / 60 * 100,
+                            ProcessFacts.residentKb(agent) / 1024.0,
+                            ProcessFacts.anonymousKb(agent) / 1024.0));
+        }
     }
 
     /** Where the time goes: the medians, in ms. */

@@ -1,11 +1,11 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.agent.config.file.ConfigFields;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The fields of a configuration file about cgroups, with the kubelet's checks. Used by one thread. */
+/** The fields of a configuration file about cgroups, with the kubelet's checks. */
 final class CgroupFields {
     private static final String PODS = "pods";
     private static final String NONE = "none";
@@ -15,99 +15,68 @@ final class CgroupFields {
 
     private static final CgroupConfig USUAL = CgroupConfig.DEFAULT;
 
-    private final Map<String, Object> fields;
-    private final List<String> faults;
+    private CgroupFields() {}
 
-    /** Removes what it reads from {@code fields}; adds what is wrong to {@code faults}. */
-    CgroupFields(Map<String, Object> fields, List<String> faults) {
-        this.fields = fields;
-        this.faults = faults;
-    }
-
-    CgroupConfig read() {
-        boolean perQos = bool("cgroupsPerQOS", USUAL.perQos());
+    static CgroupConfig read(ConfigFields fields) {
+        boolean perQos = fields.bool("cgroupsPerQOS").orElse(USUAL.perQos());
         return new CgroupConfig(
                 perQos,
-                driver(),
-                root(),
-                enforces(perQos),
-                bool("cpuCFSQuota", USUAL.cpuQuota()),
-                Math.max(-1, whole("podPidsLimit", USUAL.podPids(), Long.MIN_VALUE, Long.MAX_VALUE)),
-                bool("singleProcessOOMKill", USUAL.singleKills()),
-                (int) whole("oomScoreAdj", USUAL.oomScoreAdjust(), -1_000, 1_000));
+                driver(fields),
+                root(fields),
+                enforces(fields, perQos),
+                fields.bool("cpuCFSQuota").orElse(USUAL.cpuQuota()),
+                Math.max(-1, fields.whole("podPidsLimit").orElse(USUAL.podPids())),
+                fields.bool("singleProcessOOMKill").orElse(USUAL.singleKills()),
+                fields.whole("oomScoreAdj", "from -1000 to 1000", -1_000, 1_000).orElse(USUAL.oomScoreAdjust()));
     }
 
-    private String driver() {
-        Object value = take("cgroupDriver").orElse(USUAL.driver());
-        if (value.equals(CgroupConfig.CGROUPFS) || value.equals("systemd")) {
-            return value.toString();
-        }
-        return value.equals("") ? USUAL.driver() : fault("cgroupDriver", "cgroupfs or systemd", value, USUAL.driver());
+    private static String driver(ConfigFields fields) {
+        return fields.take(
+                        "cgroupDriver",
+                        "cgroupfs or systemd",
+                        value ->
+                                ConfigFields.text(value).filter(Set.of("", CgroupConfig.CGROUPFS, "systemd")::contains))
+                .filter(driver -> !driver.isEmpty())
+                .orElse(USUAL.driver());
     }
 
-    private String root() {
-        Object value = take("cgroupRoot").orElse("");
-        if (value.equals("")) {
-            return USUAL.root();
-        }
-        return value instanceof String root && CgroupConfig.isRoot(root)
-                ? root
-                : fault("cgroupRoot", "the absolute path of a cgroup, such as /name", value, USUAL.root());
+    private static String root(ConfigFields fields) {
+        return fields.take(
+                        "cgroupRoot",
+                        "the absolute path of a cgroup, such as /name",
+                        value -> ConfigFields.text(value).filter(root -> root.isEmpty() || CgroupConfig.isRoot(root)))
+                .filter(root -> !root.isEmpty())
+                .orElse(USUAL.root());
     }
 
-    private boolean enforces(boolean perQos) {
-        Optional<Object> value = take("enforceNodeAllocatable");
-        if (value.isEmpty()) {
+    private static boolean enforces(ConfigFields fields, boolean perQos) {
+        Optional<List<?>> read = fields.take(
+                "enforceNodeAllocatable",
+                "a list with pods or none, or an empty one",
+                value -> value instanceof List<?> list ? Optional.of(list) : Optional.empty());
+        if (read.isEmpty()) {
             return perQos;
         }
-        if (!(value.get() instanceof List<?> list)) {
-            return fault("enforceNodeAllocatable", "a list with pods or none, or an empty one", value.get(), perQos);
-        }
+        List<?> list = read.get();
         for (Object item : list) {
             if (item instanceof String other && OTHERS.contains(other)) {
-                faults.add(
+                fields.fault(
                         "enforceNodeAllocatable: " + other + " is not supported by this agent; expected pods or none");
             } else if (!PODS.equals(item) && !NONE.equals(item)) {
-                faults.add("option \"" + item
-                        + "\" specified for enforceNodeAllocatable; valid options are \"pods\" and" + " \"none\"");
+                fields.fault("option \"" + item
+                        + "\" specified for enforceNodeAllocatable; valid options are \"pods\" and \"none\"");
             }
         }
         if (list.contains(NONE) && list.size() > 1) {
-            faults.add("enforceNodeAllocatable may not contain additional enforcements when \"none\" is specified");
+            fields.fault("enforceNodeAllocatable may not contain additional enforcements when \"none\" is specified");
         }
         if (list.stream().distinct().count() < list.size()) {
-            faults.add("duplicated enforcements in enforceNodeAllocatable; expected each once, got " + list);
+            fields.fault("duplicated enforcements in enforceNodeAllocatable; expected each once, got " + list);
         }
         if (list.contains(PODS) && !perQos) {
-            faults.add(
+            fields.fault(
                     "enforceNodeAllocatable is not supported unless cgroupsPerQOS is set to true; expected none or []");
         }
         return list.contains(PODS) && perQos;
-    }
-
-    private boolean bool(String field, boolean usual) {
-        Object value = take(field).orElse(usual);
-        return value instanceof Boolean set ? set : fault(field, "true or false", value, usual);
-    }
-
-    private long whole(String field, long usual, long least, long most) {
-        Object value = take(field).orElse(usual);
-        boolean number = value instanceof Integer || value instanceof Long;
-        if (number && ((Number) value).longValue() >= least && ((Number) value).longValue() <= most) {
-            return ((Number) value).longValue();
-        }
-        if (least == Long.MIN_VALUE) {
-            return fault(field, "a whole number", value, usual);
-        }
-        return fault(field, "from " + least + " to " + most, value, usual);
-    }
-
-    private <T> T fault(String field, String expected, Object value, T usual) {
-        faults.add(field + " must be " + expected + ", got " + value);
-        return usual;
-    }
-
-    private Optional<Object> take(String field) {
-        return Optional.ofNullable(fields.remove(field));
     }
 }

@@ -1,5 +1,8 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.agent.config.file.ConfigFields;
+import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonString;
 import java.time.Duration;
 
 /**
@@ -12,4 +15,25 @@ import java.time.Duration;
 public record ContainerLogConfig(long maxSize, int maxFiles, Duration monitorInterval) {
     /** The kubelet's defaults. */
     public static final ContainerLogConfig DEFAULT = new ContainerLogConfig(10 << 20, 5, Duration.ofSeconds(10));
+
+    private static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(3);
+
+    /** Reads {@code containerLogMaxSize}, {@code containerLogMaxFiles} and {@code containerLogMonitorInterval}. */
+    static ContainerLogConfig read(ConfigFields fields) {
+        long size = fields.take(
+                        "containerLogMaxSize",
+                        "a quantity of bytes of more than 0, like 10Mi",
+                        value -> Quantity.from(new JsonString(String.valueOf(value)))
+                                .map(Quantity::toLong)
+                                .filter(bytes -> bytes > 0))
+                .orElse(DEFAULT.maxSize);
+        int files = fields.whole("containerLogMaxFiles", "a number of at least 2", 2, Integer.MAX_VALUE)
+                .orElse(DEFAULT.maxFiles);
+        Duration interval = fields.take(
+                        "containerLogMonitorInterval",
+                        "a duration of 3s or more",
+                        value -> ConfigFields.duration(value).filter(set -> set.compareTo(SHORTEST_INTERVAL) >= 0))
+                .orElse(DEFAULT.monitorInterval);
+        return new ContainerLogConfig(size, files, interval);
+    }
 }

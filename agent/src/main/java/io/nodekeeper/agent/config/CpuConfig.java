@@ -1,11 +1,11 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.agent.config.file.ConfigFields;
 import io.nodekeeper.agent.facts.CpuSet;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Options for processors that pods have for themselves. Without effect unless the gate {@code PodLifecycle} is on. Immutable.
@@ -27,28 +27,25 @@ public record CpuConfig(boolean exclusive, Duration reconcilePeriod, CpuSet rese
         return exclusive ? STATIC : NONE;
     }
 
-    /**
-     * Reads the fields of a configuration file.
-     *
-     * @param fields from which it removes what it reads
-     * @param period the value of {@code cpuManagerReconcilePeriod}
-     * @param faults receives what is wrong
-     */
-    static CpuConfig read(Map<String, Object> fields, Optional<Duration> period, List<String> faults) {
-        Object policy = Optional.ofNullable(fields.remove("cpuManagerPolicy")).orElse(NONE);
-        if (!policy.equals(NONE) && !policy.equals(STATIC)) {
-            faults.add("cpuManagerPolicy must be none or static, got " + policy);
-        }
-        Duration every = period.orElse(DEFAULT.reconcilePeriod());
+    /** Reads {@code cpuManagerPolicy}, {@code cpuManagerReconcilePeriod} and {@code reservedSystemCPUs}. */
+    static CpuConfig read(ConfigFields fields) {
+        String policy = fields.take(
+                        "cpuManagerPolicy",
+                        NONE + " or " + STATIC,
+                        value -> ConfigFields.text(value).filter(Set.of(NONE, STATIC)::contains))
+                .orElse(NONE);
+        Duration every = fields.duration("cpuManagerReconcilePeriod", "10s").orElse(DEFAULT.reconcilePeriod);
         if (!every.isPositive()) {
-            faults.add("cpuManagerReconcilePeriod must be greater than 0, got " + GoDuration.format(every));
+            fields.fault("cpuManagerReconcilePeriod must be greater than 0, got " + GoDuration.format(every));
         }
         CpuSet reserved = CpuSet.EMPTY;
-        Object list = Optional.ofNullable(fields.remove("reservedSystemCPUs")).orElse("");
         try {
-            reserved = CpuSet.parse(String.valueOf(list));
+            String list = fields.take(
+                            "reservedSystemCPUs", "a list of processors", value -> Optional.of(String.valueOf(value)))
+                    .orElse("");
+            reserved = CpuSet.parse(list);
         } catch (IllegalArgumentException e) {
-            faults.add("reservedSystemCPUs: " + e.getMessage());
+            fields.fault("reservedSystemCPUs: " + e.getMessage());
         }
         return new CpuConfig(policy.equals(STATIC), every, reserved);
     }

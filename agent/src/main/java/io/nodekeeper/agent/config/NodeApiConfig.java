@@ -1,9 +1,11 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.agent.config.file.ConfigFields;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Options of the node's API on the kubelet's port, which is served with the gate {@code PodLifecycle}. Immutable.
@@ -45,6 +47,41 @@ public record NodeApiConfig(
             Duration.ofMinutes(2),
             Duration.ofMinutes(5),
             Duration.ofSeconds(30));
+
+    private static final String REVIEW = "Webhook";
+    private static final String ALLOW = "AlwaysAllow";
+
+    /** Reads {@code address}, the fields of TLS, and those inside of {@code authentication} and {@code authorization}. */
+    static NodeApiConfig read(ConfigFields fields) {
+        ConfigFields access = fields.inside("authentication", "authorization");
+        return new NodeApiConfig(
+                fields.address("address").orElse(DEFAULT.address),
+                fields.path("tlsCertFile"),
+                fields.path("tlsPrivateKeyFile"),
+                access.path("authentication.x509.clientCAFile"),
+                fields.bool("serverTLSBootstrap").orElse(DEFAULT.issued),
+                access.bool("authentication.anonymous.enabled").orElse(DEFAULT.anonymous),
+                access.bool("authentication.webhook.enabled").orElse(DEFAULT.reviewTokens),
+                access.take(
+                                "authorization.mode",
+                                REVIEW + " or " + ALLOW,
+                                value -> ConfigFields.text(value).filter(Set.of(REVIEW, ALLOW)::contains))
+                        .map(REVIEW::equals)
+                        .orElse(DEFAULT.authorize),
+                ttl(access, "authentication.webhook.cacheTTL", DEFAULT.tokenTtl),
+                ttl(access, "authorization.webhook.cacheAuthorizedTTL", DEFAULT.allowedTtl),
+                ttl(access, "authorization.webhook.cacheUnauthorizedTTL", DEFAULT.deniedTtl));
+    }
+
+    /** A duration; 0 means the default, as in Kubernetes. */
+    private static Duration ttl(ConfigFields fields, String path, Duration usual) {
+        return fields.take(
+                        path,
+                        "a duration like 2m",
+                        value -> ConfigFields.duration(value).filter(ttl -> !ttl.isNegative()))
+                .filter(ttl -> !ttl.isZero())
+                .orElse(usual);
+    }
 
     /** The same at another address. */
     public NodeApiConfig at(InetAddress other) {

@@ -1,5 +1,7 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.agent.config.file.ConfigFields;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -44,6 +46,38 @@ public record PodConfig(
             CpuConfig.DEFAULT,
             ContainerLogConfig.DEFAULT,
             PodSecurityConfig.DEFAULT);
+
+    /** Reads all fields that are about pods. */
+    static PodConfig read(ConfigFields fields) {
+        return new PodConfig(
+                logs(fields),
+                fields.addresses("clusterDNS")
+                        .map(addresses -> addresses.stream()
+                                .map(InetAddress::getHostAddress)
+                                .toList())
+                        .orElse(DEFAULT.clusterDns),
+                fields.text("clusterDomain").orElse(DEFAULT.clusterDomain),
+                fields.path("resolvConf").orElse(DEFAULT.resolvConf),
+                StaticPodConfig.read(fields),
+                fields.seconds("evictionMaxPodGracePeriod").orElse(DEFAULT.evictionMaxGrace),
+                CgroupFields.read(fields),
+                ImageGcConfig.read(fields),
+                CpuConfig.read(fields),
+                ContainerLogConfig.read(fields),
+                PodSecurityConfig.read(fields));
+    }
+
+    /** Metrics name it, so Kubernetes wants plain characters. */
+    private static Path logs(ConfigFields fields) {
+        return fields.take(
+                        "podLogsDir",
+                        "an absolute and normalized path of ASCII characters",
+                        value -> ConfigFields.text(value)
+                                .filter(path -> path.matches("/\\p{ASCII}+") || path.equals("/"))
+                                .map(Path::of)
+                                .filter(path -> path.normalize().toString().equals(value)))
+                .orElse(DEFAULT.logsDirectory);
+    }
 
     /** Keeps a copy. */
     public PodConfig {

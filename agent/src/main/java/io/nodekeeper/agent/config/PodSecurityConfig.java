@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.agent.config.file.ConfigFields;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * What pods may do and how they are confined. Without effect unless the gate {@code PodLifecycle} is on. Immutable.
@@ -18,11 +18,13 @@ public record PodSecurityConfig(List<SysctlPattern> unsafeSysctls, boolean secco
         unsafeSysctls = List.copyOf(unsafeSysctls);
     }
 
-    /** The values of the fields {@code allowedUnsafeSysctls} and {@code seccompDefault}; adds what is wrong to {@code faults}. */
-    static PodSecurityConfig read(Optional<List<String>> sysctls, Optional<Boolean> seccomp, List<String> faults) {
+    /** Reads {@code allowedUnsafeSysctls} and {@code seccompDefault}. */
+    static PodSecurityConfig read(ConfigFields fields) {
+        List<String> sysctls = fields.texts("allowedUnsafeSysctls", "a list of names of sysctls")
+                .orElse(List.of());
         return new PodSecurityConfig(
-                SysctlPattern.parse(sysctls.orElse(List.of()), fault -> faults.add("allowedUnsafeSysctls: " + fault)),
-                seccomp.orElse(DEFAULT.seccompDefault()));
+                SysctlPattern.parse(sysctls, fault -> fields.fault("allowedUnsafeSysctls: " + fault)),
+                fields.bool("seccompDefault").orElse(DEFAULT.seccompDefault));
     }
 
     /** The same with other sysctls. */

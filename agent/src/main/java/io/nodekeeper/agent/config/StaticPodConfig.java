@@ -1,11 +1,13 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.agent.config.file.ConfigFields;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Where the node finds static pods. Immutable.
@@ -25,6 +27,45 @@ public record StaticPodConfig(
     /** The kubelet's defaults: no static pods. */
     public static final StaticPodConfig DEFAULT = new StaticPodConfig(
             Optional.empty(), Duration.ofSeconds(20), Optional.empty(), Map.of(), Duration.ofSeconds(20));
+
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+
+    /** Reads {@code staticPodPath}, {@code staticPodURL}, {@code staticPodURLHeader} and how often these are looked at. */
+    static StaticPodConfig read(ConfigFields fields) {
+        return new StaticPodConfig(
+                fields.path("staticPodPath"),
+                period(fields, "fileCheckFrequency", DEFAULT.fileCheckFrequency),
+                fields.take("staticPodURL", "a URL with http or https", StaticPodConfig::url),
+                fields.take("staticPodURLHeader", "a map of lists of strings", StaticPodConfig::headers)
+                        .orElse(DEFAULT.urlHeaders),
+                period(fields, "httpCheckFrequency", DEFAULT.httpCheckFrequency));
+    }
+
+    /** A duration; 0 means the default, as in Kubernetes. */
+    private static Duration period(ConfigFields fields, String field, Duration usual) {
+        return fields.take(
+                        field,
+                        "a duration of 1s or more, like 20s",
+                        value -> ConfigFields.duration(value)
+                                .filter(set -> set.isZero() || set.compareTo(SHORTEST) >= 0))
+                .filter(set -> !set.isZero())
+                .orElse(usual);
+    }
+
+    private static Optional<URI> url(Object value) {
+        try {
+            return ConfigFields.text(value)
+                    .map(URI::create)
+                    .filter(url ->
+                            url.getHost() != null && Set.of("http", "https").contains(url.getScheme()));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<Map<String, List<String>>> headers(Object value) {
+        return ConfigFields.map(value, values -> ConfigFields.all(values, ConfigFields::text));
+    }
 
     /** Keeps a copy. */
     public StaticPodConfig {

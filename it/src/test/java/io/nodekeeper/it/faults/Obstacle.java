@@ -176,8 +176,7 @@ record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
             Path fifo = fifo(scene, "full");
             Path ready = scene.file("opened");
             long reader = scene.helper(Programs.writer(fifo, ready), ready);
-            return atPipe(
-                    fifo, FULL, outside("the pipe's reader", reader, "pipe|fifo", "cat /dev/zero >" + fifo));
+            return atPipe(fifo, FULL, outside("the pipe's reader", reader, "pipe|fifo", "cat /dev/zero >" + fifo));
         });
     }
 
