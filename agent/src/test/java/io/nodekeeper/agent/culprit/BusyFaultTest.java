@@ -93,7 +93,14 @@ class BusyFaultTest {
                                 "DiskStalled",
                                 age -> ProcessFixtures.stalled(
                                         ProcessFixtures.process(301, 300, 'D', ProcessRole.CONTAINER, "postgres"),
-                                        new Stall(301, 17, "io_schedule", List.of(), Optional.empty(), List.of(DISK)))),
+                                        new Stall(
+                                                301,
+                                                17,
+                                                "io_schedule",
+                                                List.of(),
+                                                Optional.empty(),
+                                                Optional.empty(),
+                                                List.of(DISK)))),
                         shown(
                                 "OpenFilesExhausted",
                                 age -> ProcessFixtures.runtime('S')

@@ -317,7 +317,14 @@ final class BusyNode {
     }
 
     private static Stall stall(int thread, long switches) {
-        return new Stall(thread, switches, "folio_wait_bit_common", List.of(), Optional.empty(), List.of(DISK));
+        return new Stall(
+                thread,
+                switches,
+                "folio_wait_bit_common",
+                List.of(),
+                Optional.empty(),
+                Optional.empty(),
+                List.of(DISK));
     }
 
     /** A process with its true start and age. */

@@ -68,6 +68,7 @@ class LastingFaultTest {
                                                         "io_schedule",
                                                         List.of(),
                                                         Optional.empty(),
+                                                        Optional.empty(),
                                                         List.of(DISK))))),
                         new Fault("CNIPluginHung", node -> {
                             long began = node.seconds();

@@ -162,7 +162,7 @@ public final class ProcessFixtures {
     }
 
     public static Stall stall(String waitsIn, Stall.Mount... mounts) {
-        return new Stall(201, 17, waitsIn, List.of(), Optional.empty(), List.of(mounts));
+        return new Stall(201, 17, waitsIn, List.of(), Optional.empty(), Optional.empty(), List.of(mounts));
     }
 
     public static CallOutcome answered(RuntimeCall<?> call, int millis) {

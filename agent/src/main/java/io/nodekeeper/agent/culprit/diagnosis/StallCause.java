@@ -61,6 +61,7 @@ final class StallCause {
                 + ") is in uninterruptible sleep" + (stall.waitsIn().isEmpty() ? "" : " in " + stall.waitsIn())
                 + " and has not run between the scans");
         stall.file().ifPresent(file -> lines.add("its system call uses " + file));
+        stall.path().ifPresent(path -> lines.add("its system call looks for " + path));
         stall.mounts()
                 .forEach(mount ->
                         lines.add("it uses " + mount.point() + " (" + mount.source() + ", " + mount.type() + ")"));

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -185,6 +186,18 @@ public final class CommandLines {
             ids.add(matcher.group());
         }
         return ids.build().distinct().toList();
+    }
+
+    /** {@code NAME=VALUE} each. */
+    static Map<String, String> variables(List<String> pairs) {
+        Map<String, String> variables = new HashMap<>();
+        for (String pair : pairs) {
+            int equals = pair.indexOf('=');
+            if (equals > 0) {
+                variables.put(pair.substring(0, equals), pair.substring(equals + 1));
+            }
+        }
+        return Map.copyOf(variables);
     }
 
     private static boolean isShim(List<String> arguments) {

@@ -286,8 +286,16 @@ final class ProcessScan {
                 "",
                 new CgroupFiles(files).ids(stat.pid()),
                 Optional.empty(),
-                stuck ? stalls.of(stat.pid()) : List.of(),
+                stuck ? stalls(stat) : List.of(),
                 Optional.empty());
+    }
+
+    private List<Stall> stalls(ProcFiles.Stat stat) {
+        String identity = new ProcessRef(stat.pid(), stat.startTicks(), "").identity();
+        reading = identity;
+        List<Stall> found = stalls.of(stat.pid(), !memory.unreadable().contains(identity));
+        reading = "";
+        return found;
     }
 
     private ProcessRef ref(ProcFiles.Stat stat) {
@@ -325,7 +333,7 @@ final class ProcessScan {
         boolean late = isProgram(role.get()) && isUnusual(stat, uptime);
         boolean threads =
                 stat.state() == 'D' || stat.state() == 'Z' || role.get() == ProcessRole.RUNTIME || deep || late;
-        List<Stall> stuck = threads ? stalls.of(stat.pid()) : List.of();
+        List<Stall> stuck = threads ? stalls(stat) : List.of();
         boolean limited = limits && (role.get() == ProcessRole.RUNTIME || deep && role.get() == ProcessRole.SHIM);
         return Optional.of(new ProcessInfo(
                 ref(stat),
@@ -439,13 +447,7 @@ final class ProcessScan {
     /** The pod that containerd passes to a CNI plugin, or that it has recorded for a sandbox which no list shows yet. */
     private Optional<PodIdentity> pod(ProcessRole role, Program program) {
         if (role == ProcessRole.CNI_PLUGIN) {
-            Map<String, String> arguments =
-                    pairs(List.of(program.cni().getOrDefault("CNI_ARGS", "").split(";")));
-            return Optional.ofNullable(arguments.get("K8S_POD_NAME"))
-                    .map(name -> new PodIdentity(
-                            arguments.getOrDefault("K8S_POD_UID", ""),
-                            name,
-                            arguments.getOrDefault("K8S_POD_NAMESPACE", "")));
+            return PodIdentity.ofCniArguments(program.cni().getOrDefault("CNI_ARGS", ""));
         }
         if (role != ProcessRole.OCI_RUNTIME
                 || CommandLines.ids(program.arguments()).stream().anyMatch(ids::contains)) {
@@ -470,7 +472,7 @@ final class ProcessScan {
         if (!closed) {
             reading = identity;
             arguments = files.arguments(stat.pid());
-            cni = pairs(files.environment(stat.pid()).stream()
+            cni = CommandLines.variables(files.environment(stat.pid()).stream()
                     .filter(variable -> variable.startsWith("CNI_"))
                     .toList());
             reading = "";
@@ -481,16 +483,5 @@ final class ProcessScan {
             memory.programs().put(stat.pid(), program);
         }
         return known != null && known.startTicks() == stat.startTicks() && arguments.isEmpty() ? known : program;
-    }
-
-    private static Map<String, String> pairs(List<String> variables) {
-        Map<String, String> pairs = new HashMap<>();
-        for (String variable : variables) {
-            int equals = variable.indexOf('=');
-            if (equals > 0) {
-                pairs.put(variable.substring(0, equals), variable.substring(equals + 1));
-            }
-        }
-        return Map.copyOf(pairs);
     }
 }

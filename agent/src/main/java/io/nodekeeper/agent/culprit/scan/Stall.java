@@ -10,10 +10,18 @@ import java.util.Optional;
  * @param waitsIn the kernel function; empty if the kernel does not report it
  * @param stack the kernel's functions, innermost first; empty if only the superuser may read it
  * @param file the file that its system call uses, if it can be determined
- * @param mounts the file systems on devices or servers that the process uses, as far as visible; that of {@code file} first
+ * @param path the path in its system call, of which links are not followed, if it can be read
+ * @param mounts the file systems on devices or servers that the process uses, as far as visible; that of {@code file} or {@code
+ *     path} first
  */
 public record Stall(
-        int thread, long switches, String waitsIn, List<String> stack, Optional<String> file, List<Mount> mounts) {
+        int thread,
+        long switches,
+        String waitsIn,
+        List<String> stack,
+        Optional<String> file,
+        Optional<String> path,
+        List<Mount> mounts) {
 
     /** A mounted file system: mount point, source and type. */
     public record Mount(String point, String source, String type) {}

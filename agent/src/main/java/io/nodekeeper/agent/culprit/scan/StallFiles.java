@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.Stall.Mount;
+import io.nodekeeper.agent.culprit.scan.proc.PathArguments;
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -20,20 +21,26 @@ record StallFiles(ProcFiles files) {
     /** The most open files to examine per process: a bound on the cost of one scan. */
     private static final int OPEN = 64;
 
-    /** The threads of a process that are in state D, at most a few. */
-    List<Stall> of(int pid) {
+    /**
+     * The threads of a process that are in state D, at most a few. With {@code memory} it reads the paths of their system calls
+     * from the process's memory, which may block.
+     */
+    List<Stall> of(int pid, boolean memory) {
         return files.threads(pid).stream()
                 .filter(thread -> files.stat(pid, thread)
                         .filter(stat -> stat.state() == 'D')
                         .isPresent())
                 .limit(THREADS)
-                .map(thread -> stall(pid, thread))
+                .map(thread -> stall(pid, thread, memory))
                 .toList();
     }
 
-    private Stall stall(int pid, int thread) {
+    private Stall stall(int pid, int thread, boolean memory) {
         Path directory = files.thread(pid, thread);
-        Optional<String> file = file(pid, directory);
+        Optional<String> call = text(directory.resolve("syscall"));
+        Optional<String> path = call.filter(text -> memory)
+                .flatMap(text -> PathArguments.of(files).of(pid, text));
+        Optional<String> file = path.isPresent() ? Optional.empty() : call.flatMap(text -> file(pid, text));
         return new Stall(
                 thread,
                 switches(directory),
@@ -48,7 +55,8 @@ record StallFiles(ProcFiles files) {
                                 .toList())
                         .orElse(List.of()),
                 file,
-                mounts(pid, file));
+                path,
+                mounts(pid, file, path));
     }
 
     private long switches(Path thread) {
@@ -61,9 +69,8 @@ record StallFiles(ProcFiles files) {
     }
 
     /** The file that is the first argument of a system call. Format: its number, then its arguments in hexadecimal. */
-    private Optional<String> file(int pid, Path thread) {
-        return text(thread.resolve("syscall"))
-                .map(text -> text.split(" "))
+    private Optional<String> file(int pid, String call) {
+        return Optional.of(call.split(" "))
                 .filter(words -> words.length > 2 && words[1].matches("0x[0-9a-f]{1,5}"))
                 .flatMap(words -> files.link(files.process(pid)
                         .resolve("fd")
@@ -71,33 +78,37 @@ record StallFiles(ProcFiles files) {
                 .filter(path -> path.startsWith("/"));
     }
 
-    /** The mounts of the process's open files, that of {@code first} first, or else its only volume. */
-    private List<Mount> mounts(int pid, Optional<String> first) {
+    /** The mounts of the process's open files, that of {@code file} or {@code path} first, or else its only volume. */
+    private List<Mount> mounts(int pid, Optional<String> file, Optional<String> path) {
         Mounts table = new Mounts(files);
         List<Mounts.Line> own = table.of(pid);
         List<Mounts.Line> host = table.ofHost();
+        if (path.isPresent()
+                && Mounts.of(path.get(), own).filter(StallFiles::isNamed).isEmpty()) {
+            // It is not on any of the other mounts that the process uses.
+            return List.of();
+        }
         Set<String> paths = new LinkedHashSet<>();
-        first.ifPresent(paths::add);
+        file.or(() -> path).ifPresent(paths::add);
         files.link(files.process(pid).resolve("cwd")).ifPresent(paths::add);
         for (int fd : open(pid)) {
             files.link(files.process(pid).resolve("fd").resolve(Integer.toString(fd)))
-                    .filter(path -> path.startsWith("/"))
+                    .filter(opened -> opened.startsWith("/"))
                     .ifPresent(paths::add);
         }
         Set<Mount> mounts = new LinkedHashSet<>();
-        for (String path : paths) {
-            Mounts.of(path, own)
-                    .filter(line ->
-                            onDevice(line.mount()) && !line.mount().point().equals("/"))
-                    .ifPresent(line -> mounts.add(onHost(line, host)));
+        for (String used : paths) {
+            Mounts.of(used, own).filter(StallFiles::isNamed).ifPresent(line -> mounts.add(onHost(line, host)));
         }
         return mounts.isEmpty() ? onlyVolume(own, host) : List.copyOf(mounts);
     }
 
-    /**
-     * The only volume of a container: a system call with a path does not show which file it uses, so one volume is the
-     * answer.
-     */
+    /** Whether a process that uses this mount may wait for it. Every process uses that at {@code /}, so it says nothing. */
+    private static boolean isNamed(Mounts.Line line) {
+        return onDevice(line.mount()) && !line.mount().point().equals("/");
+    }
+
+    /** The only volume of a container: if no file of the process shows what it uses, one volume is the answer. */
     private static List<Mount> onlyVolume(List<Mounts.Line> own, List<Mounts.Line> host) {
         Set<String> devices = new LinkedHashSet<>();
         host.stream().filter(line -> line.mount().point().equals("/")).forEach(line -> devices.add(line.device()));

@@ -301,7 +301,8 @@ class DiagnosisTest {
     @Test
     void busyDiskIsNoFault() {
         for (int i = 0; i < 5; i++) {
-            Stall stall = new Stall(201, 1_000 + i, "io_schedule", List.of(), Optional.empty(), List.of());
+            Stall stall =
+                    new Stall(201, 1_000 + i, "io_schedule", List.of(), Optional.empty(), Optional.empty(), List.of());
             look(ProcessFixtures.healthyBut(ProcessFixtures.stalled(
                     ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "dd"), stall)));
         }

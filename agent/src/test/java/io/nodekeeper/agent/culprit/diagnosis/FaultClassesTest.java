@@ -281,7 +281,9 @@ class FaultClassesTest {
         ProcessInfo runc = ProcessFixtures.runc(400, "create", WEB_APP, 15);
         for (int switches = 1; switches <= 4; switches++) {
             look(ProcessFixtures.healthyBut(ProcessFixtures.stalled(
-                    runc, new Stall(400, switches, "io_schedule", List.of(), Optional.empty(), List.of()))));
+                    runc,
+                    new Stall(
+                            400, switches, "io_schedule", List.of(), Optional.empty(), Optional.empty(), List.of()))));
         }
         assertThat(culprits()).isEmpty();
 
@@ -733,7 +735,8 @@ class FaultClassesTest {
                 ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/writer"), guessed)));
         assertThat(only().confidence()).isEqualTo(Confidence.LIKELY);
 
-        Stall known = new Stall(201, 17, "percpu_rwsem_wait", List.of(), Optional.of("/mnt/data/f"), List.of(mount));
+        Stall known = new Stall(
+                201, 17, "percpu_rwsem_wait", List.of(), Optional.of("/mnt/data/f"), Optional.empty(), List.of(mount));
         looks(ProcessFixtures.healthyBut(ProcessFixtures.stalled(
                 ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/writer"), known)));
         assertThat(only().confidence()).isEqualTo(Confidence.CERTAIN);

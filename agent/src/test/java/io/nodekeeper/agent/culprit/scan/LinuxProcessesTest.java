@@ -371,6 +371,7 @@ class LinuxProcessesTest {
                         "percpu_rwsem_wait",
                         List.of("percpu_rwsem_wait", "vfs_write"),
                         Optional.of("/data/file"),
+                        Optional.empty(),
                         List.of(new Stall.Mount("/mnt/vol", "/dev/loop0", "ext4"))));
         assertThat(stuck.stalls().getFirst().onFrozen()).isTrue();
     }
@@ -388,6 +389,42 @@ class LinuxProcessesTest {
 
         assertThat(of(scan(false), 201).stalls().getFirst().mounts())
                 .containsExactly(new Stall.Mount("/mnt/vol", "/dev/loop0", "ext4"));
+    }
+
+    /** openat(AT_FDCWD, "volume/file", ...): the working directory is on another disk than the path. */
+    @Test
+    void pathOfAnOpenThatHangsNamesItsFileSystemAndNotThatOfTheWorkingDirectory() throws Exception {
+        hungOpen("volume/file");
+
+        Stall stall = of(scan(false), 201).stalls().getFirst();
+
+        assertThat(stall.path()).contains("/work/volume/file");
+        assertThat(stall.file()).isEmpty();
+        assertThat(stall.mounts())
+                .containsExactly(
+                        new Stall.Mount("/work/volume", "/dev/loop1", "ext4"),
+                        new Stall.Mount("/work", "/dev/loop0", "ext4"));
+    }
+
+    @Test
+    void pathOnTheRootFileSystemNamesNoOtherMountThatTheProcessUses() throws Exception {
+        hungOpen("/etc/file");
+
+        assertThat(of(scan(false), 201).stalls().getFirst().mounts()).isEmpty();
+    }
+
+    private void hungOpen(String path) throws Exception {
+        process(201, 200, 'D', 1_100, "writer");
+        file("proc/201/task/201/stat", stat(201, "writer", 'D', 200, 1_100));
+        file("proc/201/task/201/wchan", "percpu_rwsem_wait");
+        boolean arm = System.getProperty("os.arch").equals("aarch64");
+        file("proc/201/task/201/syscall", (arm ? 56 : 257) + " 0xffffff9c 0x40 0x241 0x1b6 0x0 0x0 0x7ffe 0x7fdf\n");
+        file("proc/201/mem", "x".repeat(0x40) + path + "\0" + "x".repeat(8_192));
+        String mounts = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 7:0 / /work rw - ext4 /dev/loop0 rw\n"
+                + "3 2 7:1 / /work/volume rw - ext4 /dev/loop1 rw\n";
+        file("proc/201/mountinfo", mounts);
+        file("proc/self/mountinfo", mounts);
+        Files.createSymbolicLink(root.resolve("proc/201/cwd"), Path.of("/work"));
     }
 
     @Test
