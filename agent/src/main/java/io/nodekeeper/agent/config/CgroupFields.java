@@ -37,12 +37,13 @@ final class CgroupFields {
                 (int) whole("oomScoreAdj", USUAL.oomScoreAdjust(), -1_000, 1_000));
     }
 
-    private String driver() {
-        Object value = take("cgroupDriver").orElse(USUAL.driver());
-        if (value.equals(CgroupConfig.CGROUPFS) || value.equals("systemd")) {
-            return value.toString();
+    private CgroupDriver driver() {
+        Object value = take("cgroupDriver").orElse("");
+        if (value.equals("")) {
+            return USUAL.driver();
         }
-        return value.equals("") ? USUAL.driver() : fault("cgroupDriver", "cgroupfs or systemd", value, USUAL.driver());
+        return CgroupDriver.of(value)
+                .orElseGet(() -> fault("cgroupDriver", "cgroupfs or systemd", value, USUAL.driver()));
     }
 
     private String root() {
