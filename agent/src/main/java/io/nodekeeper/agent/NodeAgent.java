@@ -258,7 +258,7 @@ public final class NodeAgent {
                     config.nodeName());
         }
         IssuedCertificate.Ports issuing =
-                new IssuedCertificate.Ports(client, logs, config.rootDir(), EcKeys::newKey, random);
+                new IssuedCertificate.Ports(client, logs, config.certDir(), EcKeys::newKey, random);
         clientCertificate = renewable.map(identity -> IssuedCertificate.client(config.nodeName(), identity, issuing));
         clientCertificate.ifPresent(issued -> issued.listen(transport::renew));
         certificate = pods.filter(parts -> config.nodeApi().issued())

@@ -10,7 +10,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import org.freedesktop.dbus.connections.impl.DBusConnection;
 import org.freedesktop.dbus.connections.impl.DBusConnectionBuilder;
 import org.freedesktop.dbus.exceptions.DBusException;
@@ -51,8 +50,8 @@ public final class SystemdUnits implements AutoCloseable {
         return System.getenv().getOrDefault("DBUS_SYSTEM_BUS_ADDRESS", SYSTEM_BUS);
     }
 
-    private interface Call {
-        void run(DBusConnection connection) throws DBusException;
+    private interface Call<T> {
+        T run(DBusConnection connection) throws DBusException;
     }
 
     private interface ManagerCall {
@@ -98,13 +97,10 @@ public final class SystemdUnits implements AutoCloseable {
 
     /** Whether the unit runs. systemd answers {@code inactive} for a slice that it does not know. */
     private boolean isActive(String unit) throws IOException {
-        AtomicReference<String> state = new AtomicReference<>("");
-        call(
-                "state of " + unit,
-                connection -> state.set(connection
-                        .getRemoteObject(NAME, PATH + "/unit/" + escaped(unit), Properties.class)
-                        .Get(UNIT, "ActiveState")));
-        return state.get().equals("active");
+        String state = call("state of " + unit, connection -> connection
+                .getRemoteObject(NAME, PATH + "/unit/" + escaped(unit), Properties.class)
+                .<String>Get(UNIT, "ActiveState"));
+        return state.equals("active");
     }
 
     /** The name of a unit as a part of a path of D-Bus. */
@@ -140,13 +136,16 @@ public final class SystemdUnits implements AutoCloseable {
     }
 
     private void manage(String what, ManagerCall call) throws IOException {
-        call(what, connection -> call.run(connection.getRemoteObject(NAME, PATH, SystemdManager.class)));
+        call(what, connection -> {
+            call.run(connection.getRemoteObject(NAME, PATH, SystemdManager.class));
+            return true;
+        });
     }
 
-    private void call(String what, Call call) throws IOException {
+    private <T> T call(String what, Call<T> call) throws IOException {
         DBusConnection connection = connection();
         try {
-            call.run(connection);
+            return call.run(connection);
         } catch (DBusExecutionException e) {
             if (!connection.isConnected()) {
                 close();
