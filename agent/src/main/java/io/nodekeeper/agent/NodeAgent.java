@@ -126,7 +126,7 @@ public final class NodeAgent {
      */
     public NodeAgent(ServerAccess access, AgentConfig config) {
         Optional<Path> socket = config.runtime().socket(Optional.of(CONTAINERD).filter(Files::exists));
-        String cgroupRoot = config.pods().cgroups().root();
+        List<String> podCgroups = config.pods().cgroups().places();
         boolean runsPods = config.gates().has(AgentFeature.POD_LIFECYCLE);
         List<String> faults = new ArrayList<>();
         if (runsPods && socket.isEmpty()) {
@@ -137,7 +137,7 @@ public final class NodeAgent {
         devices = runsPods && faults.isEmpty() ? devices(config, faults) : Optional.empty();
         Optional<CpuManager> cpus = runsPods && faults.isEmpty() ? cpus(config, faults) : Optional.empty();
         faults.addAll(Thresholds.unmeasurable(
-                config.thresholds(), socket.isPresent(), () -> LinuxHost.podMemoryFault(cgroupRoot)));
+                config.thresholds(), socket.isPresent(), () -> LinuxHost.podMemoryFault(podCgroups)));
         OpenFilesCheck.limitFault().ifPresent(faults::add);
         try {
             OpenFilesCheck.openJars();
@@ -215,7 +215,7 @@ public final class NodeAgent {
         agent = new Agent(
                 config,
                 ports,
-                new LinuxHost(Path.of("/"), config.rootDir(), cgroupRoot, workers),
+                new LinuxHost(Path.of("/"), config.rootDir(), podCgroups, workers),
                 runtime.<RuntimeView>map(RuntimeAssembly::watch).orElseGet(NoRuntime::new),
                 problems.<ProblemView>map(ProblemAssembly::problems).orElse(ProblemView.NONE),
                 loops,
@@ -229,7 +229,7 @@ public final class NodeAgent {
                         config.nodeName(),
                         loop.clock().wallTime().minus(age),
                         config.rootDir(),
-                        cgroupRoot,
+                        podCgroups,
                         config.pods().logsDirectory(),
                         agent::hostFacts,
                         runtime.map(RuntimeAssembly::statistics)),
@@ -258,7 +258,7 @@ public final class NodeAgent {
                     config.nodeName());
         }
         IssuedCertificate.Ports issuing =
-                new IssuedCertificate.Ports(client, logs, config.rootDir(), EcKeys::newKey, random);
+                new IssuedCertificate.Ports(client, logs, config.certDir(), EcKeys::newKey, random);
         clientCertificate = renewable.map(identity -> IssuedCertificate.client(config.nodeName(), identity, issuing));
         clientCertificate.ifPresent(issued -> issued.listen(transport::renew));
         certificate = pods.filter(parts -> config.nodeApi().issued())

@@ -100,7 +100,7 @@ public final class Main {
             return untilAgentStopped(companion::stop);
         }
         AgentProcess agent =
-                AgentProcess.start(command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command.agent);
+                AgentProcess.start(command.access(), AgentProcess.nodeName(command.agent), command.agent);
         return untilAgentStopped(agent::stop);
     }
 

@@ -45,6 +45,7 @@ public final class Containerd implements AutoCloseable {
     private final CpuLimit cpu;
     private final Leftovers leftovers;
     private final Optional<LoopDisk> disk;
+    private final Optional<SystemdMachine> machine;
     private final Thread lastResort = new Thread(this::releaseAtLast, "end containerd");
 
     /** Alone on its bridge, so that all may have the same. */
@@ -52,7 +53,8 @@ public final class Containerd implements AutoCloseable {
 
     private Optional<ProcessHandle> process = Optional.empty();
 
-    private Containerd(Path directory, boolean ownDisk) throws Exception {
+    private Containerd(Path directory, boolean ownDisk, Optional<SystemdMachine> machine) throws Exception {
+        this.machine = machine;
         Command.find("containerd", "containerd");
         for (String plugin : List.of("bridge", "host-local", "loopback")) {
             if (!Files.isExecutable(PLUGINS.resolve(plugin))) {
@@ -80,12 +82,20 @@ public final class Containerd implements AutoCloseable {
 
     /** Prepares one without starting it and without images; with a separate disk if it will be frozen. */
     public static Containerd make(Path directory, boolean ownDisk) throws Exception {
-        return new Containerd(directory, ownDisk);
+        return new Containerd(directory, ownDisk, Optional.empty());
     }
 
     /** Makes one, starts it, and gives it the images. */
     static Containerd start(Path directory, boolean ownDisk) throws Exception {
-        Containerd containerd = make(directory, ownDisk);
+        return start(make(directory, ownDisk));
+    }
+
+    /** The same in a machine of its own, where systemd makes the cgroups. */
+    static Containerd startIn(SystemdMachine machine, Path directory) throws Exception {
+        return start(new Containerd(directory, false, Optional.of(machine)));
+    }
+
+    private static Containerd start(Containerd containerd) throws Exception {
         try {
             containerd.start();
             containerd.importImages();
@@ -109,13 +119,12 @@ public final class Containerd implements AutoCloseable {
      * takes us for the runtime, and our children for its helpers.
      */
     public void start() throws Exception {
-        String pid = Command.ok(
-                "sh",
-                "-c",
-                "containerd --config \"$1\" >>\"$2\" 2>&1 & echo $!",
-                "sh",
-                directory.resolve("config.toml").toString(),
-                log.toString());
+        List<String> command = List.of(
+                "containerd", "--config", directory.resolve("config.toml").toString());
+        List<String> words = new ArrayList<>(
+                List.of("sh", "-c", "log=$1; shift; \"$@\" >>\"$log\" 2>&1 & echo $!", "sh", log.toString()));
+        words.addAll(machine.isPresent() ? machine.get().inside(command) : command);
+        String pid = Command.ok(words.toArray(String[]::new));
         process = ProcessHandle.of(Long.parseLong(pid.strip()));
         Eventually.within(READY, () -> {
             if (!process().isAlive()) {
@@ -413,6 +422,7 @@ public final class Containerd implements AutoCloseable {
                       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
                         BinaryName = "%1$s/bin/runc"
                         Root = "%1$s/runc"
-                """.formatted(directory, BusyboxImages.PAUSE);
+                        SystemdCgroup = %3$s
+                """.formatted(directory, BusyboxImages.PAUSE, machine.isPresent());
     }
 }

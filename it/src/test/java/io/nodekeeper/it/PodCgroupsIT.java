@@ -4,6 +4,7 @@ import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.config.CgroupConfig;
+import io.nodekeeper.agent.config.CgroupDriver;
 import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.api.Condition;
@@ -363,7 +364,7 @@ class PodCgroupsIT {
         Files.createDirectories(root.resolve("sys/fs"));
         Files.createSymbolicLink(root.resolve("sys/fs/cgroup"), mounted);
         CgroupConfig config = new CgroupConfig(
-                true, "cgroupfs", "/" + node.containerd().name() + "/two", true, true, -1, false, -999);
+                true, CgroupDriver.CGROUPFS, "/" + node.containerd().name() + "/two", true, true, -1, false, -999);
         PodCgroups cgroups = new PodCgroups(root, config, new Capacity(1, 1, 1), List.of());
         Path pod = mounted.resolve(node.containerd().name()).resolve("two/kubepods/besteffort/podleft");
         Path inner = Files.createDirectories(pod.resolve("one/deeper"));

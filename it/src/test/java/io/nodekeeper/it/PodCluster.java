@@ -101,6 +101,14 @@ final class PodCluster implements AutoCloseable {
         return addNode(kubeconfig(), false);
     }
 
+    /** As {@link #addNode()}, in a machine of its own, where systemd makes the cgroups. */
+    RealNode addNodeIn(SystemdMachine machine) throws Exception {
+        Path place = Files.createDirectory(directory.toRealPath().resolve(NODE));
+        RealNode made = opened(new RealNode(place, NODE, kubeconfig(), machine));
+        node = made;
+        return made;
+    }
+
     /** As {@link #addNode()}, with the container runtime on a small disk of its own. */
     RealNode addNodeWithDisk() throws Exception {
         return addNode(kubeconfig(), true);

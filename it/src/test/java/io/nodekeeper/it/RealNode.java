@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,7 @@ public final class RealNode implements AutoCloseable {
     private final Pods pods;
     private final List<Pods.RealPod> running;
     private final int apiPort;
+    private final Optional<SystemdMachine> machine;
     private final Map<String, String> environment = new HashMap<>();
 
     private String endpoint;
@@ -45,12 +47,26 @@ public final class RealNode implements AutoCloseable {
      * @param ownDisk whether containerd is on a disk of its own, which can be frozen
      */
     public RealNode(Path directory, String name, Path kubeconfig, boolean ownDisk, int count) throws Exception {
+        this(directory, name, kubeconfig, ownDisk, count, Optional.empty());
+    }
+
+    /** The same, with containerd and agent in {@code machine}. */
+    RealNode(Path directory, String name, Path kubeconfig, SystemdMachine machine) throws Exception {
+        this(directory, name, kubeconfig, false, 0, Optional.of(machine));
+    }
+
+    private RealNode(
+            Path directory, String name, Path kubeconfig, boolean ownDisk, int count, Optional<SystemdMachine> machine)
+            throws Exception {
+        this.machine = machine;
         this.directory = directory;
         this.name = name;
         this.kubeconfig = kubeconfig;
         try {
             apiPort = AgentPage.freePort();
-            containerd = opened(Containerd.start(directory.resolve("containerd"), ownDisk));
+            Path place = directory.resolve("containerd");
+            containerd = opened(
+                    machine.isPresent() ? Containerd.startIn(machine.get(), place) : Containerd.start(place, ownDisk));
             endpoint = containerd.endpoint();
             pods = opened(new Pods(containerd));
             running = new ArrayList<>(pods.runMany("pod", count));
@@ -152,12 +168,15 @@ public final class RealNode implements AutoCloseable {
                 "--healthz-port=" + port,
                 "--port=" + apiPort,
                 "--container-runtime-endpoint=" + endpoint));
-        if (!List.of(flags).contains("--mode=companion")) {
+        if (machine.isEmpty() && !List.of(flags).contains("--mode=companion")) {
             // Several nodes on one machine must not share the cgroup of all pods.
             command.add("--cgroup-root=" + containerd.cgroup());
         }
         command.addAll(List.of(flags));
-        agent = opened(Running.startSmall(directory, "agent", command, environment));
+        agent = opened(
+                machine.isPresent()
+                        ? Running.startIn(machine.get(), directory, "agent", command)
+                        : Running.startSmall(directory, "agent", command, environment));
         page = new AgentPage(port);
     }
 

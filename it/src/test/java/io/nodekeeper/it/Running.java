@@ -45,6 +45,13 @@ public final class Running implements AutoCloseable {
         return run(directory, name, QuickStart.command(dist(), flags, arguments), environment);
     }
 
+    /** As {@link #startSmall}, as a process of {@code machine}. */
+    static Running startIn(SystemdMachine machine, Path directory, String name, List<String> arguments)
+            throws IOException {
+        List<String> flags = List.of("-Xmx1g", "-XX:TieredStopAtLevel=1");
+        return run(directory, name, machine.inside(QuickStart.command(dist(), flags, arguments)));
+    }
+
     /** As {@link #start}, with both compilers, as the script does: for processes under load. */
     static Running startBig(Path directory, String name, String... arguments) throws IOException {
         return start(directory, name, List.of(), List.of(arguments));

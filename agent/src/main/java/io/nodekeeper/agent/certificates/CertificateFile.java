@@ -15,8 +15,8 @@ import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 
 /**
- * Where a certificate is kept, as a kubelet keeps it: {@code pki/kubelet-server-TIME.pem} holds certificate and key, and
- * {@code pki/kubelet-server-current.pem} is a link to the current one; {@code client} instead of {@code server} for that of
+ * Where a certificate is kept, as a kubelet keeps it: {@code kubelet-server-TIME.pem} holds certificate and key, and
+ * {@code kubelet-server-current.pem} is a link to the current one; {@code client} instead of {@code server} for that of
  * a client. All calls block on the disk.
  */
 final class CertificateFile {
@@ -27,11 +27,16 @@ final class CertificateFile {
     private final String name;
     private final Path link;
 
-    /** Below {@code root}. */
-    CertificateFile(Path root, Purpose purpose) {
-        directory = root.resolve("pki");
+    /** In {@code directory}, which is made when it is needed. */
+    CertificateFile(Path directory, Purpose purpose) {
+        this.directory = directory;
         name = "kubelet-" + purpose.file() + "-";
         link = directory.resolve(name + "current.pem");
+    }
+
+    /** The name under which the current one is found. */
+    Path link() {
+        return link;
     }
 
     /** The current one; empty if there is none. IOException and IllegalArgumentException if it cannot be used. */

@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Obtains a certificate of the node from the cluster, and renews it in time: that of the node's API ({@code
- * serverTLSBootstrap}), also when the node's addresses change, or that of the agent as a client ({@code rotateCertificates}). It
- * asks with a CertificateSigningRequest and waits until that is approved and signed. Confined to its loop, except
+ * serverTLSBootstrap}), also when the node's addresses change, or that of the agent as a client ({@code rotateCertificates},
+ * {@code --bootstrap-kubeconfig}). It asks with a CertificateSigningRequest and waits until that is approved and signed. Confined to its loop, except
  * {@link #state}.
  */
 public final class IssuedCertificate {
@@ -62,12 +62,12 @@ public final class IssuedCertificate {
     /**
      * The collaborators of a certificate.
      *
-     * @param files runs reads and writes of the file below {@code root}
+     * @param files runs reads and writes of the file in {@code directory}
      * @param keys makes EC keys
      * @param random when the certificate is renewed
      */
     public record Ports(
-            KubeClient client, BlockingCalls files, Path root, Supplier<KeyPair> keys, RandomGenerator random) {}
+            KubeClient client, BlockingCalls files, Path directory, Supplier<KeyPair> keys, RandomGenerator random) {}
 
     private IssuedCertificate(
             Purpose purpose,
@@ -81,7 +81,7 @@ public final class IssuedCertificate {
         this.given = given;
         this.ports = ports;
         loop = ports.client().loop();
-        file = new CertificateFile(ports.root(), purpose);
+        file = new CertificateFile(ports.directory(), purpose);
     }
 
     /**
@@ -101,6 +101,17 @@ public final class IssuedCertificate {
     public static IssuedCertificate client(String nodeName, Identity given, Ports ports) {
         return new IssuedCertificate(
                 Purpose.CLIENT, nodeName, () -> Optional.of(ServingNames.NONE), Optional.of(given), ports);
+    }
+
+    /** The first certificate of the agent as a client; {@link #startAnew} requests it. */
+    public static IssuedCertificate first(String nodeName, Ports ports) {
+        return new IssuedCertificate(
+                Purpose.CLIENT, nodeName, () -> Optional.of(ServingNames.NONE), Optional.empty(), ports);
+    }
+
+    /** Where the current certificate of a client is found, with its key, in {@code directory}. */
+    public static Path clientFile(Path directory) {
+        return new CertificateFile(directory, Purpose.CLIENT).link();
     }
 
     /** Whether {@code identity} is that of the node, and so can be renewed. */
@@ -142,6 +153,11 @@ public final class IssuedCertificate {
                             tick();
                         },
                         loop);
+    }
+
+    /** Requests a certificate, whatever is stored, and keeps it fresh until the loop is closed. */
+    public void startAnew() {
+        loop.execute(this::tick);
     }
 
     /** Whether a stored certificate can be used, and is not older than the one that was given. */
@@ -245,11 +261,13 @@ public final class IssuedCertificate {
             case SigningRequest.Answer.Issued(Identity identity) -> {
                 pending = Optional.empty();
                 failures = 0;
-                take(identity);
-                yield ports.files().call("writing the " + purpose.text() + " certificate", FILES_LIMIT, () -> {
-                    file.store(identity, now);
-                    return file;
-                });
+                // Stored first: who is shown the first certificate refers to its file.
+                yield ports.files()
+                        .call("writing the " + purpose.text() + " certificate", FILES_LIMIT, () -> {
+                            file.store(identity, now);
+                            return file;
+                        })
+                        .whenCompleteAsync((stored, error) -> take(identity), loop);
             }
         };
     }

@@ -17,6 +17,7 @@ import java.util.Map;
  *
  * @param nodeName the node's name, which is also its {@code kubernetes.io/hostname} label
  * @param rootDir the directory whose file system counts as the node's ephemeral storage
+ * @param certDir where issued certificates are kept ({@code --cert-dir}, {@code pki} in the root directory)
  * @param nodeIps no address, one, or one of each family
  * @param nodeLabels labels for a new Node besides the default ones
  * @param providerId {@code spec.providerID} of a new Node; may be empty
@@ -46,6 +47,7 @@ import java.util.Map;
 public record AgentConfig(
         String nodeName,
         Path rootDir,
+        Path certDir,
         List<InetAddress> nodeIps,
         Map<String, String> nodeLabels,
         String providerId,

@@ -25,6 +25,7 @@ public final class AgentConfigBuilder {
 
     private final String nodeName;
     private Path rootDir = Path.of("/var/lib/kubelet");
+    private Optional<Path> certDir = Optional.empty();
     private List<InetAddress> nodeIps = List.of();
     private Map<String, String> nodeLabels = Map.of();
     private String providerId = "";
@@ -69,6 +70,12 @@ public final class AgentConfigBuilder {
     /** {@code --root-dir}. */
     public AgentConfigBuilder rootDir(Path value) {
         rootDir = value;
+        return this;
+    }
+
+    /** {@code --cert-dir}. */
+    public AgentConfigBuilder certDir(Path value) {
+        certDir = Optional.of(value);
         return this;
     }
 
@@ -252,6 +259,12 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** {@code seccompDefault}. */
+    public AgentConfigBuilder seccompDefault(boolean value) {
+        pods = pods.with(pods.security().seccompDefault(value));
+        return this;
+    }
+
     /** {@code shutdownGracePeriod} and its relatives. */
     public AgentConfigBuilder shutdown(ShutdownConfig value) {
         shutdown = value;
@@ -356,6 +369,7 @@ public final class AgentConfigBuilder {
         return new AgentConfig(
                 nodeName,
                 rootDir,
+                certDir.orElse(rootDir.resolve("pki")),
                 nodeIps,
                 nodeLabels,
                 providerId,

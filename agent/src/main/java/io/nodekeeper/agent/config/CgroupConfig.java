@@ -1,13 +1,14 @@
 package io.nodekeeper.agent.config;
 
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Options for the cgroups of pods. Without effect unless the gate {@code PodLifecycle} is on. Immutable.
  *
  * @param perQos whether pods and their classes of service have cgroups of their own ({@code cgroupsPerQOS}, true)
- * @param driver {@code cgroupfs} (default) or {@code systemd}
+ * @param driver who makes them ({@code cgroupDriver}, {@code cgroupfs})
  * @param root the cgroup below which {@code kubepods} is, with a slash at the beginning ({@code cgroupRoot}, {@code /})
  * @param enforces whether {@code kubepods} is limited to what is not reserved ({@code enforceNodeAllocatable} has {@code pods})
  * @param cpuQuota whether limits of processor time are quotas ({@code cpuCFSQuota}, true)
@@ -18,7 +19,7 @@ import java.util.List;
  */
 public record CgroupConfig(
         boolean perQos,
-        String driver,
+        CgroupDriver driver,
         String root,
         boolean enforces,
         boolean cpuQuota,
@@ -27,14 +28,21 @@ public record CgroupConfig(
         int oomScoreAdjust) {
     /** The cgroup of all pods below the root. */
     public static final String PODS = "kubepods";
-    /** The driver that writes the files itself. */
-    static final String CGROUPFS = "cgroupfs";
     /** The kubelet's own defaults. */
-    public static final CgroupConfig DEFAULT = new CgroupConfig(true, CGROUPFS, "/", true, true, -1, false, -999);
+    public static final CgroupConfig DEFAULT =
+            new CgroupConfig(true, CgroupDriver.CGROUPFS, "/", true, true, -1, false, -999);
 
-    /** The cgroup of all pods, such as {@code /kubepods}. */
+    /** The cgroup of all pods, such as {@code /kubepods}; a name that its driver places. */
     public String pods() {
         return (root.equals("/") ? "" : root) + "/" + PODS;
+    }
+
+    /** Where the cgroup of all pods may be: with this driver, or with the other one, which a kubelet may have. */
+    public List<String> places() {
+        return Stream.concat(Stream.of(driver), Arrays.stream(CgroupDriver.values()))
+                .distinct()
+                .map(each -> each.place(pods()))
+                .toList();
     }
 
     /** The same below {@code other}. */
@@ -45,17 +53,6 @@ public record CgroupConfig(
     /** The same with or without cgroups of pods. */
     CgroupConfig perQos(boolean other) {
         return new CgroupConfig(other, driver, root, enforces && other, cpuQuota, podPids, singleKills, oomScoreAdjust);
-    }
-
-    /** What of this the agent cannot do if it runs pods, one message each. */
-    public List<String> faults() {
-        List<String> faults = new ArrayList<>();
-        if (perQos && !driver.equals(CGROUPFS)) {
-            faults.add("cgroupDriver " + driver + " is not supported by this agent; set it to " + CGROUPFS
-                    + ", here and in the container runtime (containerd: SystemdCgroup = false), or set"
-                    + " cgroupsPerQOS to false");
-        }
-        return faults;
     }
 
     /** Whether {@code root} is an absolute path of a cgroup, without empty parts and dots. */

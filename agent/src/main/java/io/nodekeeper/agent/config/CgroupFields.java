@@ -30,13 +30,11 @@ final class CgroupFields {
                 fields.whole("oomScoreAdj", "from -1000 to 1000", -1_000, 1_000).orElse(USUAL.oomScoreAdjust()));
     }
 
-    private static String driver(ConfigFields fields) {
+    private static CgroupDriver driver(ConfigFields fields) {
         return fields.take(
                         "cgroupDriver",
                         "cgroupfs or systemd",
-                        value ->
-                                ConfigFields.text(value).filter(Set.of("", CgroupConfig.CGROUPFS, "systemd")::contains))
-                .filter(driver -> !driver.isEmpty())
+                        value -> value.equals("") ? Optional.of(USUAL.driver()) : CgroupDriver.of(value))
                 .orElse(USUAL.driver());
     }
 

@@ -157,7 +157,7 @@ public final class ConfigView {
     private void cgroups(JsonObject.Builder json) {
         CgroupConfig cgroups = config.pods().cgroups();
         json.put("cgroupsPerQOS", cgroups.perQos())
-                .put("cgroupDriver", cgroups.driver())
+                .put("cgroupDriver", cgroups.driver().text())
                 .put("cgroupRoot", cgroups.root())
                 .put(
                         "enforceNodeAllocatable",

@@ -31,4 +31,9 @@ public record PodSecurityConfig(List<SysctlPattern> unsafeSysctls, boolean secco
     PodSecurityConfig with(List<SysctlPattern> others) {
         return new PodSecurityConfig(others, seccompDefault);
     }
+
+    /** The same with or without a filter of system calls by default. */
+    PodSecurityConfig seccompDefault(boolean other) {
+        return new PodSecurityConfig(unsafeSysctls, other);
+    }
 }

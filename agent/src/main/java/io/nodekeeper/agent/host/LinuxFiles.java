@@ -19,8 +19,6 @@ import java.util.stream.Stream;
  */
 record LinuxFiles(Path root) {
     private static final long KIB = 1_024;
-    /** The cgroup of all pods with the systemd driver and with the cgroupfs driver, below the root of the configuration. */
-    private static final List<String> POD_CGROUPS = List.of("/kubepods.slice", "/kubepods");
     /** Kubernetes reads a larger limit as none; version 1 writes 2^63 less a page for that. */
     private static final long UNLIMITED = 1L << 62;
 
@@ -132,13 +130,12 @@ record LinuxFiles(Path root) {
     /**
      * The memory of the cgroup of all pods: what its working set leaves of its limit, and the limit.
      *
-     * @param cgroupRoot the cgroup that it is in, such as {@code /}
+     * @param podCgroups where it may be, such as {@code /kubepods.slice}; the first one that exists counts
      * @throws IOException if there is no such cgroup or it has no limit
      */
-    Level podMemory(String cgroupRoot) throws IOException {
-        String above = cgroupRoot.equals("/") ? "" : cgroupRoot;
-        for (String name : POD_CGROUPS) {
-            String cgroup = (above + name).substring(1);
+    Level podMemory(List<String> podCgroups) throws IOException {
+        for (String place : podCgroups) {
+            String cgroup = place.substring(1);
             Path v2 = file("sys/fs/cgroup/" + cgroup + "/memory.max");
             Path v1 = file("sys/fs/cgroup/memory/" + cgroup + "/memory.limit_in_bytes");
             if (Files.exists(v2)) {
@@ -150,8 +147,8 @@ record LinuxFiles(Path root) {
                 return podMemory(v1, used, field(statistics(v1.resolveSibling("memory.stat")), "total_inactive_file"));
             }
         }
-        throw new IOException("there is no pod cgroup: neither " + above + String.join(" nor " + above, POD_CGROUPS)
-                + " exists below " + file("sys/fs/cgroup"));
+        throw new IOException("there is no pod cgroup: neither " + String.join(" nor ", podCgroups) + " exists below "
+                + file("sys/fs/cgroup"));
     }
 
     private static Level podMemory(Path limitFile, long used, long inactive) throws IOException {

@@ -35,8 +35,11 @@ public final class LinuxHost implements Host {
     /** The default timeout of a resolver's first query (resolv.conf: 5 s). */
     private static final Duration RESOLVE_DEADLINE = Duration.ofSeconds(5);
 
+    /** With the systemd driver and with the cgroupfs driver of a kubelet. */
+    private static final List<String> USUAL_POD_CGROUPS = List.of("/kubepods.slice", "/kubepods");
+
     private final LinuxFiles files;
-    private final String cgroupRoot;
+    private final List<String> podCgroups;
     private final Path rootDir;
     private final Workers workers;
     private final Set<String> underWay = ConcurrentHashMap.newKeySet();
@@ -48,12 +51,12 @@ public final class LinuxHost implements Host {
      * @param rootDir the agent's root directory; if it does not exist yet, the nearest existing directory above it is used
      */
     public LinuxHost(Path root, Path rootDir, Workers workers) {
-        this(root, rootDir, "/", workers);
+        this(root, rootDir, USUAL_POD_CGROUPS, workers);
     }
 
-    /** The same, where the cgroup of all pods is in {@code cgroupRoot}. */
-    public LinuxHost(Path root, Path rootDir, String cgroupRoot, Workers workers) {
-        this.cgroupRoot = cgroupRoot;
+    /** The same, where the cgroup of all pods is the first of {@code podCgroups} that exists. */
+    public LinuxHost(Path root, Path rootDir, List<String> podCgroups, Workers workers) {
+        this.podCgroups = podCgroups;
         this.files = new LinuxFiles(root);
         this.rootDir = rootDir.toAbsolutePath();
         this.workers = workers;
@@ -83,11 +86,11 @@ public final class LinuxHost implements Host {
     /**
      * Why the memory of pods cannot be measured on this machine; empty if it can; blocks.
      *
-     * @param cgroupRoot the cgroup that the cgroup of all pods is in
+     * @param podCgroups where the cgroup of all pods may be
      */
-    public static Optional<String> podMemoryFault(String cgroupRoot) {
+    public static Optional<String> podMemoryFault(List<String> podCgroups) {
         try {
-            new LinuxFiles(Path.of("/")).podMemory(cgroupRoot);
+            new LinuxFiles(Path.of("/")).podMemory(podCgroups);
             return Optional.empty();
         } catch (IOException e) {
             return Optional.of(String.valueOf(e.getMessage()));
@@ -164,7 +167,7 @@ public final class LinuxHost implements Host {
 
     @Override
     public CompletableFuture<Level> podMemory() {
-        return read("memory of the pod cgroup", DEADLINE, () -> files.podMemory(cgroupRoot));
+        return read("memory of the pod cgroup", DEADLINE, () -> files.podMemory(podCgroups));
     }
 
     @Override

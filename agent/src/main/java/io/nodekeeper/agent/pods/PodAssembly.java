@@ -239,9 +239,7 @@ public final class PodAssembly {
      */
     public static Optional<PodCgroups> cgroups(AgentConfig config, List<String> faults) {
         CgroupConfig options = config.pods().cgroups();
-        List<String> own = options.faults();
-        faults.addAll(own);
-        if (!options.perQos() || !own.isEmpty()) {
+        if (!options.perQos()) {
             return Optional.empty();
         }
         try {

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.shutdown;
 
+import io.nodekeeper.agent.systemd.SystemdUnits;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -32,8 +33,6 @@ import org.slf4j.LoggerFactory;
 public record SystemdLogind(String bus, Path drop) implements Logind {
     /** The kubelet's file. */
     public static final Path DROP = Path.of("/etc/systemd/logind.conf.d/99-kubelet.conf");
-    /** The address of the system bus where the environment names none. */
-    private static final String SYSTEM_BUS = "unix:path=/run/dbus/system_bus_socket";
 
     private static final Logger log = LoggerFactory.getLogger(SystemdLogind.class);
     private static final String NAME = "org.freedesktop.login1";
@@ -45,7 +44,7 @@ public record SystemdLogind(String bus, Path drop) implements Logind {
 
     /** That of this machine. */
     public static SystemdLogind ofMachine() {
-        return new SystemdLogind(System.getenv().getOrDefault("DBUS_SYSTEM_BUS_ADDRESS", SYSTEM_BUS), DROP);
+        return new SystemdLogind(SystemdUnits.systemBus(), DROP);
     }
 
     /** The part of logind that is used. */

@@ -24,8 +24,6 @@ import java.util.Set;
 /** Reads what the kernel counts about the machine, the node's own services and its pods. Used by one thread at a time. */
 final class KernelReader {
     private static final long KIB = 1_024;
-    /** The cgroup of all pods with the systemd driver and with the cgroupfs driver, below the root of the configuration. */
-    private static final List<String> PODS = List.of("/kubepods.slice", "/kubepods");
     /** Where systemd runs the container runtimes of distributions. */
     private static final List<String> RUNTIMES =
             List.of("/system.slice/containerd.service", "/system.slice/crio.service", "/system.slice/docker.service");
@@ -38,11 +36,10 @@ final class KernelReader {
     /**
      * A reader of the files below {@code root}, which is {@code /} or a copy for tests. Looks which version is mounted.
      *
-     * @param cgroupRoot the cgroup that the cgroup of all pods is in, such as {@code /}
+     * @param pods where the cgroup of all pods may be, such as {@code /kubepods.slice}
      */
-    KernelReader(Path root, String cgroupRoot) {
-        String above = cgroupRoot.equals("/") ? "" : cgroupRoot;
-        this.pods = PODS.stream().map(above::concat).toList();
+    KernelReader(Path root, List<String> pods) {
+        this.pods = List.copyOf(pods);
         this.root = root;
         this.cgroups = CgroupFiles.below(root);
         this.index = new CgroupIndex(cgroups);

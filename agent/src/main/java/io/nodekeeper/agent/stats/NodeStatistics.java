@@ -78,7 +78,7 @@ public final class NodeStatistics {
      * @param startedAt when the agent's process started
      * @param root {@code /}, or a copy of the kernel's files for tests
      * @param rootDir the agent's root directory
-     * @param cgroupRoot the cgroup that the cgroup of all pods is in, such as {@code /}
+     * @param podCgroups where the cgroup of all pods may be, such as {@code /kubepods.slice}
      * @param logs where the logs of containers are
      * @param host the newest facts about the host, which the agent reads each 10 s; called on the loop
      * @param runtime empty without a container runtime
@@ -88,7 +88,7 @@ public final class NodeStatistics {
             Instant startedAt,
             Path root,
             Path rootDir,
-            String cgroupRoot,
+            List<String> podCgroups,
             Path logs,
             Supplier<HostFacts> host,
             Optional<RuntimeSource> runtime) {
@@ -97,11 +97,11 @@ public final class NodeStatistics {
                 String nodeName,
                 Instant startedAt,
                 Path rootDir,
-                String cgroupRoot,
+                List<String> podCgroups,
                 Path logs,
                 Supplier<HostFacts> host,
                 Optional<RuntimeSource> runtime) {
-            return new Sources(nodeName, startedAt, Path.of("/"), rootDir, cgroupRoot, logs, host, runtime);
+            return new Sources(nodeName, startedAt, Path.of("/"), rootDir, podCgroups, logs, host, runtime);
         }
     }
 
@@ -124,7 +124,7 @@ public final class NodeStatistics {
         this.random = random;
         this.listener = listener;
         workers = new Workers("statistics", WORKERS, loop);
-        kernelReader = new KernelReader(sources.root(), sources.cgroupRoot());
+        kernelReader = new KernelReader(sources.root(), sources.podCgroups());
         logFiles = new LogFiles(sources.logs());
         layerCalls = sources.runtime().map(runtime -> new WritableLayers(runtime.calls(), loop.clock()));
         lateSignals = new LateSignals(events);

@@ -111,7 +111,7 @@ class IssuedCertificateTest {
         return new IssuedCertificate.Ports(
                 new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)),
                 HERE,
-                root,
+                root.resolve("pki"),
                 EcKeys::newKey,
                 Randoms.seeded(1));
     }
@@ -260,6 +260,29 @@ class IssuedCertificateTest {
         assertThat(shown).hasSize(1);
         assertThat(shown.getFirst().certificate()).isEqualTo(before.certificate());
         assertThat(requests).hasSize(1);
+    }
+
+    @Test
+    void theFirstCertificateIsRequestedWhateverIsStoredAndIsStoredWhenItIsShown() throws Exception {
+        Path link = IssuedCertificate.clientFile(root.resolve("pki"));
+        List<String> stored = new ArrayList<>();
+        for (String name : List.of("csr-1", "csr-2")) {
+            IssuedCertificate first = IssuedCertificate.first("n1", ports());
+            first.listen(identity -> stored.add(name + " " + Files.exists(link)));
+            first.startAnew();
+            time.advance(Duration.ofSeconds(1));
+
+            assertThat(asked(name).commonName()).isEqualTo("system:node:n1");
+            assertThat(asked(name).addresses()).isEmpty();
+            JsonObject spec = requireNonNull(requests.get(name)).object("spec");
+            assertThat(spec.text("signerName")).isEqualTo("kubernetes.io/kube-apiserver-client-kubelet");
+            assertThat(spec.array("usages").strings()).containsExactly("digital signature", "client auth");
+
+            issue(name);
+            time.advance(Duration.ofSeconds(2));
+        }
+
+        assertThat(stored).containsExactly("csr-1 true", "csr-2 true");
     }
 
     @Test

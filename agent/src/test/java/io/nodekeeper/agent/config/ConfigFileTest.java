@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -137,11 +136,13 @@ class ConfigFileTest {
                 singleProcessOOMKill: true
                 oomScoreAdj: -500
                 """);
-        assertThat(set).isEqualTo(new CgroupConfig(true, "cgroupfs", "/machine/one", false, false, 100, true, -500));
+        assertThat(set)
+                .isEqualTo(
+                        new CgroupConfig(true, CgroupDriver.CGROUPFS, "/machine/one", false, false, 100, true, -500));
         assertThat(set.pods()).isEqualTo("/machine/one/kubepods");
         assertThat(cgroups("enforceNodeAllocatable: [none]").enforces()).isFalse();
         assertThat(cgroups("cgroupsPerQOS: false"))
-                .isEqualTo(new CgroupConfig(false, "cgroupfs", "/", false, true, -1, false, -999));
+                .isEqualTo(new CgroupConfig(false, CgroupDriver.CGROUPFS, "/", false, true, -1, false, -999));
     }
 
     @Test
@@ -169,12 +170,15 @@ class ConfigFileTest {
     }
 
     @Test
-    void theDriverSystemdIsRefusedOnlyByAnAgentThatRunsPods() {
-        assertThat(cgroups("cgroupDriver: systemd").faults())
-                .singleElement(InstanceOfAssertFactories.STRING)
-                .startsWith("cgroupDriver systemd is not supported by this agent; set it to cgroupfs");
-        assertThat(cgroups("cgroupDriver: systemd\ncgroupsPerQOS: false").faults())
-                .isEmpty();
+    void theDriverSaysWhereTheCgroupOfAllPodsIs() {
+        CgroupConfig systemd = cgroups("cgroupDriver: systemd\ncgroupRoot: /two-parts/one");
+
+        assertThat(systemd.driver()).isEqualTo(CgroupDriver.SYSTEMD);
+        assertThat(systemd.places())
+                .containsExactly(
+                        "/two_parts.slice/two_parts-one.slice/two_parts-one-kubepods.slice", "/two-parts/one/kubepods");
+        assertThat(CgroupConfig.DEFAULT.places()).containsExactly("/kubepods", "/kubepods.slice");
+        assertThat(cgroups("cgroupDriver: \"\"").driver()).isEqualTo(CgroupDriver.CGROUPFS);
     }
 
     @Test

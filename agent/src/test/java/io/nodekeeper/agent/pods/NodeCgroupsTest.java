@@ -25,7 +25,10 @@ class NodeCgroupsTest extends SimulatedNode {
         Path mounted = directory.resolve("sys/fs/cgroup");
         memory = Files.createDirectories(mounted.resolve("memory"));
         processor = Files.createDirectories(mounted.resolve("cpu,cpuacct"));
-        Files.createDirectories(mounted.resolve("pids"));
+        Path pids = Files.createDirectories(mounted.resolve("pids"));
+        for (Path hierarchy : List.of(memory, processor, pids)) {
+            Files.createFile(hierarchy.resolve("cgroup.procs"));
+        }
         PodCgroups made = new PodCgroups(directory, CgroupConfig.DEFAULT, new Capacity(4, 1L << 32, 1_000), List.of());
         made.makeNode();
         cgroups = Optional.of(made);

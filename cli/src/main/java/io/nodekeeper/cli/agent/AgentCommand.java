@@ -7,6 +7,8 @@ import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.cli.options.KubeconfigOptions;
 import io.nodekeeper.cli.pages.PagesOptions;
+import io.nodekeeper.client.config.ServerAccess;
+import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,6 +29,9 @@ import picocli.CommandLine.Option;
 public final class AgentCommand extends NodekeeperCommand {
     @Mixin
     public KubeconfigOptions kubeconfig = new KubeconfigOptions();
+
+    @Mixin
+    public BootstrapOptions bootstrap = new BootstrapOptions();
 
     @Mixin
     public AgentOptions agent = new AgentOptions();
@@ -58,10 +63,31 @@ public final class AgentCommand extends NodekeeperCommand {
         return launcher.launch(this);
     }
 
+    /**
+     * The access to the API server, for which the agent may have to ask the cluster first. Blocks.
+     *
+     * @throws IOException if there is none within the hour that a kubelet waits
+     */
+    public ServerAccess access() throws IOException {
+        if (bootstrap.file.isEmpty()) {
+            return kubeconfig.access();
+        }
+        return new Bootstrap(
+                        bootstrap.file.get(),
+                        kubeconfig.file().orElseThrow(),
+                        AgentProcess.nodeName(agent),
+                        agent.certDir())
+                .access();
+    }
+
     @Override
     public void check(Faults faults) {
         super.check(faults);
-        kubeconfig.check(faults);
+        if (bootstrap.file.isPresent()) {
+            bootstrap.check(faults, kubeconfig.file());
+        } else {
+            kubeconfig.check(faults);
+        }
         agent.check(faults);
         companion.check(faults);
         pages.check(faults);

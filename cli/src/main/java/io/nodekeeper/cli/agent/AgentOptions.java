@@ -182,6 +182,22 @@ public final class AgentOptions implements Checked {
     List<String> unsafeSysctls = new ArrayList<>();
 
     @Option(
+            names = "--seccomp-default",
+            arity = "0..1",
+            paramLabel = "true|false",
+            fallbackValue = "true",
+            description = "Whether containers that ask for no seccomp profile have the runtime's, with the gate"
+                    + " PodLifecycle. Default: false.")
+    Optional<Boolean> seccompDefault = Optional.empty();
+
+    @Option(
+            names = "--cert-dir",
+            paramLabel = "DIR",
+            description = "The directory of the certificates that the cluster issues to the agent. Default: pki in"
+                    + " --root-dir.")
+    Optional<Path> certDir = Optional.empty();
+
+    @Option(
             names = "--register-node",
             arity = "0..1",
             paramLabel = "true|false",
@@ -204,6 +220,7 @@ public final class AgentOptions implements Checked {
         faults.readable("--config", config);
         configDir.ifPresent(directory -> faults.require(
                 Files.isDirectory(directory), "--config-dir is " + directory + "; expected a directory"));
+        certDir.ifPresent(directory -> faults.directory("--cert-dir", directory));
         heartbeat.check(faults);
         runtimeEndpoint.ifPresent(endpoint -> faults.require(
                 RuntimeConfig.isEndpoint(endpoint),
@@ -272,6 +289,7 @@ public final class AgentOptions implements Checked {
             builder.allowedUnsafeSysctls(
                     unsafeSysctls.stream().map(SysctlPattern::of).toList());
         }
+        seccompDefault.ifPresent(builder::seccompDefault);
         nodeIp.ifPresent(ip -> builder.nodeIps(addresses(ip).orElseThrow()));
         if (!labels.isEmpty()) {
             builder.nodeLabels(labels);
@@ -286,7 +304,13 @@ public final class AgentOptions implements Checked {
                         .toList())
                 .featureGates(gates.switches())
                 .registerNode(registerNode)
-                .rootDir(existing(rootDir));
+                .rootDir(existing(rootDir))
+                .certDir(certDir());
+    }
+
+    /** Where certificates are kept, also while the root directory does not exist. */
+    Path certDir() {
+        return certDir.orElse(rootDir.resolve("pki")).toAbsolutePath();
     }
 
     /** The rules in {@code file}, or its faults. */

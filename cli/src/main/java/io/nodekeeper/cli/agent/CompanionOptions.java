@@ -31,6 +31,8 @@ public final class CompanionOptions implements Checked {
     /** Flags about what the kubelet beside a companion owns. */
     static final List<String> KUBELETS = List.of(
             "--allowed-unsafe-sysctls",
+            "--bootstrap-kubeconfig",
+            "--cert-dir",
             "--cgroup-root",
             "--cgroups-per-qos",
             "--config",
@@ -39,7 +41,8 @@ public final class CompanionOptions implements Checked {
             "--node-lease-duration-seconds",
             "--node-status-update-frequency",
             "--register-node",
-            "--register-with-taints");
+            "--register-with-taints",
+            "--seccomp-default");
     /** Flags that have a meaning only beside a kubelet. */
     private static final List<String> COMPANIONS =
             List.of("--kubelet-certificate-authority", "--kubelet-healthz-port", "--kubelet-port");

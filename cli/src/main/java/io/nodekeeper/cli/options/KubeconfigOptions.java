@@ -38,6 +38,11 @@ public final class KubeconfigOptions implements Checked {
         faults.readable("--kubeconfig", file);
     }
 
+    /** The file that was given. */
+    public Optional<Path> file() {
+        return file;
+    }
+
     /** The access; throws KubeconfigException with all faults of the file. */
     public ServerAccess access() {
         return file.map(Kubeconfig::load).orElseGet(() -> InCluster.load(environment, InCluster.DIRECTORY));

@@ -76,6 +76,38 @@ class AgentFlagsTest {
     }
 
     @Test
+    void containersHaveTheRuntimesSeccompProfileIfTheFlagSaysSo() {
+        assertThat(configured("").pods().security().seccompDefault()).isFalse();
+        assertThat(configured("--seccomp-default").pods().security().seccompDefault())
+                .isTrue();
+        assertThat(configured("--seccomp-default=false").pods().security().seccompDefault())
+                .isFalse();
+    }
+
+    @Test
+    void certificatesAreInTheRootDirectoryUnlessTheFlagNamesAnother() {
+        assertThat(configured("--root-dir=" + directory.resolve("new")).certDir())
+                .isEqualTo(directory.resolve("new/pki"));
+        assertThat(configured("--cert-dir=" + directory).certDir()).isEqualTo(directory);
+    }
+
+    @Test
+    void theBootstrapFileIsNeededOnlyWhileThereIsNoKubeconfig() {
+        String bootstrap = "--bootstrap-kubeconfig=" + directory.resolve("bootstrap");
+
+        assertThat(runner.run(new String[] {"agent", bootstrap})).isEqualTo(2);
+        assertThat(err.toString()).contains("--bootstrap-kubeconfig needs --kubeconfig, the file to write");
+        assertThat(runner.run(new String[] {"agent", bootstrap, "--kubeconfig=" + directory.resolve("new")}))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("--bootstrap-kubeconfig is " + directory.resolve("bootstrap"));
+        assertThat(launched).isEmpty();
+
+        assertThat(runner.run(new String[] {"agent", bootstrap, "--kubeconfig=" + kubeconfig}))
+                .isZero();
+        assertThat(launched).hasSize(1);
+    }
+
+    @Test
     void ruleFilesReachTheConfiguration() throws Exception {
         Path disk = Files.writeString(directory.resolve("disk.json"), """
                 {"source": "disk", "rules": [{"type": "temporary", "reason": "DiskSlow", "pattern": "disk is slow"}]}""");

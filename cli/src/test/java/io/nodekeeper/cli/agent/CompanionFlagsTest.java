@@ -20,16 +20,18 @@ import org.junit.jupiter.api.io.TempDir;
 
 class CompanionFlagsTest {
     /** A value for each flag of the kubelet's, as users write them. */
-    private static final Map<String, String> VALUES = Map.of(
-            "--cgroup-root", "/one",
-            "--allowed-unsafe-sysctls", "net.core.*",
-            "--cgroups-per-qos", "true",
-            "--node-ip", "10.0.0.1",
-            "--node-labels", "a=b",
-            "--node-lease-duration-seconds", "40",
-            "--node-status-update-frequency", "10s",
-            "--register-node", "true",
-            "--register-with-taints", "a=b:NoSchedule");
+    private static final Map<String, String> VALUES = Map.ofEntries(
+            Map.entry("--cgroup-root", "/one"),
+            Map.entry("--allowed-unsafe-sysctls", "net.core.*"),
+            Map.entry("--cert-dir", "/tmp"),
+            Map.entry("--cgroups-per-qos", "true"),
+            Map.entry("--node-ip", "10.0.0.1"),
+            Map.entry("--node-labels", "a=b"),
+            Map.entry("--node-lease-duration-seconds", "40"),
+            Map.entry("--node-status-update-frequency", "10s"),
+            Map.entry("--register-node", "true"),
+            Map.entry("--register-with-taints", "a=b:NoSchedule"),
+            Map.entry("--seccomp-default", "true"));
 
     @TempDir
     Path directory;
@@ -74,10 +76,10 @@ class CompanionFlagsTest {
         assertThat(launched).isEmpty();
         assertThat(err.toString())
                 .startsWith(
-                        "error: --mode companion excludes --allowed-unsafe-sysctls, --cgroup-root, --cgroups-per-qos, --config,"
+                        "error: --mode companion excludes --allowed-unsafe-sysctls, --cert-dir, --cgroup-root, --cgroups-per-qos, --config,"
                                 + " --node-ip, --node-labels,"
                                 + " --node-lease-duration-seconds, --node-status-update-frequency, --register-node,"
-                                + " --register-with-taints; expected none of them, because the kubelet owns the Node, its lease and"
+                                + " --register-with-taints, --seccomp-default; expected none of them, because the kubelet owns the Node, its lease and"
                                 + " its settings\n");
     }
 

@@ -23,7 +23,7 @@ import java.util.Set;
  * @param directory {@code /sys/fs/cgroup}, or a copy for tests
  * @param version 1 or 2
  */
-record CgroupTree(Path directory, int version) {
+record CgroupTree(Path directory, int version) implements Cgroups {
     /** The controllers of version 1 in whose hierarchies cgroups are made; runtimes make them in the others. */
     private static final List<String> USED = List.of("cpu", "cpuacct", "memory", "pids", "hugetlb");
     /** The controllers that are switched on for cgroups of pods in version 2. */
@@ -41,8 +41,13 @@ record CgroupTree(Path directory, int version) {
         return new CgroupTree(directory, Files.exists(directory.resolve("cgroup.controllers")) ? 2 : 1);
     }
 
-    /** Fails if a controller is missing that limits need. */
-    void check() throws IOException {
+    @Override
+    public String place(String cgroup) {
+        return cgroup;
+    }
+
+    @Override
+    public void check() throws IOException {
         for (String controller : NEEDED) {
             boolean there = version == 2
                     ? words(directory.resolve("cgroup.controllers")).contains(controller)
@@ -53,8 +58,8 @@ record CgroupTree(Path directory, int version) {
         }
     }
 
-    /** Whether {@code cgroup} is in all hierarchies in which cgroups are made. */
-    boolean exists(String cgroup) throws IOException {
+    @Override
+    public boolean exists(String cgroup) throws IOException {
         for (Path hierarchy : made()) {
             if (!Files.isDirectory(place(hierarchy, cgroup))) {
                 return false;
@@ -63,8 +68,8 @@ record CgroupTree(Path directory, int version) {
         return true;
     }
 
-    /** Makes {@code cgroup} and those above it, with all controllers; keeps what is there. */
-    void make(String cgroup) throws IOException {
+    @Override
+    public void make(String cgroup) throws IOException {
         for (Path hierarchy : made()) {
             Path at = hierarchy;
             for (String name : cgroup.substring(1).split("/", -1)) {
@@ -79,8 +84,8 @@ record CgroupTree(Path directory, int version) {
         }
     }
 
-    /** Writes the limits of {@code cgroup}, all of them even if one fails; then fails with the first error. */
-    void limit(String cgroup, CgroupLimits limits) throws IOException {
+    @Override
+    public void limit(String cgroup, CgroupLimits limits) throws IOException {
         List<IOException> errors = new ArrayList<>();
         boolean second = version == 2;
         long period = CpuAmounts.PERIOD;
@@ -123,8 +128,8 @@ record CgroupTree(Path directory, int version) {
         }
     }
 
-    /** The names of the cgroups directly in {@code cgroup} that begin with {@code prefix}, in any hierarchy. */
-    Set<String> names(String cgroup, String prefix) throws IOException {
+    @Override
+    public Set<String> names(String cgroup, String prefix) throws IOException {
         Set<String> names = new LinkedHashSet<>();
         for (Path hierarchy : all()) {
             for (Path child : children(place(hierarchy, cgroup))) {
@@ -137,19 +142,32 @@ record CgroupTree(Path directory, int version) {
         return names;
     }
 
-    /**
-     * Kills all processes of {@code cgroup} and those below it, and removes them from all hierarchies. Does not wait: while a
-     * killed process has not ended, it fails.
-     *
-     * @throws IOException if something is left
-     */
-    void remove(String cgroup) throws IOException {
-        List<Path> found = new ArrayList<>();
+    @Override
+    public void remove(String cgroup) throws IOException {
+        int left = kill(cgroup);
+        IOException error = null;
+        for (Path hierarchy : all()) {
+            for (Path directory : tree(place(hierarchy, cgroup)).reversed()) {
+                try {
+                    Files.deleteIfExists(directory);
+                } catch (IOException e) {
+                    error = e;
+                }
+            }
+        }
+        if (error != null) {
+            throw new IOException(
+                    "cgroup " + cgroup + " cannot be removed yet; " + left + " processes were in it: "
+                            + error.getMessage(),
+                    error);
+        }
+    }
+
+    /** Kills all processes of {@code cgroup} and those below it, and answers how many; does not wait for their ends. */
+    int kill(String cgroup) throws IOException {
         Set<Long> left = new LinkedHashSet<>();
         for (Path hierarchy : all()) {
-            List<Path> below = tree(place(hierarchy, cgroup));
-            found.addAll(below.reversed());
-            for (Path directory : below) {
+            for (Path directory : tree(place(hierarchy, cgroup))) {
                 left.addAll(processes(directory));
             }
         }
@@ -161,20 +179,7 @@ record CgroupTree(Path directory, int version) {
             left.remove(ProcessHandle.current().pid());
             left.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
         }
-        IOException error = null;
-        for (Path directory : found) {
-            try {
-                Files.deleteIfExists(directory);
-            } catch (IOException e) {
-                error = e;
-            }
-        }
-        if (error != null) {
-            throw new IOException(
-                    "cgroup " + cgroup + " cannot be removed yet; " + left.size() + " processes were in it: "
-                            + error.getMessage(),
-                    error);
-        }
+        return left.size();
     }
 
     /** {@code top} and what is below it, parents first; nothing if it does not exist. */
@@ -267,8 +272,10 @@ record CgroupTree(Path directory, int version) {
         if (version == 2) {
             return List.of(directory);
         }
+        // systemd leaves an empty directory for a controller that belongs to version 2.
         return children(directory).stream()
                 .filter(child -> Files.isDirectory(child, LinkOption.NOFOLLOW_LINKS))
+                .filter(child -> Files.exists(child.resolve(PROCESSES)))
                 .toList();
     }
 

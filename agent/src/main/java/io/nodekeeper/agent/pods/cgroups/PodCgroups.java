@@ -1,8 +1,10 @@
 package io.nodekeeper.agent.pods.cgroups;
 
 import io.nodekeeper.agent.config.CgroupConfig;
+import io.nodekeeper.agent.config.CgroupDriver;
 import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.systemd.SystemdUnits;
 import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
 import java.io.IOException;
@@ -25,20 +27,23 @@ public final class PodCgroups {
     private static final List<QosClass> CLASSES =
             List.of(QosClass.GUARANTEED, QosClass.BURSTABLE, QosClass.BEST_EFFORT);
 
-    private final CgroupTree tree;
+    private final Cgroups tree;
     private final CgroupConfig config;
     private final PodParent names;
     private final String all;
     private final CgroupLimits node;
 
     /**
-     * The cgroups of a node, which are not made yet.
+     * The cgroups of a node, which are not made yet. With the driver systemd they are made by the one of this machine.
      *
      * @param root {@code /}, or a copy of the kernel's files for tests
      * @param reserved what pods may not use, each amount by its resource; counted if {@code config} enforces it
      */
     public PodCgroups(Path root, CgroupConfig config, Capacity capacity, List<Map<String, Quantity>> reserved) {
-        tree = CgroupTree.below(root);
+        CgroupTree files = CgroupTree.below(root);
+        tree = config.driver() == CgroupDriver.SYSTEMD
+                ? new SystemdCgroups(files, new SystemdUnits(SystemdUnits.systemBus()))
+                : files;
         this.config = config;
         names = PodParent.of(config, tree.version());
         all = config.pods();
@@ -86,7 +91,8 @@ public final class PodCgroups {
         try {
             tree.check();
             if (!config.root().equals("/") && !tree.exists(config.root())) {
-                throw new IOException("cgroupRoot " + config.root() + " does not exist below " + tree.directory());
+                throw new IOException(
+                        "cgroupRoot " + tree.place(config.root()) + " does not exist below " + tree.directory());
             }
             for (QosClass qos : CLASSES) {
                 tree.make(PodParent.ofClass(all, qos));
@@ -127,7 +133,7 @@ public final class PodCgroups {
      * @throws IllegalArgumentException if its UID cannot be part of a path
      */
     public void make(Pod pod) throws IOException {
-        String cgroup = names.of(pod);
+        String cgroup = names.name(pod);
         tree.make(cgroup);
         tree.limit(cgroup, CgroupLimits.ofPod(pod, config.cpuQuota(), config.podPids()));
     }
@@ -138,7 +144,7 @@ public final class PodCgroups {
      * @throws IOException if a killed process has not ended yet; to be tried again
      */
     public void remove(String uid) throws IOException {
-        if (PodParent.isPart(uid)) {
+        if (names.isPart(uid)) {
             for (QosClass qos : CLASSES) {
                 tree.remove(PodParent.ofClass(all, qos) + "/" + PodParent.POD + uid);
             }
@@ -152,7 +158,7 @@ public final class PodCgroups {
             tree.names(PodParent.ofClass(all, qos), PodParent.POD)
                     .forEach(name -> uids.add(name.substring(PodParent.POD.length())));
         }
-        uids.removeIf(uid -> !PodParent.isPart(uid));
+        uids.removeIf(uid -> !names.isPart(uid));
         return uids;
     }
 }

@@ -1,21 +1,23 @@
 package io.nodekeeper.agent.pods.cgroups;
 
 import io.nodekeeper.agent.config.CgroupConfig;
+import io.nodekeeper.agent.config.CgroupDriver;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.QosClass;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Names the cgroups of pods as a kubelet does with the driver cgroupfs. Immutable.
+ * Names the cgroups of pods as a kubelet does. Immutable.
  *
+ * @param driver who makes them
  * @param all the cgroup of all pods, such as {@code /kubepods}; empty if pods have no cgroups of their own
  * @param cpuQuota whether limits of processor time are quotas
  * @param killsTogether whether the kernel kills all processes of a container if it kills one for lack of memory
  */
-public record PodParent(Optional<String> all, boolean cpuQuota, boolean killsTogether) {
+public record PodParent(CgroupDriver driver, Optional<String> all, boolean cpuQuota, boolean killsTogether) {
     /** Pods without cgroups of their own: the runtime chooses. */
-    public static final PodParent NONE = new PodParent(Optional.empty(), true, false);
+    public static final PodParent NONE = new PodParent(CgroupDriver.CGROUPFS, Optional.empty(), true, false);
 
     static final String POD = "pod";
     /** A UID is part of a path; that of a static pod is what its manifest says. */
@@ -24,19 +26,24 @@ public record PodParent(Optional<String> all, boolean cpuQuota, boolean killsTog
     /** What {@code config} leads to on a machine with version 1 or 2 of cgroups. */
     public static PodParent of(CgroupConfig config, int version) {
         return new PodParent(
+                config.driver(),
                 config.perQos() ? Optional.of(config.pods()) : Optional.empty(),
                 config.cpuQuota(),
                 version == 2 && !config.singleKills());
     }
 
     /**
-     * The cgroup of {@code pod}, the parent of those of its containers; empty if the runtime chooses.
+     * Where the cgroup of {@code pod} is, the parent of those of its containers; empty if the runtime chooses.
      *
      * @throws IllegalArgumentException if its UID cannot be part of a path
      */
     public String of(Pod pod) {
-        return all.map(path -> ofClass(path, QosClass.of(pod.spec())) + "/" + POD + checked(pod.uid()))
-                .orElse("");
+        return all.isEmpty() ? "" : driver.place(name(pod));
+    }
+
+    /** The name of the cgroup of {@code pod}, which the driver places; there must be cgroups of pods. */
+    String name(Pod pod) {
+        return ofClass(all.orElseThrow(), QosClass.of(pod.spec())) + "/" + POD + checked(pod.uid());
     }
 
     /** The cgroup of a class; guaranteed pods are directly in that of all pods. */
@@ -48,16 +55,17 @@ public record PodParent(Optional<String> all, boolean cpuQuota, boolean killsTog
         };
     }
 
-    /** Whether {@code uid} can be part of a path. */
-    static boolean isPart(String uid) {
-        return UID.matcher(uid).matches();
+    /** Whether {@code uid} can be part of a path, and can be read from it again. */
+    boolean isPart(String uid) {
+        return UID.matcher(uid).matches() && (driver != CgroupDriver.SYSTEMD || !uid.contains("_"));
     }
 
-    private static String checked(String uid) {
+    private String checked(String uid) {
         if (!isPart(uid)) {
+            String more = driver == CgroupDriver.SYSTEMD ? "" : ", '_'";
             throw new IllegalArgumentException(
-                    "the UID of a pod with a cgroup must consist of 1 to 200 letters, digits,"
-                            + " '-', '_' and '.', got \"" + uid + "\"");
+                    "the UID of a pod with a cgroup must consist of 1 to 200 letters, digits," + " '-'" + more
+                            + " and '.', got \"" + uid + "\"");
         }
         return uid;
     }

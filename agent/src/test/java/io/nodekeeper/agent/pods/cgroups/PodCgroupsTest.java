@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.agent.config.CgroupConfig;
+import io.nodekeeper.agent.config.CgroupDriver;
 import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.Quantity;
@@ -23,7 +24,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PodCgroupsTest {
     private static final long GI = 1L << 30;
     private static final Capacity MACHINE = new Capacity(4, 16 * GI, 32_768);
-    private static final CgroupConfig LIMITED = new CgroupConfig(true, "cgroupfs", "/", true, true, 100, false, -999);
+    private static final CgroupConfig LIMITED =
+            new CgroupConfig(true, CgroupDriver.CGROUPFS, "/", true, true, 100, false, -999);
     private static final List<Map<String, Quantity>> RESERVED = List.of(
             Map.of("cpu", Quantity.parse("100m"), "memory", Quantity.parse("1Gi")),
             Map.of("cpu", Quantity.parse("400m"), "memory", Quantity.parse("1Gi"), "pid", Quantity.parse("768")));
@@ -37,8 +39,11 @@ class PodCgroupsTest {
     private void version1() throws IOException {
         mounted = root.resolve("sys/fs/cgroup");
         for (String controllers : List.of("cpu,cpuacct", "memory", "pids", "freezer")) {
-            Files.createDirectories(mounted.resolve(controllers));
+            Files.createFile(
+                    Files.createDirectories(mounted.resolve(controllers)).resolve("cgroup.procs"));
         }
+        // Not a hierarchy: nothing is mounted there.
+        Files.createDirectories(mounted.resolve("hugetlb"));
         Files.createSymbolicLink(mounted.resolve("cpu"), Path.of("cpu,cpuacct"));
     }
 
@@ -98,6 +103,7 @@ class PodCgroupsTest {
                 .doesNotExist();
         assertThat(text("cpu,cpuacct/kubepods/besteffort/podn/cpu.shares")).isEqualTo("2");
         assertThat(mounted.resolve("freezer/kubepods")).doesNotExist();
+        assertThat(mounted.resolve("hugetlb/kubepods")).doesNotExist();
         assertThat(cgroups.uids()).containsExactly("b", "g", "n");
     }
 
@@ -146,7 +152,7 @@ class PodCgroupsTest {
     @Test
     void withoutEnforcementPodsMayUseTheWholeMachine() throws IOException {
         version1();
-        PodCgroups cgroups = cgroups(new CgroupConfig(true, "cgroupfs", "/", false, false, -1, false, -999));
+        PodCgroups cgroups = cgroups(new CgroupConfig(true, CgroupDriver.CGROUPFS, "/", false, false, -1, false, -999));
 
         cgroups.makeNode();
         cgroups.limitNode();
@@ -164,6 +170,7 @@ class PodCgroupsTest {
     void aPodHasTheHugePagesThatItRequestsAndNoOthers() throws IOException {
         version1();
         Path group = Files.createDirectories(mounted.resolve("hugetlb/kubepods/podg"));
+        Files.createFile(mounted.resolve("hugetlb/cgroup.procs"));
         Files.writeString(group.resolve("hugetlb.2MB.limit_in_bytes"), "9223372036852678656");
         Files.writeString(group.resolve("hugetlb.1GB.limit_in_bytes"), "9223372036852678656");
 
@@ -190,6 +197,7 @@ class PodCgroupsTest {
     void aPodHasNoHugePages() throws IOException {
         version1();
         Path group = Files.createDirectories(mounted.resolve("hugetlb/kubepods/podg"));
+        Files.createFile(mounted.resolve("hugetlb/cgroup.procs"));
         Files.writeString(group.resolve("hugetlb.2MB.limit_in_bytes"), "9223372036852678656");
         Files.writeString(group.resolve("hugetlb.2MB.usage_in_bytes"), "7");
 
@@ -257,7 +265,7 @@ class PodCgroupsTest {
     @Test
     void theRootOfTheConfigurationMustExist() throws IOException {
         version1();
-        CgroupConfig below = new CgroupConfig(true, "cgroupfs", "/one", true, true, -1, false, -999);
+        CgroupConfig below = new CgroupConfig(true, CgroupDriver.CGROUPFS, "/one", true, true, -1, false, -999);
 
         assertThatThrownBy(() -> cgroups(below).makeNode())
                 .hasMessageContaining("cgroupRoot /one does not exist below " + mounted)
@@ -300,7 +308,7 @@ class PodCgroupsTest {
     void onlyVersion2KillsTheProcessesOfAContainerTogether() {
         assertThat(PodParent.of(LIMITED, 1).killsTogether()).isFalse();
         assertThat(PodParent.of(LIMITED, 2).killsTogether()).isTrue();
-        CgroupConfig single = new CgroupConfig(true, "cgroupfs", "/", true, true, 100, true, -999);
+        CgroupConfig single = new CgroupConfig(true, CgroupDriver.CGROUPFS, "/", true, true, 100, true, -999);
         assertThat(PodParent.of(single, 2).killsTogether()).isFalse();
         assertThat(PodParent.of(single, 2).of(pod("g", GUARANTEED))).isEqualTo("/kubepods/podg");
     }

@@ -1,0 +1,206 @@
+package io.nodekeeper.agent.systemd;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.freedesktop.dbus.connections.impl.DBusConnection;
+import org.freedesktop.dbus.connections.impl.DBusConnectionBuilder;
+import org.freedesktop.dbus.exceptions.DBusException;
+import org.freedesktop.dbus.exceptions.DBusExecutionException;
+import org.freedesktop.dbus.interfaces.Properties;
+import org.freedesktop.dbus.types.UInt64;
+import org.freedesktop.dbus.types.Variant;
+
+/**
+ * The units of systemd, by D-Bus. There is one connection, which is made by the first call, and again by the next one after it
+ * was lost. All methods block: the library waits 20 s at most for an answer, and a job is waited for as long as the
+ * caller says. Thread-safe.
+ */
+public final class SystemdUnits implements AutoCloseable {
+    /** The address of the system bus where the environment names none. */
+    private static final String SYSTEM_BUS = "unix:path=/run/dbus/system_bus_socket";
+
+    private static final String NAME = "org.freedesktop.systemd1";
+    private static final String PATH = "/org/freedesktop/systemd1";
+    /** A newer job takes the place of an older one for the same unit. */
+    private static final String REPLACE = "replace";
+
+    private static final String UNIT = NAME + ".Unit";
+
+    private final String bus;
+    /** By unit: the result of the job that is waited for. */
+    private final Map<String, CompletableFuture<String>> jobs = new ConcurrentHashMap<>();
+
+    private Optional<DBusConnection> open = Optional.empty();
+
+    /** Those of the systemd at the bus with this address; makes no connection yet. */
+    public SystemdUnits(String bus) {
+        this.bus = bus;
+    }
+
+    /** The address of the system bus of this machine: that of the environment, or the usual one. */
+    public static String systemBus() {
+        return System.getenv().getOrDefault("DBUS_SYSTEM_BUS_ADDRESS", SYSTEM_BUS);
+    }
+
+    private interface Call<T> {
+        T run(DBusConnection connection) throws DBusException;
+    }
+
+    private interface ManagerCall {
+        void run(SystemdManager manager);
+    }
+
+    /**
+     * Starts a unit that no file describes; one that is active keeps its properties.
+     *
+     * @param properties numbers, which systemd takes as {@code t}, truth values, texts, and lists of texts
+     * @param wait how long the start may take
+     * @throws IOException if there is no systemd, it refuses, or the start takes longer
+     */
+    public void start(String unit, Map<String, Object> properties, Duration wait) throws IOException {
+        // Asked before, because the library does not tell one refusal from another.
+        if (!isActive(unit)) {
+            job(
+                    "start of " + unit,
+                    unit,
+                    wait,
+                    manager -> manager.startTransientUnit(unit, REPLACE, list(properties), List.of()));
+        }
+    }
+
+    /**
+     * Changes properties of a unit until it ends.
+     *
+     * @throws IOException if there is no systemd, or it refuses
+     */
+    public void set(String unit, Map<String, Object> properties) throws IOException {
+        manage("properties of " + unit, manager -> manager.setUnitProperties(unit, true, list(properties)));
+    }
+
+    /**
+     * Ends a slice and the units in it; nothing to do if there is none.
+     *
+     * @param wait how long the end may take
+     * @throws IOException if there is no systemd, it refuses, or the end takes longer; systemd goes on with it
+     */
+    public void stop(String unit, Duration wait) throws IOException {
+        job("end of " + unit, unit, wait, manager -> manager.stopUnit(unit, REPLACE));
+    }
+
+    /** Whether the unit runs. systemd answers {@code inactive} for a slice that it does not know. */
+    private boolean isActive(String unit) throws IOException {
+        String state = call("state of " + unit, connection -> connection
+                .getRemoteObject(NAME, PATH + "/unit/" + escaped(unit), Properties.class)
+                .<String>Get(UNIT, "ActiveState"));
+        return state.equals("active");
+    }
+
+    /** The name of a unit as a part of a path of D-Bus. */
+    static String escaped(String unit) {
+        StringBuilder path = new StringBuilder();
+        unit.chars()
+                .forEach(letter -> path.append(
+                        letter < 128 && Character.isLetterOrDigit(letter)
+                                ? Character.toString(letter)
+                                : "_%02x".formatted(letter)));
+        return path.toString();
+    }
+
+    private void job(String what, String unit, Duration wait, ManagerCall call) throws IOException {
+        // Registered before the call: the signal may be quicker than the answer.
+        CompletableFuture<String> job = jobs.computeIfAbsent(unit, name -> new CompletableFuture<>());
+        try {
+            manage(what, call);
+            String result = job.get(wait.toMillis(), TimeUnit.MILLISECONDS);
+            if (!result.equals("done")) {
+                throw new IOException("the " + what + " ended with the result " + result + "; expected done");
+            }
+        } catch (TimeoutException e) {
+            throw new IOException("systemd did not finish the " + what + " within " + wait.toMillis() + " ms", e);
+        } catch (ExecutionException e) {
+            throw new IOException("the connection to systemd was lost during the " + what, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted during the " + what, e);
+        } finally {
+            jobs.remove(unit, job);
+        }
+    }
+
+    private void manage(String what, ManagerCall call) throws IOException {
+        call(what, connection -> {
+            call.run(connection.getRemoteObject(NAME, PATH, SystemdManager.class));
+            return true;
+        });
+    }
+
+    private <T> T call(String what, Call<T> call) throws IOException {
+        DBusConnection connection = connection();
+        try {
+            return call.run(connection);
+        } catch (DBusExecutionException e) {
+            if (!connection.isConnected()) {
+                close();
+            }
+            throw new IOException("systemd refuses the " + what + ": " + e.getMessage(), e);
+        } catch (DBusException e) {
+            close();
+            throw new IOException("no " + what + " by systemd: " + e.getMessage(), e);
+        }
+    }
+
+    private synchronized DBusConnection connection() throws IOException {
+        if (open.filter(DBusConnection::isConnected).isEmpty()) {
+            close();
+            open = Optional.of(connect());
+        }
+        return open.orElseThrow();
+    }
+
+    private DBusConnection connect() throws IOException {
+        Optional<DBusConnection> made = Optional.empty();
+        try {
+            DBusConnection connection =
+                    DBusConnectionBuilder.forAddress(bus).withShared(false).build();
+            made = Optional.of(connection);
+            connection.addSigHandler(SystemdManager.JobRemoved.class, this::ended);
+            connection.getRemoteObject(NAME, PATH, SystemdManager.class).subscribe();
+            return connection;
+        } catch (DBusException | DBusExecutionException e) {
+            made.ifPresent(DBusConnection::disconnect);
+            throw new IOException("no connection to systemd at " + bus + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void ended(SystemdManager.JobRemoved signal) {
+        Optional.ofNullable(jobs.get(signal.unit)).ifPresent(job -> job.complete(signal.result));
+    }
+
+    private static List<SystemdManager.Property> list(Map<String, Object> properties) {
+        return properties.entrySet().stream()
+                .map(property -> new SystemdManager.Property(property.getKey(), variant(property.getValue())))
+                .toList();
+    }
+
+    private static Variant<?> variant(Object value) {
+        return switch (value) {
+            case Long number -> new Variant<>(new UInt64(number));
+            case List<?> texts -> new Variant<>(texts.toArray(String[]::new), "as");
+            default -> new Variant<>(value);
+        };
+    }
+
+    @Override
+    public synchronized void close() {
+        open.ifPresent(DBusConnection::disconnect);
+        open = Optional.empty();
+    }
+}
