@@ -218,6 +218,60 @@ class PodCgroupsIT {
                 .isLessThan(memoryLimit(all("memory")));
     }
 
+    @Test
+    @Order(2)
+    void theNetworkAndTheVolumesOfAPodAreThoseThatItSeesItself() throws Exception {
+        kubectl.apply("""
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: measured}
+                spec:
+                  nodeName: %s
+                  automountServiceAccountToken: false
+                  terminationGracePeriodSeconds: 1
+                  containers:
+                  - name: main
+                    image: %s
+                    command: [/bin/sh, -c, "dd if=/dev/zero of=/cache/file bs=1M count=5; sleep 100000"]
+                    volumeMounts: [{name: cache, mountPath: /cache}, {name: memory, mountPath: /memory}]
+                  volumes:
+                  - {name: cache, emptyDir: {}}
+                  - {name: memory, emptyDir: {medium: Memory, sizeLimit: 16Mi}}
+                """.formatted(NODE, BusyboxImages.BUSYBOX));
+        Eventually.within(SOON, () -> pods.isReady("measured"));
+
+        Eventually.within(
+                SOON,
+                () -> measured().array("volume").objects().count() == 2
+                        && measured().object("network").has("rxBytes"));
+        JsonObject pod = measured();
+        List<JsonObject> volumes = pod.array("volume").objects().toList();
+        assertThat(volumes).extracting(volume -> volume.text("name")).containsExactly("cache", "memory");
+        assertThat(volumes.get(0).number("usedBytes").orElseThrow()).isBetween(5 * MI, 6 * MI);
+        assertThat(volumes.get(0).number("inodesUsed")).contains(2L);
+        assertThat(volumes.get(1).number("capacityBytes")).contains(16 * MI);
+        assertThat(pod.object("network").text("name")).isEqualTo("eth0");
+        // Nobody talks to the pod, but neighbours are announced on its bridge.
+        long seen = kubectl.ok("exec", "measured", "--", "cat", "/proc/net/dev")
+                .lines()
+                .map(String::strip)
+                .filter(line -> line.startsWith("eth0:"))
+                .mapToLong(line -> Long.parseLong(
+                        line.substring("eth0:".length()).strip().split(" +")[0]))
+                .findFirst()
+                .orElseThrow();
+        assertThat(pod.object("network").number("rxBytes").orElseThrow()).isBetween(1L, seen);
+        kubectl.ok("delete", "pod", "measured", "--timeout=60s");
+    }
+
+    private JsonObject measured() {
+        return summary().stream()
+                .flatMap(summary -> summary.array("pods").objects())
+                .filter(pod -> pod.object("podRef").text("name").equals("measured"))
+                .findFirst()
+                .orElse(JsonObject.EMPTY);
+    }
+
     private Optional<JsonObject> summary() {
         return node.page().get("/stats/summary").map(Json::parseObject);
     }

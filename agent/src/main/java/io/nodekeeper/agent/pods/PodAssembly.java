@@ -41,6 +41,7 @@ import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.runtime.RuntimeView;
 import io.nodekeeper.agent.shutdown.EndingPods;
+import io.nodekeeper.agent.stats.MountedVolume;
 import io.nodekeeper.agent.stats.PodUse;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Quantity;
@@ -381,6 +382,11 @@ public final class PodAssembly {
                                 .equals(Files.getAttribute(mount.get(), "unix:dev")))
                 .exceptionally(error -> true)
                 .thenApplyAsync(same -> same, loop);
+    }
+
+    /** The volumes of the pods that run, for statistics; used on the loop. */
+    public List<MountedVolume> mountedVolumes() {
+        return manager.mountedVolumes();
     }
 
     /** What the node's volumes add to its status; used on the loop. */

@@ -12,6 +12,7 @@ import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.agent.shutdown.EndingPods;
+import io.nodekeeper.agent.stats.MountedVolume;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
@@ -169,6 +170,14 @@ final class PodManager implements EvictablePods, EndingPods {
         return workers.values().stream()
                 .filter(PodWorker::isActive)
                 .map(PodWorker::pod)
+                .toList();
+    }
+
+    /** The volumes of the pods that run. */
+    List<MountedVolume> mountedVolumes() {
+        return workers.values().stream()
+                .filter(PodWorker::isActive)
+                .flatMap(worker -> worker.mountedVolumes().stream())
                 .toList();
     }
 

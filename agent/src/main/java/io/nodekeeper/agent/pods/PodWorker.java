@@ -14,6 +14,7 @@ import io.nodekeeper.agent.pods.sync.PodCommand;
 import io.nodekeeper.agent.pods.sync.PodMemory;
 import io.nodekeeper.agent.pods.sync.PodSync;
 import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.agent.stats.MountedVolume;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.ContainerStatus;
 import io.nodekeeper.time.Clock;
@@ -186,6 +187,11 @@ final class PodWorker {
         }
         busy = true;
         observe().thenAccept(this::decide);
+    }
+
+    /** Its volumes, for statistics. */
+    List<MountedVolume> mountedVolumes() {
+        return MountedVolumes.of(pod(), volumes.paths(pod()));
     }
 
     /** Removes the pod's cgroup if nothing of it runs or will run again. What fails is tried again in the next round. */

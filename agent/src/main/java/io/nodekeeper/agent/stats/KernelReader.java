@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Reads what the kernel counts about the machine, the node's own services and its pods. Used by one thread at a time. */
 final class KernelReader {
@@ -31,6 +32,7 @@ final class KernelReader {
     private final Path root;
     private final CgroupFiles cgroups;
     private final CgroupIndex index;
+    private final PodNetworks networks;
     private final List<String> pods;
 
     /**
@@ -43,17 +45,36 @@ final class KernelReader {
         this.root = root;
         this.cgroups = CgroupFiles.below(root);
         this.index = new CgroupIndex(cgroups);
+        this.networks = new PodNetworks(root);
     }
 
     /** Reads everything about the machine and about {@code pods}; blocks. */
     KernelReading read(List<RunningPod> pods) throws IOException {
         Set<String> wanted = new HashSet<>();
         pods.forEach(pod -> wanted.addAll(pod.ids()));
+        Map<String, CgroupPaths> found = index.find(wanted);
         Map<String, CgroupUsage> used = new HashMap<>();
-        for (Map.Entry<String, CgroupPaths> cgroup : index.find(wanted).entrySet()) {
+        for (Map.Entry<String, CgroupPaths> cgroup : found.entrySet()) {
             used.put(cgroup.getKey(), cgroups.usage(cgroup.getValue()));
         }
-        return new KernelReading(node(), system(), used);
+        return new KernelReading(node(), system(), used, networks(pods, found));
+    }
+
+    /** By UID: the interfaces that the sandbox sees or, where that has no cgroup, the first container. */
+    private Map<String, List<NodeUsage.Network>> networks(List<RunningPod> pods, Map<String, CgroupPaths> found)
+            throws IOException {
+        Map<String, List<NodeUsage.Network>> seen = new HashMap<>();
+        for (RunningPod pod : pods) {
+            Optional<String> place = Stream.concat(
+                            Stream.of(pod.sandbox()), pod.containers().stream().map(RunningPod.RunningContainer::id))
+                    .flatMap(id -> Optional.ofNullable(found.get(id)).flatMap(CgroupPaths::unified).stream())
+                    .findFirst();
+            if (place.isPresent()) {
+                Path cgroup = cgroups.tree().resolve(place.get().substring(1));
+                seen.put(pod.uid(), networks.of(cgroup));
+            }
+        }
+        return seen;
     }
 
     /** By resource: how long tasks of the machine were stalled; empty if the kernel does not measure it. Blocks. */

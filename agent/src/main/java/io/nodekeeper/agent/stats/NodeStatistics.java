@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -48,10 +49,13 @@ public final class NodeStatistics {
     private static final Duration PERIOD = Duration.ofSeconds(10);
     /** One thread for each of the signals that may block: the kernel's and the logs'; a third for the table of mounts. */
     private static final int WORKERS = 3;
+    /** The most threads for volumes, of which each one that hangs keeps one. With more that hang, the others wait for them. */
+    private static final int VOLUME_WORKERS = 64;
 
     private final Sources sources;
     private final Loop loop;
     private final Workers workers;
+    private final Workers volumeWorkers;
     private final Executor periodic;
     private final RandomGenerator random;
     private final StatisticsListener listener;
@@ -65,6 +69,7 @@ public final class NodeStatistics {
     private final Collector<Map<String, StallTimes>> stalls;
     private final VolumeFiles volumeFiles;
     private final Collector<Map<String, Map<String, DiskUse>>> volumes;
+    private final VolumeSignals volumeSignals;
     private final FactSignal<Filesystem> nodeFs;
     private final FactSignal<Filesystem> imageFs;
     private final FactSignal<ImageFilesystem> images;
@@ -82,6 +87,7 @@ public final class NodeStatistics {
      * @param logs where the logs of containers are
      * @param host the newest facts about the host, which the agent reads each 10 s; called on the loop
      * @param runtime empty without a container runtime
+     * @param volumes those of the pods that the agent runs; called on the loop
      */
     public record Sources(
             String nodeName,
@@ -91,7 +97,8 @@ public final class NodeStatistics {
             List<String> podCgroups,
             Path logs,
             Supplier<HostFacts> host,
-            Optional<RuntimeSource> runtime) {
+            Optional<RuntimeSource> runtime,
+            Supplier<List<MountedVolume>> volumes) {
         /** The sources of this machine. */
         public static Sources ofMachine(
                 String nodeName,
@@ -100,8 +107,9 @@ public final class NodeStatistics {
                 List<String> podCgroups,
                 Path logs,
                 Supplier<HostFacts> host,
-                Optional<RuntimeSource> runtime) {
-            return new Sources(nodeName, startedAt, Path.of("/"), rootDir, podCgroups, logs, host, runtime);
+                Optional<RuntimeSource> runtime,
+                Supplier<List<MountedVolume>> volumes) {
+            return new Sources(nodeName, startedAt, Path.of("/"), rootDir, podCgroups, logs, host, runtime, volumes);
         }
     }
 
@@ -134,6 +142,9 @@ public final class NodeStatistics {
         stalls = new Collector<>("pressure", DEADLINE, Duration.ZERO, loop);
         volumeFiles = new VolumeFiles(sources.rootDir().resolve("pods"));
         volumes = new Collector<>("volumes", VOLUMES_DEADLINE, FRESH, loop);
+        volumeWorkers = new Workers("volume-statistics", VOLUME_WORKERS, loop);
+        volumeSignals = new VolumeSignals(
+                volume -> work(volumeWorkers, () -> volumeFiles.measure(volume)), loop);
         nodeFs = new FactSignal<>("nodefs", loop.clock());
         imageFs = new FactSignal<>("imagefs", loop.clock());
         images = new FactSignal<>("images", loop.clock());
@@ -149,12 +160,17 @@ public final class NodeStatistics {
     public void stop() {
         loop.execute(() -> loops.forEach(Periodic::stop));
         workers.close();
+        volumeWorkers.close();
     }
 
     /** The page {@code /stats/summary}; {@code query} may have {@code only_cpu_and_memory=true}. */
     public CompletableFuture<Page> summary(String query) {
         boolean only = Arrays.asList(query.split("&")).contains("only_cpu_and_memory=true");
-        return refresh(only).thenApply(ready -> Page.json(new Summary(snapshot(), only).json()));
+        CompletableFuture<Void> measured = only
+                ? refresh(true)
+                : CompletableFuture.allOf(
+                        refresh(false), volumeSignals.refresh(sources.volumes().get()));
+        return measured.thenApply(ready -> Page.json(new Summary(snapshot(), only).json()));
     }
 
     /**
@@ -215,7 +231,8 @@ public final class NodeStatistics {
                 pids.newest(),
                 pods(),
                 layers.newest().map(Timed::value).orElse(Map.of()),
-                logs.newest());
+                logs.newest(),
+                volumeSignals.newest());
     }
 
     private List<RunningPod> pods() {
@@ -233,7 +250,7 @@ public final class NodeStatistics {
 
     private CompletableFuture<Void> housekeeping() {
         updateFacts();
-        List<LateSignal> late = Stream.of(
+        List<LateSignal> late = Stream.concat(Stream.of(
                         nodeFs.late(),
                         imageFs.late(),
                         images.late(),
@@ -242,7 +259,8 @@ public final class NodeStatistics {
                         logs.late(),
                         layers.late(),
                         volumes.late())
-                .flatMap(Optional::stream)
+                .flatMap(Optional::stream),
+                volumeSignals.late(Set.copyOf(sources.volumes().get())).stream())
                 .toList();
         listener.late(LateSignals.ages(late, loop.clock().nanoTime()));
         lateSignals.ended(late);

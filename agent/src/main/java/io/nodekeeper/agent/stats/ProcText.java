@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.stats;
 
 import io.nodekeeper.agent.stats.cgroups.KernelNumbers;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -10,6 +11,9 @@ final class ProcText {
     private static final long NANOS_IN_TICK = 10_000_000;
     /** user, nice, system, irq, softirq and steal count; idle and iowait do not, guest is part of user. */
     private static final int[] BUSY = {1, 2, 3, 6, 7, 8};
+
+    /** A pod has one interface, or a few with several networks. */
+    private static final int MOST_INTERFACES = 32;
 
     private ProcText() {}
 
@@ -37,6 +41,18 @@ final class ProcText {
         return line(stat, "btime ")
                 .map(line -> KernelNumbers.number(line.substring("btime ".length())))
                 .orElse(OptionalLong.empty());
+    }
+
+    /** The counters of all interfaces in {@code /proc/net/dev} but the loopback, the first {@value #MOST_INTERFACES} of them. */
+    static List<NodeUsage.Network> networks(String dev) {
+        return dev.lines()
+                .map(String::strip)
+                .filter(line -> line.indexOf(':') > 0)
+                .map(line -> line.substring(0, line.indexOf(':')))
+                .filter(name -> !name.equals("lo"))
+                .limit(MOST_INTERFACES)
+                .flatMap(name -> network(dev, name).stream())
+                .toList();
     }
 
     /** The counters of {@code name} in {@code /proc/net/dev}. */

@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param pods the pods that run
  * @param layers by id of a container: what it wrote into its layer
  * @param logs by id of a container: what its logs use
+ * @param volumes by UID of a pod: its volumes
  */
 record Snapshot(
         String nodeName,
@@ -34,10 +35,12 @@ record Snapshot(
         Optional<Timed<Level>> pids,
         List<RunningPod> pods,
         Map<String, Timed<DiskUse>> layers,
-        Optional<Timed<Map<String, DiskUse>>> logs) {
-    /** Copies list and map. */
+        Optional<Timed<Map<String, DiskUse>>> logs,
+        Map<String, List<Timed<VolumeUse>>> volumes) {
+    /** Copies list and maps. */
     Snapshot {
         pods = List.copyOf(pods);
         layers = Map.copyOf(layers);
+        volumes = Map.copyOf(volumes);
     }
 }

@@ -52,7 +52,7 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
             UsageJson.io(kernel, node.stalls()).ifPresent(io -> json.put("io", io));
             swap(kernel.map(KernelReading::node)).ifPresent(swap -> json.put("swap", swap));
             if (!onlyCpuAndMemory) {
-                node.network().ifPresent(network -> json.put("network", network(kernel, network)));
+                node.network().ifPresent(network -> json.put("network", network(kernel, network, List.of(network))));
             }
         });
         if (!onlyCpuAndMemory) {
@@ -124,10 +124,13 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
                 : Optional.empty();
     }
 
-    private static JsonObject network(Timed<?> kernel, NodeUsage.Network network) {
-        JsonObject counters = counters(JsonObject.builder(), network);
-        return counters(UsageJson.at(kernel), network).toBuilder()
-                .put("interfaces", JsonArray.of(counters))
+    private static JsonObject network(Timed<?> kernel, NodeUsage.Network main, List<NodeUsage.Network> all) {
+        return counters(UsageJson.at(kernel), main).toBuilder()
+                .put(
+                        "interfaces",
+                        new JsonArray(all.stream()
+                                .<JsonValue>map(network -> counters(JsonObject.builder(), network))
+                                .toList()))
                 .build();
     }
 
@@ -159,6 +162,7 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
             Timed<CgroupUsage> usage = podUsage(kernel, pod);
             putUsage(json, usage, values.earlier().map(before -> podUsage(before, pod)));
             if (!onlyCpuAndMemory) {
+                networks(kernel, pod).ifPresent(network -> json.put("network", network));
                 usage.value()
                         .processes()
                         .ifPresent(count -> json.put(
@@ -167,8 +171,40 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
             }
         });
         if (!onlyCpuAndMemory) {
+            List<Timed<VolumeUse>> volumes = values.volumes().getOrDefault(pod.uid(), List.of());
+            if (!volumes.isEmpty()) {
+                json.put(
+                        "volume",
+                        new JsonArray(volumes.stream()
+                                .<JsonValue>map(volume -> volume(volume, pod))
+                                .toList()));
+            }
             values.nodeFs().ifPresent(fs -> json.put("ephemeral-storage", UsageJson.filesystem(fs, local(pod))));
         }
+        return json.build();
+    }
+
+    /** The interface that users know is {@code eth0}; a pod with several networks has others besides. */
+    private static Optional<JsonObject> networks(Timed<KernelReading> kernel, RunningPod pod) {
+        List<NodeUsage.Network> all = kernel.value().networks().getOrDefault(pod.uid(), List.of());
+        return all.stream()
+                .filter(network -> network.name().equals("eth0"))
+                .findFirst()
+                .or(() -> all.stream().findFirst())
+                .map(main -> network(kernel, main, all));
+    }
+
+    private static JsonObject volume(Timed<VolumeUse> reading, RunningPod pod) {
+        VolumeUse volume = reading.value();
+        JsonObject.Builder json = UsageJson.filesystem(reading.map(VolumeUse::filesystem), volume.used()).toBuilder()
+                .put("name", volume.name());
+        volume.claim()
+                .ifPresent(claim -> json.put(
+                        "pvcRef",
+                        JsonObject.builder()
+                                .put("name", claim)
+                                .put("namespace", pod.namespace())
+                                .build()));
         return json.build();
     }
 

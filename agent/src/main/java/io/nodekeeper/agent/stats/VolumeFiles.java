@@ -1,5 +1,7 @@
 package io.nodekeeper.agent.stats;
 
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.host.Statvfs;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -18,7 +20,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures the {@code emptyDir} volumes of pods that are on the node's disk. Immutable.
+ * Measures volumes of pods. Immutable.
  *
  * @param directory with a directory for each pod
  */
@@ -26,7 +28,7 @@ record VolumeFiles(Path directory) {
     /** The most files of one volume that are counted. */
     private static final int MOST_FILES = 1_000_000;
 
-    /** By UID and name of the volume: what it uses on disk. Blocks. */
+    /** By UID and name of the volume: what each {@code emptyDir} on the node's disk uses there. Blocks. */
     Map<String, Map<String, DiskUse>> read(List<RunningPod> pods) throws IOException {
         Map<String, Map<String, DiskUse>> used = new HashMap<>();
         for (RunningPod pod : pods) {
@@ -42,6 +44,30 @@ record VolumeFiles(Path directory) {
         return used;
     }
 
+    /** What {@code volume} uses, and of what; empty if it is no directory, such as a block device. Blocks. */
+    Optional<VolumeUse> measure(MountedVolume volume) throws IOException {
+        Path path = volume.path();
+        if (!Files.isDirectory(path)) {
+            return Optional.empty();
+        }
+        Filesystem filesystem = Statvfs.of(path);
+        Optional<FileBlocks.Stat> place = FileBlocks.of(path);
+        Optional<FileBlocks.Stat> disk = FileBlocks.of(directory);
+        // On the node's disk, of which a volume is a small part.
+        boolean shared = place.isPresent()
+                && disk.filter(on -> on.device() == place.get().device()).isPresent();
+        DiskUse used = volume.counted() && shared
+                ? count(path, place.get().device())
+                : UsageJson.all(filesystem);
+        return Optional.of(new VolumeUse(volume.name(), volume.claim(), filesystem, used));
+    }
+
+    private static DiskUse count(Path volume, long device) throws IOException {
+        Sum sum = new Sum(device);
+        Files.walkFileTree(volume, sum);
+        return new DiskUse(sum.bytes, sum.files);
+    }
+
     private static Map<String, DiskUse> volumes(Path volumes) throws IOException {
         Map<String, DiskUse> used = new HashMap<>();
         Optional<FileBlocks.Stat> disk = FileBlocks.of(volumes);
@@ -52,9 +78,9 @@ record VolumeFiles(Path directory) {
                 if (place.isPresent()
                         && disk.filter(on -> on.device() == place.get().device())
                                 .isPresent()) {
-                    Sum sum = new Sum(place.get().device());
-                    Files.walkFileTree(volume, sum);
-                    used.put(volume.getFileName().toString(), new DiskUse(sum.bytes, sum.files));
+                    used.put(
+                            volume.getFileName().toString(),
+                            count(volume, place.get().device()));
                 }
             }
         } catch (NoSuchFileException e) {

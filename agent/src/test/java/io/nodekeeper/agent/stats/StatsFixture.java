@@ -61,7 +61,12 @@ final class StatsFixture {
                         "s1",
                         usage(cpuNanos / 2, 20, OptionalLong.empty()),
                         "c1",
-                        usage(cpuNanos, 100, OptionalLong.of(150))));
+                        usage(cpuNanos, 100, OptionalLong.of(150))),
+                Map.of(
+                        "u1",
+                        List.of(
+                                new NodeUsage.Network("net1", 1, 2, 3, 4),
+                                new NodeUsage.Network("eth0", 50, 1, 60, 2))));
     }
 
     /** The kernel was read now and 10 s ago, the file systems 5 s ago. */
@@ -78,6 +83,23 @@ final class StatsFixture {
                 Optional.of(at(Duration.ofSeconds(5), new Level(29_250, 32_768))),
                 List.of(POD),
                 Map.of("c1", at(Duration.ofSeconds(2), new DiskUse(30, 3))),
-                Optional.of(at(Duration.ofSeconds(1), Map.of("c1", new DiskUse(12, 1)))));
+                Optional.of(at(Duration.ofSeconds(1), Map.of("c1", new DiskUse(12, 1)))),
+                Map.of(
+                        "u1",
+                        List.of(
+                                at(
+                                        Duration.ofSeconds(3),
+                                        new VolumeUse(
+                                                "cache",
+                                                Optional.empty(),
+                                                new Filesystem(new Level(400, 1_000), new Level(60, 100), 450),
+                                                new DiskUse(5, 2))),
+                                at(
+                                        Duration.ofSeconds(90),
+                                        new VolumeUse(
+                                                "data",
+                                                Optional.of("data-0"),
+                                                new Filesystem(new Level(70, 100), new Level(8, 9), 75),
+                                                new DiskUse(25, 1))))));
     }
 }

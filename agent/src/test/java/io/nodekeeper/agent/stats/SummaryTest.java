@@ -71,7 +71,17 @@ class SummaryTest {
                  "memory":{"time":"2026-03-01T12:00:00Z","usageBytes":140,"workingSetBytes":120,"rssBytes":10,
                            "pageFaults":6,"majorPageFaults":2},
                  "swap":{"time":"2026-03-01T12:00:00Z","swapUsageBytes":0},
+                 "network":{"time":"2026-03-01T12:00:00Z","name":"eth0","rxBytes":50,"rxErrors":1,"txBytes":60,
+                            "txErrors":2,
+                            "interfaces":[{"name":"net1","rxBytes":1,"rxErrors":2,"txBytes":3,"txErrors":4},
+                                          {"name":"eth0","rxBytes":50,"rxErrors":1,"txBytes":60,"txErrors":2}]},
                  "process_stats":{"process_count":4},
+                 "volume":[
+                   {"time":"2026-03-01T11:59:57Z","availableBytes":400,"capacityBytes":1000,"usedBytes":5,
+                    "inodesFree":60,"inodes":100,"inodesUsed":2,"name":"cache"},
+                   {"time":"2026-03-01T11:58:30Z","availableBytes":70,"capacityBytes":100,"usedBytes":25,
+                    "inodesFree":8,"inodes":9,"inodesUsed":1,"name":"data",
+                    "pvcRef":{"name":"data-0","namespace":"default"}}],
                  "ephemeral-storage":{"time":"2026-03-01T11:59:55Z","availableBytes":400,"capacityBytes":1000,
                                       "usedBytes":42,"inodesFree":60,"inodes":100,"inodesUsed":4}}"""));
     }
@@ -106,7 +116,8 @@ class SummaryTest {
                 Optional.empty(),
                 List.of(StatsFixture.POD),
                 Map.of(),
-                Optional.empty());
+                Optional.empty(),
+                Map.of());
 
         assertThat(summary(nothing)).isEqualTo(Json.parseObject("""
                 {"node":{"nodeName":"n1"},
@@ -133,7 +144,7 @@ class SummaryTest {
     void aPodWithACgroupOfItsOwnHasTheNumbersOfThatCgroup() {
         KernelReading sum = StatsFixture.kernel(1_000);
         KernelReading own = new KernelReading(
-                sum.node(), Map.of(), Map.of("u1", StatsFixture.usage(9_000, 1, OptionalLong.empty())));
+                sum.node(), Map.of(), Map.of("u1", StatsFixture.usage(9_000, 1, OptionalLong.empty())), Map.of());
 
         assertThat(PodUsage.of(StatsFixture.POD, sum.pods()).cpuNanos()).hasValue(1_500);
         assertThat(PodUsage.of(StatsFixture.POD, own.pods()).cpuNanos()).hasValue(9_000);

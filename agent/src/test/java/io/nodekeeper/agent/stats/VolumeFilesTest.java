@@ -69,6 +69,41 @@ class VolumeFilesTest {
         assertThat(use("u1").bytes()).isLessThan(MI);
     }
 
+    private MountedVolume mounted(Path path, boolean counted) {
+        return new MountedVolume("shop", "web", "u1", "cache", path, Optional.of("claim"), counted);
+    }
+
+    @Test
+    void shouldCountTheFilesOfAVolumeOnTheNodesDisk() throws IOException {
+        Files.write(volume().resolve("file"), new byte[3 * MI]);
+
+        VolumeUse use = new VolumeFiles(directory).measure(mounted(volume(), true)).orElseThrow();
+
+        assertThat(use.name()).isEqualTo("cache");
+        assertThat(use.claim()).contains("claim");
+        assertThat(use.used().bytes()).isBetween(3L * MI, 4L * MI);
+        assertThat(use.used().inodes()).isEqualTo(2);
+        assertThat(use.filesystem().bytes().capacity()).isGreaterThan(3L * MI);
+    }
+
+    /** {@code /dev/shm} is a file system of its own, and so is what is behind a claim. */
+    @Test
+    void shouldTakeAllOfAFileSystemThatIsTheVolumesOwn() throws IOException {
+        for (MountedVolume volume : List.of(mounted(Path.of("/dev/shm"), true), mounted(volume(), false))) {
+            VolumeUse use = new VolumeFiles(directory).measure(volume).orElseThrow();
+
+            assertThat(use.used()).isEqualTo(UsageJson.all(use.filesystem()));
+        }
+    }
+
+    @Test
+    void shouldMeasureNothingThatIsNoDirectory() throws IOException {
+        VolumeFiles files = new VolumeFiles(directory);
+
+        assertThat(files.measure(mounted(Path.of("/dev/null"), false))).isEmpty();
+        assertThat(files.measure(mounted(directory.resolve("gone"), true))).isEmpty();
+    }
+
     @Test
     void shouldMeasureNothingOutsideItsDirectory() throws IOException {
         Path outside = Files.createDirectories(

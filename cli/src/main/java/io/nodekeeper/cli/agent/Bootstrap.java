@@ -1,6 +1,7 @@
 package io.nodekeeper.cli.agent;
 
 import io.nodekeeper.agent.certificates.IssuedCertificate;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.cli.files.PrivateFiles;
 import io.nodekeeper.client.HttpTransport;
@@ -109,7 +110,7 @@ record Bootstrap(Path bootstrap, Path kubeconfig, String nodeName, Path certDir)
             remind(loop, certificate, REMINDER);
             issued.get();
         } catch (ExecutionException e) {
-            throw new IOException(e.getCause().getMessage(), e);
+            throw new IOException(Failures.text(e), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while the certificate was awaited", e);

@@ -1,0 +1,37 @@
+package io.nodekeeper.agent.pods;
+
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.VolumeKind;
+import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
+import io.nodekeeper.agent.stats.MountedVolume;
+import io.nodekeeper.api.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The volumes of a pod as statistics measure them: all but paths of the host, of which no pod owns what is there. Pure. */
+final class MountedVolumes {
+    private MountedVolumes() {}
+
+    /** Those of {@code pod} that are in {@code paths}, by their names. */
+    static List<MountedVolume> of(Pod pod, Map<String, Path> paths) {
+        List<MountedVolume> mounted = new ArrayList<>();
+        for (JsonObject volume : pod.spec().array("volumes").objects().toList()) {
+            Optional<VolumeKind> kind = VolumeKind.of(volume).filter(found -> found != VolumeKind.HOST_PATH);
+            Optional<Path> path = Optional.ofNullable(paths.get(volume.text("name")));
+            if (kind.isPresent() && path.isPresent()) {
+                mounted.add(new MountedVolume(
+                        pod.namespace(),
+                        pod.name(),
+                        pod.uid(),
+                        volume.text("name"),
+                        path.get(),
+                        PersistentVolumes.claim(pod, volume),
+                        !kind.get().isPersistent()));
+            }
+        }
+        return mounted;
+    }
+}
