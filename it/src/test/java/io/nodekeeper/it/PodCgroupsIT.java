@@ -256,8 +256,8 @@ class PodCgroupsIT {
                 .lines()
                 .map(String::strip)
                 .filter(line -> line.startsWith("eth0:"))
-                .mapToLong(line -> Long.parseLong(
-                        line.substring("eth0:".length()).strip().split(" +")[0]))
+                .mapToLong(line ->
+                        Long.parseLong(line.substring("eth0:".length()).strip().split(" +")[0]))
                 .findFirst()
                 .orElseThrow();
         assertThat(pod.object("network").number("rxBytes").orElseThrow()).isBetween(1L, seen);

@@ -143,8 +143,7 @@ public final class NodeStatistics {
         volumeFiles = new VolumeFiles(sources.rootDir().resolve("pods"));
         volumes = new Collector<>("volumes", VOLUMES_DEADLINE, FRESH, loop);
         volumeWorkers = new Workers("volume-statistics", VOLUME_WORKERS, loop);
-        volumeSignals = new VolumeSignals(
-                volume -> work(volumeWorkers, () -> volumeFiles.measure(volume)), loop);
+        volumeSignals = new VolumeSignals(volume -> work(volumeWorkers, () -> volumeFiles.measure(volume)), loop);
         nodeFs = new FactSignal<>("nodefs", loop.clock());
         imageFs = new FactSignal<>("imagefs", loop.clock());
         images = new FactSignal<>("images", loop.clock());
@@ -250,17 +249,18 @@ public final class NodeStatistics {
 
     private CompletableFuture<Void> housekeeping() {
         updateFacts();
-        List<LateSignal> late = Stream.concat(Stream.of(
-                        nodeFs.late(),
-                        imageFs.late(),
-                        images.late(),
-                        pids.late(),
-                        kernel.late(),
-                        logs.late(),
-                        layers.late(),
-                        volumes.late())
-                .flatMap(Optional::stream),
-                volumeSignals.late(Set.copyOf(sources.volumes().get())).stream())
+        List<LateSignal> late = Stream.concat(
+                        Stream.of(
+                                        nodeFs.late(),
+                                        imageFs.late(),
+                                        images.late(),
+                                        pids.late(),
+                                        kernel.late(),
+                                        logs.late(),
+                                        layers.late(),
+                                        volumes.late())
+                                .flatMap(Optional::stream),
+                        volumeSignals.late(Set.copyOf(sources.volumes().get())).stream())
                 .toList();
         listener.late(LateSignals.ages(late, loop.clock().nanoTime()));
         lateSignals.ended(late);
