@@ -126,9 +126,11 @@ class BootstrapIT {
 
         Eventually.within(SOON, () -> isNode("first"));
         assertThat(kubectl.ok("get", "csr", request)).contains("Approved,Issued");
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(kubeconfig("first"))))
-                .isEqualTo("rw-------");
         Path current = directory.resolve("first-pki/kubelet-client-current.pem");
+        for (Path secret : List.of(kubeconfig("first"), current)) {
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(secret)))
+                    .isEqualTo("rw-------");
+        }
         assertThat(Files.readString(kubeconfig("first"))).contains("client-certificate: \"" + current + "\"");
         assertThat(Command.ok("openssl", "x509", "-noout", "-subject", "-in", current.toString()))
                 .contains("O = system:nodes, CN = system:node:first");

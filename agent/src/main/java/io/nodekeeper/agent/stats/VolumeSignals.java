@@ -1,5 +1,8 @@
 package io.nodekeeper.agent.stats;
 
+import io.nodekeeper.agent.stats.signals.Collector;
+import io.nodekeeper.agent.stats.signals.LateSignal;
+import io.nodekeeper.agent.stats.signals.Timed;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;

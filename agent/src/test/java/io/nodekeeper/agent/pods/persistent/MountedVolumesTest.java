@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.pods;
+package io.nodekeeper.agent.pods.persistent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
