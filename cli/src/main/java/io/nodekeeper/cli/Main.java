@@ -99,8 +99,7 @@ public final class Main {
                     CompanionProcess.start(command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command);
             return untilAgentStopped(companion::stop);
         }
-        AgentProcess agent =
-                AgentProcess.start(command.access(), AgentProcess.nodeName(command.agent), command.agent);
+        AgentProcess agent = AgentProcess.start(command.access(), AgentProcess.nodeName(command.agent), command.agent);
         return untilAgentStopped(agent::stop);
     }
 

@@ -15,7 +15,7 @@ class FileOptionsTest {
     /** Options that name files which are only read, whatever the command. */
     private static final String READ =
             "--((guard-)?client-ca-file|certificate-authority|(kubelet-)?client-(certificate|key)|config|encryption-provider-config|etcd-(ca|cert|key)file"
-                    + "|event-rate-limit-config|kubeconfig|kubelet-certificate-authority|problem-rules|config-dir|cluster-signing-(cert|key)-file"
+                    + "|event-rate-limit-config|(bootstrap-)?kubeconfig|kubelet-certificate-authority|problem-rules|config-dir|cluster-signing-(cert|key)-file"
                     + "|service-account-(signing-)?key-file|tls-cert-file|tls-private-key-file|token-(auth-)?file)";
 
     private static boolean isFile(ArgSpec argument) {
@@ -39,6 +39,7 @@ class FileOptionsTest {
                         .forEach(name -> written.add(command + " " + name)));
         assertThat(written)
                 .containsExactlyInAnyOrder(
+                        "agent --cert-dir",
                         "agent --root-dir",
                         "apiserver --audit-log-path",
                         "apiserver --data-dir",
@@ -57,6 +58,7 @@ class FileOptionsTest {
                         "observe-report --output-file",
                         "simulate --trace",
                         "up --audit-log-path",
+                        "up --cert-dir",
                         "up --data-dir",
                         "up --history-dir",
                         "up --root-dir",

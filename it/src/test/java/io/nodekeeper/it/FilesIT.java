@@ -56,6 +56,8 @@ class FilesIT {
                         at("history"),
                         "--root-dir",
                         at("agent"),
+                        "--cert-dir",
+                        at("agent/certificates"),
                         "--audit-log-path",
                         at("audit.log"),
                         "--secure-port=0",

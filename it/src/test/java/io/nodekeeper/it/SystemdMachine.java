@@ -17,6 +17,9 @@ import java.util.stream.Stream;
  */
 final class SystemdMachine implements AutoCloseable {
     private static final Path SYSTEMD = Path.of("/lib/systemd/systemd");
+    /** The configuration of the system bus. */
+    private static final Path BUS = Path.of("/usr/share/dbus-1/system.conf");
+
     private static final Duration SOON = Duration.ofSeconds(30);
     /** What could harm the machine itself. */
     private static final String WITHOUT = "-sys_boot,-sys_time,-sys_module";
@@ -42,7 +45,8 @@ final class SystemdMachine implements AutoCloseable {
                 esac
               done
             fi
-            export container=test SYSTEMD_UNIT_PATH=$own
+            # Also where systemd itself keeps what others tell it.
+            export container=test SYSTEMD_UNIT_PATH=/run/systemd/system.control:/run/systemd/transient:$own
             exec setpriv --bounding-set=%1$s --inh-caps=%1$s %2$s --system --unit=bus.target --log-target=console \\
               --show-status=0
             """.formatted(WITHOUT, SYSTEMD);
@@ -56,6 +60,9 @@ final class SystemdMachine implements AutoCloseable {
         Command.find("dbus-daemon", "dbus-daemon");
         if (!Files.isExecutable(SYSTEMD)) {
             throw Command.missing(SYSTEMD.toString(), "systemd");
+        }
+        if (!Files.isReadable(BUS)) {
+            throw Command.missing(BUS.toString(), "dbus");
         }
         Path units = Files.createDirectories(directory.resolve("units"));
         log = directory.resolve("systemd.log");

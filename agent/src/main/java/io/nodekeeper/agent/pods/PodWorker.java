@@ -5,6 +5,7 @@ import io.nodekeeper.agent.pleg.PodStatus;
 import io.nodekeeper.agent.pleg.PodStatusCache;
 import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.persistent.MountedVolumes;
 import io.nodekeeper.agent.pods.probes.PodProbes;
 import io.nodekeeper.agent.pods.probes.ProbeListener;
 import io.nodekeeper.agent.pods.status.PodReport;

@@ -6,6 +6,12 @@ import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.problems.kernel.MountTable;
 import io.nodekeeper.agent.stats.cgroups.StallTimes;
+import io.nodekeeper.agent.stats.signals.Collector;
+import io.nodekeeper.agent.stats.signals.FactSignal;
+import io.nodekeeper.agent.stats.signals.LateSignal;
+import io.nodekeeper.agent.stats.signals.LateSignals;
+import io.nodekeeper.agent.stats.signals.SignalEvent;
+import io.nodekeeper.agent.stats.signals.Timed;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.cri.ImageFilesystem;
 import io.nodekeeper.time.Loop;
@@ -143,8 +149,7 @@ public final class NodeStatistics {
         volumeFiles = new VolumeFiles(sources.rootDir().resolve("pods"));
         volumes = new Collector<>("volumes", VOLUMES_DEADLINE, FRESH, loop);
         volumeWorkers = new Workers("volume-statistics", VOLUME_WORKERS, loop);
-        volumeSignals = new VolumeSignals(
-                volume -> work(volumeWorkers, () -> volumeFiles.measure(volume)), loop);
+        volumeSignals = new VolumeSignals(volume -> work(volumeWorkers, () -> volumeFiles.measure(volume)), loop);
         nodeFs = new FactSignal<>("nodefs", loop.clock());
         imageFs = new FactSignal<>("imagefs", loop.clock());
         images = new FactSignal<>("images", loop.clock());
@@ -250,17 +255,18 @@ public final class NodeStatistics {
 
     private CompletableFuture<Void> housekeeping() {
         updateFacts();
-        List<LateSignal> late = Stream.concat(Stream.of(
-                        nodeFs.late(),
-                        imageFs.late(),
-                        images.late(),
-                        pids.late(),
-                        kernel.late(),
-                        logs.late(),
-                        layers.late(),
-                        volumes.late())
-                .flatMap(Optional::stream),
-                volumeSignals.late(Set.copyOf(sources.volumes().get())).stream())
+        List<LateSignal> late = Stream.concat(
+                        Stream.of(
+                                        nodeFs.late(),
+                                        imageFs.late(),
+                                        images.late(),
+                                        pids.late(),
+                                        kernel.late(),
+                                        logs.late(),
+                                        layers.late(),
+                                        volumes.late())
+                                .flatMap(Optional::stream),
+                        volumeSignals.late(Set.copyOf(sources.volumes().get())).stream())
                 .toList();
         listener.late(LateSignals.ages(late, loop.clock().nanoTime()));
         lateSignals.ended(late);

@@ -28,13 +28,15 @@ record PodNetworks(Path root) {
         if (own.isEmpty() || own.equals(namespace(root.resolve("proc/self")))) {
             return List.of();
         }
-        return ProcText.networks(BoundedFile.read(process.get().resolve("net/dev")).orElse(""));
+        return ProcText.networks(
+                BoundedFile.read(process.get().resolve("net/dev")).orElse(""));
     }
 
     /** The directory of the first process. */
     private Optional<Path> process(Path cgroup) throws IOException {
         Optional<String> processes = BoundedFile.read(cgroup.resolve("cgroup.procs"));
-        OptionalLong pid = processes.flatMap(text -> text.lines().findFirst())
+        OptionalLong pid = processes
+                .flatMap(text -> text.lines().findFirst())
                 .map(KernelNumbers::number)
                 .orElse(OptionalLong.empty());
         // 0 is a process that this one does not see.
@@ -46,8 +48,7 @@ record PodNetworks(Path root) {
     /** Empty if the process has ended. */
     private static Optional<String> namespace(Path process) {
         try {
-            return Optional.of(
-                    Files.readSymbolicLink(process.resolve("ns/net")).toString());
+            return Optional.of(Files.readSymbolicLink(process.resolve("ns/net")).toString());
         } catch (IOException e) {
             return Optional.empty();
         }

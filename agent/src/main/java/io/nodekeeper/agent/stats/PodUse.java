@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.stats;
 
 import io.nodekeeper.agent.stats.cgroups.CgroupUsage;
+import io.nodekeeper.agent.stats.signals.Timed;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;

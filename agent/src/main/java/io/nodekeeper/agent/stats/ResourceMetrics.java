@@ -2,6 +2,7 @@ package io.nodekeeper.agent.stats;
 
 import io.nodekeeper.agent.stats.cgroups.CgroupUsage;
 import io.nodekeeper.agent.stats.cgroups.MemoryUsage;
+import io.nodekeeper.agent.stats.signals.Timed;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.EnumMap;

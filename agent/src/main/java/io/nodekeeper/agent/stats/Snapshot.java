@@ -2,6 +2,7 @@ package io.nodekeeper.agent.stats;
 
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.stats.signals.Timed;
 import io.nodekeeper.cri.ImageFilesystem;
 import java.time.Instant;
 import java.util.List;

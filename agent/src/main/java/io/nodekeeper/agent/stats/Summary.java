@@ -3,6 +3,7 @@ package io.nodekeeper.agent.stats;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.stats.cgroups.CgroupUsage;
 import io.nodekeeper.agent.stats.cgroups.StallTimes;
+import io.nodekeeper.agent.stats.signals.Timed;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;

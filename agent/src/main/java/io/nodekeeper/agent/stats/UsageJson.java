@@ -4,6 +4,7 @@ import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.stats.cgroups.CgroupUsage;
 import io.nodekeeper.agent.stats.cgroups.MemoryUsage;
 import io.nodekeeper.agent.stats.cgroups.StallTimes;
+import io.nodekeeper.agent.stats.signals.Timed;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;

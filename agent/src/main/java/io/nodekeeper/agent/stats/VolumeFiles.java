@@ -56,9 +56,7 @@ record VolumeFiles(Path directory) {
         // On the node's disk, of which a volume is a small part.
         boolean shared = place.isPresent()
                 && disk.filter(on -> on.device() == place.get().device()).isPresent();
-        DiskUse used = volume.counted() && shared
-                ? count(path, place.get().device())
-                : UsageJson.all(filesystem);
+        DiskUse used = volume.counted() && shared ? count(path, place.get().device()) : UsageJson.all(filesystem);
         return Optional.of(new VolumeUse(volume.name(), volume.claim(), filesystem, used));
     }
 

@@ -1,5 +1,8 @@
 package io.nodekeeper.agent.stats;
 
+import io.nodekeeper.agent.stats.signals.Collector;
+import io.nodekeeper.agent.stats.signals.LateSignal;
+import io.nodekeeper.agent.stats.signals.Timed;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -50,8 +53,7 @@ final class VolumeSignals {
         for (MountedVolume volume : volumes) {
             Collector<Optional<VolumeUse>> known = signals.get(volume);
             wanted.put(
-                    volume,
-                    known != null ? known : new Collector<>("volume " + volume.text(), DEADLINE, FRESH, loop));
+                    volume, known != null ? known : new Collector<>("volume " + volume.text(), DEADLINE, FRESH, loop));
         }
         signals = wanted;
         Deque<MountedVolume> left = new ArrayDeque<>(volumes);
@@ -86,7 +88,8 @@ final class VolumeSignals {
                 .ifPresent(use -> newest.computeIfAbsent(volume.uid(), uid -> new ArrayList<>())
                         .add(use.map(Optional::orElseThrow))));
         newest.values()
-                .forEach(uses -> uses.sort(Comparator.comparing(use -> use.value().name())));
+                .forEach(uses ->
+                        uses.sort(Comparator.comparing(use -> use.value().name())));
         return newest;
     }
 

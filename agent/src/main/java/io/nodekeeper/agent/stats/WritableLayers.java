@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.stats;
 
+import io.nodekeeper.agent.stats.signals.Timed;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.ContainerUsage;

@@ -97,9 +97,11 @@ public final class SystemdUnits implements AutoCloseable {
 
     /** Whether the unit runs. systemd answers {@code inactive} for a slice that it does not know. */
     private boolean isActive(String unit) throws IOException {
-        String state = call("state of " + unit, connection -> connection
-                .getRemoteObject(NAME, PATH + "/unit/" + escaped(unit), Properties.class)
-                .<String>Get(UNIT, "ActiveState"));
+        String state = call(
+                "state of " + unit,
+                connection -> connection
+                        .getRemoteObject(NAME, PATH + "/unit/" + escaped(unit), Properties.class)
+                        .<String>Get(UNIT, "ActiveState"));
         return state.equals("active");
     }
 
@@ -123,10 +125,8 @@ public final class SystemdUnits implements AutoCloseable {
             if (!result.equals("done")) {
                 throw new IOException("the " + what + " ended with the result " + result + "; expected done");
             }
-        } catch (TimeoutException e) {
+        } catch (TimeoutException | ExecutionException e) {
             throw new IOException("systemd did not finish the " + what + " within " + wait.toMillis() + " ms", e);
-        } catch (ExecutionException e) {
-            throw new IOException("the connection to systemd was lost during the " + what, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted during the " + what, e);
@@ -180,6 +180,7 @@ public final class SystemdUnits implements AutoCloseable {
         }
     }
 
+    /** Another user of the bus can send this, too: then a wait ends too early, and the caller makes the cgroup itself. */
     private void ended(SystemdManager.JobRemoved signal) {
         Optional.ofNullable(jobs.get(signal.unit)).ifPresent(job -> job.complete(signal.result));
     }

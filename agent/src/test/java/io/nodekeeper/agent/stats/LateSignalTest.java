@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.problems.kernel.MountTable;
+import io.nodekeeper.agent.stats.signals.Collector;
+import io.nodekeeper.agent.stats.signals.FactSignal;
+import io.nodekeeper.agent.stats.signals.LateSignal;
+import io.nodekeeper.agent.stats.signals.LateSignals;
+import io.nodekeeper.agent.stats.signals.SignalEvent;
+import io.nodekeeper.agent.stats.signals.Timed;
 import io.nodekeeper.cri.ContainerEvent;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.ContainerUsage;

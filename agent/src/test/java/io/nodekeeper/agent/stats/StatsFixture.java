@@ -5,6 +5,7 @@ import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.stats.cgroups.CgroupUsage;
 import io.nodekeeper.agent.stats.cgroups.MemoryUsage;
 import io.nodekeeper.agent.stats.cgroups.StallTimes;
+import io.nodekeeper.agent.stats.signals.Timed;
 import io.nodekeeper.cri.ImageFilesystem;
 import java.time.Duration;
 import java.time.Instant;

@@ -77,7 +77,8 @@ class VolumeFilesTest {
     void shouldCountTheFilesOfAVolumeOnTheNodesDisk() throws IOException {
         Files.write(volume().resolve("file"), new byte[3 * MI]);
 
-        VolumeUse use = new VolumeFiles(directory).measure(mounted(volume(), true)).orElseThrow();
+        VolumeUse use =
+                new VolumeFiles(directory).measure(mounted(volume(), true)).orElseThrow();
 
         assertThat(use.name()).isEqualTo("cache");
         assertThat(use.claim()).contains("claim");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.stats.signals.LateSignal;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -75,7 +75,10 @@ record Bootstrap(Path bootstrap, Path kubeconfig, String nodeName, Path certDir)
             if (access.identity().filter(this::isValid).isPresent()) {
                 return Optional.of(access);
             }
-            log.warn("{} has no valid client certificate of system:node:{}; a new one is requested", kubeconfig, nodeName);
+            log.warn(
+                    "{} has no valid client certificate of system:node:{}; a new one is requested",
+                    kubeconfig,
+                    nodeName);
         } catch (KubeconfigException e) {
             log.warn("A new certificate is requested: {}", e.getMessage());
         }
@@ -84,8 +87,7 @@ record Bootstrap(Path bootstrap, Path kubeconfig, String nodeName, Path certDir)
 
     private boolean isValid(Identity identity) {
         Instant end = identity.certificate().getNotAfter().toInstant();
-        return IssuedCertificate.isOf(nodeName, identity)
-                && end.isAfter(new SystemClock().wallTime());
+        return IssuedCertificate.isOf(nodeName, identity) && end.isAfter(new SystemClock().wallTime());
     }
 
     private void obtain(ServerAccess access) throws IOException {
@@ -122,7 +124,10 @@ record Bootstrap(Path bootstrap, Path kubeconfig, String nodeName, Path certDir)
 
     private static void remind(Loop loop, IssuedCertificate certificate, Duration waited) {
         loop.schedule(REMINDER, () -> {
-            log.info("Waiting for a certificate for {} of {}: {}", GoDuration.format(waited), GoDuration.format(PATIENCE),
+            log.info(
+                    "Waiting for a certificate for {} of {}: {}",
+                    GoDuration.format(waited),
+                    GoDuration.format(PATIENCE),
                     certificate.state());
             remind(loop, certificate, waited.plus(REMINDER));
         });

@@ -78,17 +78,17 @@ class AgentFlagsTest {
     @Test
     void containersHaveTheRuntimesSeccompProfileIfTheFlagSaysSo() {
         assertThat(configured("").pods().security().seccompDefault()).isFalse();
-        assertThat(configured("--seccomp-default").pods().security().seccompDefault())
+        assertThat(configured("", "--seccomp-default").pods().security().seccompDefault())
                 .isTrue();
-        assertThat(configured("--seccomp-default=false").pods().security().seccompDefault())
+        assertThat(configured("", "--seccomp-default=false").pods().security().seccompDefault())
                 .isFalse();
     }
 
     @Test
     void certificatesAreInTheRootDirectoryUnlessTheFlagNamesAnother() {
-        assertThat(configured("--root-dir=" + directory.resolve("new")).certDir())
+        assertThat(configured("", "--root-dir=" + directory.resolve("new")).certDir())
                 .isEqualTo(directory.resolve("new/pki"));
-        assertThat(configured("--cert-dir=" + directory).certDir()).isEqualTo(directory);
+        assertThat(configured("", "--cert-dir=" + directory).certDir()).isEqualTo(directory);
     }
 
     @Test

@@ -105,11 +105,6 @@ public final class PersistentVolumes {
         });
     }
 
-    /** The name of the claim that {@code volume} of {@code pod} uses; empty for other volumes. */
-    public static Optional<String> claim(Pod pod, JsonObject volume) {
-        return Optional.of(ClaimRules.claimName(pod, volume)).filter(name -> !name.isEmpty());
-    }
-
     /** Whether {@code pod} has such volumes. */
     public static boolean hasAny(Pod pod) {
         return volumes(pod).findFirst().isPresent();

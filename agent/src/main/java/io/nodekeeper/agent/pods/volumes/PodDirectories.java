@@ -44,12 +44,28 @@ final class PodDirectories {
         Files.setAttribute(path, "unix:mode", mode, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Gives a tree to a group as a kubelet does for {@code fsGroup}: new files in its directories get that group, too. */
+    /**
+     * Whether the top of a writable tree is the group's, as {@link #give} leaves it: a kubelet's question for {@code
+     * OnRootMismatch}. Only a directory can be.
+     */
+    static boolean isGiven(Path tree, long group) throws IOException {
+        int needed = GROUP_WRITES | GROUP_ENTERS;
+        return Files.isDirectory(tree, LinkOption.NOFOLLOW_LINKS)
+                && (int) Files.getAttribute(tree, "unix:gid", LinkOption.NOFOLLOW_LINKS) == (int) group
+                && ((int) Files.getAttribute(tree, "unix:mode", LinkOption.NOFOLLOW_LINKS) & needed) == needed;
+    }
+
+    /**
+     * Gives a tree to a group as a kubelet does for {@code fsGroup}: new files in its directories get that group, too. The top comes
+     * last, so that it shows whether all was done.
+     */
     static void give(Path tree, long group, boolean readOnly) throws IOException {
         Files.walkFileTree(tree, new SimpleFileVisitor<>() {
             @Override
-            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
-                    throws IOException {
+            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException error) throws IOException {
+                if (error != null) {
+                    throw error;
+                }
                 change(directory, (readOnly ? GROUP_READS : GROUP_WRITES) | GROUP_ENTERS);
                 return FileVisitResult.CONTINUE;
             }

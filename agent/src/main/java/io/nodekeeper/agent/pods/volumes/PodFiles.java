@@ -178,7 +178,13 @@ public final class PodFiles {
         Optional<Long> group = group(pod);
         if (group.isPresent()) {
             checkGoesOn(pod);
-            PodDirectories.give(volume, group.get(), false);
+            boolean onlyIfNeeded = pod.spec()
+                    .object("securityContext")
+                    .text("fsGroupChangePolicy")
+                    .equals("OnRootMismatch");
+            if (!onlyIfNeeded || !PodDirectories.isGiven(volume, group.get())) {
+                PodDirectories.give(volume, group.get(), false);
+            }
         }
     }
 

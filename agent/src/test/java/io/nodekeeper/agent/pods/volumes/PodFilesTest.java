@@ -168,6 +168,43 @@ class PodFilesTest {
                 .isEqualTo(02755);
     }
 
+    private static Pod grouped(Object group, String policy) {
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"},
+                 "spec": {"securityContext": {"fsGroup": %s, "fsGroupChangePolicy": "%s"}, "volumes": []}}
+                """.formatted(group, policy)));
+    }
+
+    private static int mode(Path path) throws Exception {
+        return (int) Files.getAttribute(path, "unix:mode") & 07777;
+    }
+
+    @Test
+    void shouldLeaveAVolumeWhoseTopIsTheGroupsAlreadyIfThePodAsksForThat() throws Exception {
+        Object group = Files.getAttribute(directory, "unix:gid");
+        files.prepare(grouped(group, "Always"), NOTHING);
+        Path volume = Files.createDirectory(directory.resolve("volume"));
+        Path file = Files.createFile(volume.resolve("file"));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+
+        files.giveToGroup(grouped(group, "OnRootMismatch"), volume);
+        assertThat(mode(volume)).isEqualTo(02775);
+        assertThat(mode(file)).isEqualTo(0660);
+
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        files.giveToGroup(grouped(group, "OnRootMismatch"), volume);
+        assertThat(mode(file)).isEqualTo(0600);
+
+        files.giveToGroup(grouped(group, "Always"), volume);
+        assertThat(mode(file)).isEqualTo(0660);
+
+        // Without the group's right to enter.
+        Files.setAttribute(volume, "unix:mode", 02765);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        files.giveToGroup(grouped(group, "OnRootMismatch"), volume);
+        assertThat(mode(file)).isEqualTo(0660);
+    }
+
     private static PodFiles.Contents contents(String path, String text) {
         SortedMap<String, FileContent> files = new TreeMap<>();
         files.put(path, new FileContent(text.getBytes(StandardCharsets.UTF_8), 0400, OptionalLong.empty()));

@@ -1,8 +1,7 @@
-package io.nodekeeper.agent.pods;
+package io.nodekeeper.agent.pods.persistent;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.VolumeKind;
-import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.stats.MountedVolume;
 import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.Path;
@@ -12,11 +11,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /** The volumes of a pod as statistics measure them: all but paths of the host, of which no pod owns what is there. Pure. */
-final class MountedVolumes {
+public final class MountedVolumes {
     private MountedVolumes() {}
 
     /** Those of {@code pod} that are in {@code paths}, by their names. */
-    static List<MountedVolume> of(Pod pod, Map<String, Path> paths) {
+    public static List<MountedVolume> of(Pod pod, Map<String, Path> paths) {
         List<MountedVolume> mounted = new ArrayList<>();
         for (JsonObject volume : pod.spec().array("volumes").objects().toList()) {
             Optional<VolumeKind> kind = VolumeKind.of(volume).filter(found -> found != VolumeKind.HOST_PATH);
@@ -28,7 +27,7 @@ final class MountedVolumes {
                         pod.uid(),
                         volume.text("name"),
                         path.get(),
-                        PersistentVolumes.claim(pod, volume),
+                        Optional.of(ClaimRules.claimName(pod, volume)).filter(claim -> !claim.isEmpty()),
                         !kind.get().isPersistent()));
             }
         }

@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.stats;
+package io.nodekeeper.agent.stats.signals;
 
 import java.nio.file.Path;
 import java.time.Instant;
@@ -13,9 +13,9 @@ import java.util.Optional;
  * @param error what the reading waits for, or why it failed
  * @param path the file system that is measured; empty for other signals
  */
-record LateSignal(String signal, Instant since, long sinceNanos, String error, Optional<Path> path) {
+public record LateSignal(String signal, Instant since, long sinceNanos, String error, Optional<Path> path) {
     /** The same, which measures the file system of {@code other}. */
-    LateSignal at(Path other) {
+    public LateSignal at(Path other) {
         return new LateSignal(signal, since, sinceNanos, error, Optional.of(other));
     }
 }

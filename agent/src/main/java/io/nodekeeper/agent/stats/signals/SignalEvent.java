@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.stats;
+package io.nodekeeper.agent.stats.signals;
 
 /** An event about the node: a signal became late ({@code warning}), or is measured again. Immutable. */
 public record SignalEvent(boolean warning, String reason, String message) {

@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.stats;
+package io.nodekeeper.agent.stats.signals;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -10,15 +10,15 @@ import java.util.function.Function;
  * @param time by the wall clock, for the API
  * @param nanos the same moment by the monotonic clock in ns, for ages and rates
  */
-record Timed<T>(T value, Instant time, long nanos) {
+public record Timed<T>(T value, Instant time, long nanos) {
 
     /** Another value that was measured at the same moment. */
-    <U> Timed<U> map(Function<T, U> conversion) {
+    public <U> Timed<U> map(Function<T, U> conversion) {
         return new Timed<>(conversion.apply(value), time, nanos);
     }
 
     /** The time from {@code earlier} to this value. */
-    Duration since(Timed<?> earlier) {
+    public Duration since(Timed<?> earlier) {
         return Duration.ofNanos(nanos - earlier.nanos);
     }
 }

@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.stats;
+package io.nodekeeper.agent.stats.signals;
 
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.GoDuration;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * deadline at most; a reading that takes longer continues, and no other one starts before it has ended. Confined to its
  * loop.
  */
-final class Collector<T> {
+public final class Collector<T> {
     private final String name;
     private final Duration deadline;
     private final Duration fresh;
@@ -33,7 +33,7 @@ final class Collector<T> {
      * @param deadline how long a request waits for a reading
      * @param fresh a value that is younger is not read again
      */
-    Collector(String name, Duration deadline, Duration fresh, Loop loop) {
+    public Collector(String name, Duration deadline, Duration fresh, Loop loop) {
         this.name = name;
         this.deadline = deadline;
         this.fresh = fresh;
@@ -44,7 +44,7 @@ final class Collector<T> {
      * Starts {@code reading}, unless the value is fresh or a reading is in progress; completes when the reading has ended
      * or its deadline has passed. Never fails.
      */
-    CompletableFuture<Void> refresh(Supplier<CompletableFuture<T>> reading) {
+    public CompletableFuture<Void> refresh(Supplier<CompletableFuture<T>> reading) {
         long now = loop.clock().nanoTime();
         boolean isFresh = newest.isPresent() && now - newest.get().nanos() < fresh.toNanos();
         if (open != null || isFresh) {
@@ -78,17 +78,17 @@ final class Collector<T> {
     }
 
     /** The newest value. */
-    Optional<Timed<T>> newest() {
+    public Optional<Timed<T>> newest() {
         return newest;
     }
 
     /** The value before it. */
-    Optional<Timed<T>> previous() {
+    public Optional<Timed<T>> previous() {
         return previous;
     }
 
     /** Set while the newest reading has no answer after its deadline, or failed. */
-    Optional<LateSignal> late() {
+    public Optional<LateSignal> late() {
         return late;
     }
 

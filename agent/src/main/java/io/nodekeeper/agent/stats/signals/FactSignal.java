@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.stats;
+package io.nodekeeper.agent.stats.signals;
 
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.time.Clock;
@@ -10,14 +10,14 @@ import java.util.Optional;
  * A signal that another part of the agent reads periodically. Remembers the wall time of the newest value, which facts
  * do not have. Confined to a loop.
  */
-final class FactSignal<T> {
+public final class FactSignal<T> {
     private final String name;
     private final Clock clock;
     private Optional<Timed<T>> newest = Optional.empty();
     private Optional<LateSignal> late = Optional.empty();
 
     /** A signal without a value. */
-    FactSignal(String name, Clock clock) {
+    public FactSignal(String name, Clock clock) {
         this.name = name;
         this.clock = clock;
     }
@@ -27,7 +27,7 @@ final class FactSignal<T> {
      *
      * @param path the file system that it measures; empty for other facts
      */
-    void update(Fact<T> fact, Optional<Path> path) {
+    public void update(Fact<T> fact, Optional<Path> path) {
         fact.value()
                 .filter(value -> newest.isEmpty() || newest.get().nanos() != fact.observedAt())
                 .ifPresent(value ->
@@ -44,12 +44,12 @@ final class FactSignal<T> {
     }
 
     /** The newest value. */
-    Optional<Timed<T>> newest() {
+    public Optional<Timed<T>> newest() {
         return newest;
     }
 
     /** Set while the newest reading has failed. */
-    Optional<LateSignal> late() {
+    public Optional<LateSignal> late() {
         return late;
     }
 

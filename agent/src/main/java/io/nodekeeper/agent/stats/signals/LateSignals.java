@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.stats;
+package io.nodekeeper.agent.stats.signals;
 
 import io.nodekeeper.agent.problems.kernel.MountTable;
 import io.nodekeeper.api.KubeTime;
@@ -10,22 +10,22 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /** Names signals when they become late, and again when they are measured. Confined to its loop. */
-final class LateSignals {
+public final class LateSignals {
     private final Consumer<SignalEvent> events;
     /** By name; bounded by the number of signals. */
     private final Map<String, LateSignal> named = new HashMap<>();
 
-    LateSignals(Consumer<SignalEvent> events) {
+    public LateSignals(Consumer<SignalEvent> events) {
         this.events = events;
     }
 
     /** Whether {@code late} has a signal that was not named yet. */
-    boolean hasNew(List<LateSignal> late) {
+    public boolean hasNew(List<LateSignal> late) {
         return late.stream().anyMatch(signal -> !named.containsKey(signal.signal()));
     }
 
     /** Names those of {@code late} that were not named, with the mount in {@code mounts} that they wait for. */
-    void name(List<LateSignal> late, MountTable mounts) {
+    public void name(List<LateSignal> late, MountTable mounts) {
         for (LateSignal signal : late) {
             if (named.putIfAbsent(signal.signal(), signal) == null) {
                 events.accept(new SignalEvent(true, SignalEvent.LATE, text(signal, mounts)));
@@ -34,7 +34,7 @@ final class LateSignals {
     }
 
     /** Says which of the named signals are no longer in {@code late}. */
-    void ended(List<LateSignal> late) {
+    public void ended(List<LateSignal> late) {
         Set<String> still = Set.copyOf(late.stream().map(LateSignal::signal).toList());
         named.values().removeIf(signal -> {
             boolean ended = !still.contains(signal.signal());
@@ -50,7 +50,7 @@ final class LateSignals {
     }
 
     /** Name of the signal → seconds since it was last measured. */
-    static Map<String, Double> ages(List<LateSignal> late, long nowNanos) {
+    public static Map<String, Double> ages(List<LateSignal> late, long nowNanos) {
         Map<String, Double> ages = new LinkedHashMap<>();
         late.forEach(signal -> ages.put(signal.signal(), (nowNanos - signal.sinceNanos()) / 1e9));
         return ages;

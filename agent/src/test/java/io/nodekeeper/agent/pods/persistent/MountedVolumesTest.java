@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.pods;
+package io.nodekeeper.agent.pods.persistent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,8 +21,8 @@ class MountedVolumesTest {
                   {"name": "scratch", "ephemeral": {}},
                   {"name": "later", "secret": {"secretName": "s"}}]}}
                 """));
-        Map<String, Path> paths = Map.of(
-                "cache", Path.of("/c"), "host", Path.of("/"), "data", Path.of("/d"), "scratch", Path.of("/s"));
+        Map<String, Path> paths =
+                Map.of("cache", Path.of("/c"), "host", Path.of("/"), "data", Path.of("/d"), "scratch", Path.of("/s"));
 
         assertThat(MountedVolumes.of(pod, paths))
                 .containsExactly(
