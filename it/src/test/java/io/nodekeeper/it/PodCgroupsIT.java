@@ -2,6 +2,7 @@ package io.nodekeeper.it;
 
 import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.agent.config.CgroupConfig;
 import io.nodekeeper.agent.config.CgroupDriver;
@@ -11,6 +12,7 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -245,6 +247,7 @@ class PodCgroupsIT {
                 """.formatted(NODE, BusyboxImages.BUSYBOX));
         Eventually.within(SOON, () -> pods.isReady("measured"));
 
+        knock("measured");
         Eventually.within(
                 SOON,
                 () -> measured().array("volume").objects().count() == 2
@@ -256,7 +259,6 @@ class PodCgroupsIT {
         assertThat(volumes.get(0).number("inodesUsed")).contains(2L);
         assertThat(volumes.get(1).number("capacityBytes")).contains(16 * MI);
         assertThat(pod.object("network").text("name")).isEqualTo("eth0");
-        // Nobody talks to the pod, but neighbours are announced on its bridge.
         long process = processes(all("memory").resolve("besteffort").resolve(pod("measured")))
                 .getFirst();
         long seen = Files.readString(Path.of("/proc", Long.toString(process), "net/dev"))
@@ -269,6 +271,12 @@ class PodCgroupsIT {
                 .orElseThrow();
         assertThat(pod.object("network").number("rxBytes").orElseThrow()).isBetween(1L, seen);
         kubectl.ok("delete", "pod", "measured", "--timeout=60s");
+    }
+
+    /** Sends something to the pod, which refuses it. */
+    private void knock(String pod) {
+        String address = pods.pod(pod).orElseThrow().object("status").text("podIP");
+        assertThatThrownBy(() -> new Socket(address, 9).close()).isInstanceOf(IOException.class);
     }
 
     private JsonObject measured() {

@@ -66,6 +66,17 @@ final class SystemdMachine implements AutoCloseable {
         }
         Path units = Files.createDirectories(directory.resolve("units"));
         log = directory.resolve("systemd.log");
+        Path bus = Files.writeString(directory.resolve("bus.conf"), """
+                <busconfig>
+                  <type>system</type>
+                  <listen>unix:path=/run/dbus/system_bus_socket</listen>
+                  <auth>EXTERNAL</auth>
+                  <policy context="default">
+                    <allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/>
+                    <allow eavesdrop="true"/>
+                  </policy>
+                </busconfig>
+                """);
         Files.writeString(units.resolve("bus.target"), """
                 [Unit]
                 Requires=dbus.service
@@ -83,10 +94,10 @@ final class SystemdMachine implements AutoCloseable {
                 Requires=dbus.socket
                 [Service]
                 Type=exec
-                ExecStart=dbus-daemon --system --address=systemd: --nofork --nopidfile --systemd-activation
+                ExecStart=dbus-daemon --config-file=%s --address=systemd: --nofork --nopidfile --systemd-activation
                 Restart=always
                 RestartSec=200ms
-                """);
+                """.formatted(bus));
         List<String> command = new ArrayList<>(List.of(
                 "unshare",
                 "--pid",
@@ -114,7 +125,7 @@ final class SystemdMachine implements AutoCloseable {
                 command.add(hierarchy.getFileName().toString());
             }
         }
-        process = new ProcessBuilder(inCgroups(command))
+        process = new ProcessBuilder(inCgroups("", command))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
@@ -140,16 +151,19 @@ final class SystemdMachine implements AutoCloseable {
                         == 0;
     }
 
-    /** Runs {@code command} in the subtree of each hierarchy. */
-    private List<String> inCgroups(List<String> command) throws IOException {
+    /** Runs {@code command} in {@code place} of the subtree of each hierarchy. */
+    private List<String> inCgroups(String place, List<String> command) throws IOException {
         String places = String.join(
                 " ",
                 Leftovers.hierarchies().stream()
-                        .map(hierarchy ->
-                                hierarchy.resolve(name).resolve("cgroup.procs").toString())
+                        .map(hierarchy -> hierarchy
+                                .resolve(name)
+                                .resolve(place)
+                                .resolve("cgroup.procs")
+                                .toString())
                         .toList());
-        List<String> all = new ArrayList<>(
-                List.of("sh", "-c", "for place in " + places + "; do echo $$ >$place; done; exec \"$@\"", "sh"));
+        List<String> all = new ArrayList<>(List.of(
+                "sh", "-c", "set -e; for place in " + places + "; do echo $$ >$place; done; exec \"$@\"", "sh"));
         all.addAll(command);
         return all;
     }
@@ -159,8 +173,13 @@ final class SystemdMachine implements AutoCloseable {
         List<String> all =
                 new ArrayList<>(List.of("nsenter", "-t", Long.toString(pid()), "-p", "-m", "-u", "-i", "-C"));
         all.addAll(command);
-        // A service would be in a cgroup below; with version 1 a process may also be beside others.
-        return inCgroups(all);
+        List<Path> hierarchies = Leftovers.hierarchies();
+        if (hierarchies.size() > 1) {
+            return inCgroups("", all);
+        }
+        // With version 2 a process may not be beside cgroups that have controllers.
+        Files.createDirectories(hierarchies.getFirst().resolve(name).resolve("outside"));
+        return inCgroups("outside", all);
     }
 
     /** Process 1, as the machine sees it. */

@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -50,7 +51,8 @@ final class CertificateFile {
 
     /** Makes {@code identity} the current one and removes the one before. */
     void store(Identity identity, Instant now) throws IOException {
-        OwnerOnly.directory(directory);
+        // A user may have named a directory that others need.
+        OwnerOnly.directory(directory, List.of());
         Path file = directory.resolve(name + TIME.format(now) + ".pem");
         Optional<Path> before = Files.isSymbolicLink(link)
                 ? Optional.of(directory.resolve(Files.readSymbolicLink(link)))

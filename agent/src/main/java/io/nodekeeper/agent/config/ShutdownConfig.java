@@ -33,6 +33,8 @@ public record ShutdownConfig(List<Group> groups) {
     }
 
     private static final Duration SHORTEST = Duration.ofSeconds(1);
+    /** More than 30 years. */
+    private static final int LONGEST_SECONDS = 999_999_999;
 
     /**
      * Reads {@code shutdownGracePeriod} and {@code shutdownGracePeriodCriticalPods}, or, instead of both, {@code
@@ -82,6 +84,7 @@ public record ShutdownConfig(List<Group> groups) {
                         && map.get("priority") instanceof Integer priority
                         && map.get("shutdownGracePeriodSeconds") instanceof Integer seconds
                         && seconds >= 0
+                        && seconds <= LONGEST_SECONDS
                 ? Optional.of(new Group(priority, Duration.ofSeconds(seconds)))
                 : Optional.empty();
     }

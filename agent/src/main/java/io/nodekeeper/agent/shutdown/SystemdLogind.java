@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.shutdown;
 
+import io.nodekeeper.agent.systemd.SystemdManager;
 import io.nodekeeper.agent.systemd.SystemdUnits;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -10,7 +11,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.freedesktop.dbus.annotations.DBusInterfaceName;
-import org.freedesktop.dbus.annotations.DBusMemberName;
 import org.freedesktop.dbus.connections.IDisconnectCallback;
 import org.freedesktop.dbus.connections.impl.DBusConnection;
 import org.freedesktop.dbus.connections.impl.DBusConnectionBuilder;
@@ -61,14 +61,6 @@ public record SystemdLogind(String bus, Path drop) implements Logind {
                 this.start = start;
             }
         }
-    }
-
-    /** The part of systemd that is used. */
-    @DBusInterfaceName("org.freedesktop.systemd1.Manager")
-    public interface Units extends DBusInterface {
-        /** Sends a signal to the processes of a unit. */
-        @DBusMemberName("KillUnit")
-        void killUnit(String unit, String who, int signal);
     }
 
     @Override
@@ -139,7 +131,7 @@ public record SystemdLogind(String bus, Path drop) implements Logind {
             Files.writeString(drop, text, StandardCharsets.UTF_8);
             try {
                 connection
-                        .getRemoteObject("org.freedesktop.systemd1", "/org/freedesktop/systemd1", Units.class)
+                        .getRemoteObject("org.freedesktop.systemd1", "/org/freedesktop/systemd1", SystemdManager.class)
                         .killUnit("systemd-logind.service", "all", SIGHUP);
             } catch (DBusException | DBusExecutionException e) {
                 throw new IOException("logind does not read " + drop + ": " + e.getMessage(), e);

@@ -44,10 +44,15 @@ record VolumeFiles(Path directory) {
         return used;
     }
 
-    /** What {@code volume} uses, and of what; empty if it is no directory, such as a block device. Blocks. */
+    /** What {@code volume} uses, and of what; empty if it is no directory, such as a block device. Blocks; fails if its file system does. */
     Optional<VolumeUse> measure(MountedVolume volume) throws IOException {
         Path path = volume.path();
-        if (!Files.isDirectory(path)) {
+        try {
+            if (!Files.readAttributes(path, BasicFileAttributes.class).isDirectory()) {
+                return Optional.empty();
+            }
+        } catch (NoSuchFileException e) {
+            // It was unmounted meanwhile.
             return Optional.empty();
         }
         Filesystem filesystem = Statvfs.of(path);

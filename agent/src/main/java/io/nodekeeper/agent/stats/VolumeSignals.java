@@ -24,8 +24,10 @@ import java.util.function.Function;
 final class VolumeSignals {
     /** How many volumes are measured at the same time, besides those that are late. */
     static final int PARALLEL = 4;
-    /** A file system that works answers in milliseconds; files are counted at some 100,000 in a second. */
+    /** A file system that works answers in milliseconds. It is also how long a request waits for all of them. */
     static final Duration DEADLINE = Duration.ofSeconds(1);
+    /** Files are counted at some 100,000 in a second, and at most 1,000,000. */
+    static final Duration COUNTING = Duration.ofSeconds(20);
     /** A kubelet's period ({@code volumeStatsAggPeriod}). */
     static final Duration FRESH = Duration.ofMinutes(1);
 
@@ -33,6 +35,12 @@ final class VolumeSignals {
     private final Loop loop;
     /** Those of the last request. */
     private Map<MountedVolume, Collector<Optional<VolumeUse>>> signals = Map.of();
+    /** Those that are still to be looked at. */
+    private final Deque<MountedVolume> left = new ArrayDeque<>();
+    /** How many are being measured. */
+    private int underWay;
+    /** Completes when nothing is left. */
+    private CompletableFuture<Void> all = CompletableFuture.completedFuture(null);
 
     /**
      * Signals without a volume.
@@ -46,37 +54,50 @@ final class VolumeSignals {
 
     /**
      * Measures those of {@code volumes} that were not measured for a minute, and forgets all others. Completes when each has been
-     * measured or is late.
+     * measured or is late, at the latest after {@link #DEADLINE}; what is left then is measured all the same.
      */
     CompletableFuture<Void> refresh(List<MountedVolume> volumes) {
         Map<MountedVolume, Collector<Optional<VolumeUse>>> wanted = new HashMap<>();
         for (MountedVolume volume : volumes) {
             Collector<Optional<VolumeUse>> known = signals.get(volume);
+            Duration deadline = volume.counted() ? COUNTING : DEADLINE;
             wanted.put(
-                    volume, known != null ? known : new Collector<>("volume " + volume.text(), DEADLINE, FRESH, loop));
+                    volume, known != null ? known : new Collector<>("volume " + volume.text(), deadline, FRESH, loop));
         }
         signals = wanted;
-        Deque<MountedVolume> left = new ArrayDeque<>(volumes);
-        List<CompletableFuture<Void>> lanes = new ArrayList<>();
-        for (int i = 0; i < PARALLEL; i++) {
-            lanes.add(lane(left, wanted));
+        left.clear();
+        left.addAll(volumes);
+        if (underWay == 0) {
+            all = new CompletableFuture<>();
         }
-        return CompletableFuture.allOf(lanes.toArray(CompletableFuture[]::new));
+        int more = PARALLEL - underWay;
+        underWay = PARALLEL;
+        for (int i = 0; i < more; i++) {
+            measure();
+        }
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        all.thenRun(() -> answer.complete(null));
+        loop.schedule(DEADLINE, () -> answer.complete(null));
+        return answer;
     }
 
-    /** Measures one after the other of {@code left}. */
-    private CompletableFuture<Void> lane(
-            Deque<MountedVolume> left, Map<MountedVolume, Collector<Optional<VolumeUse>>> wanted) {
-        CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
-        while (done.isDone()) {
-            MountedVolume volume = left.poll();
-            Collector<Optional<VolumeUse>> collector = volume == null ? null : wanted.get(volume);
-            if (volume == null || collector == null) {
-                return done;
+    /** Measures one after the other of what is left. */
+    private void measure() {
+        for (MountedVolume volume = left.poll(); volume != null; volume = left.poll()) {
+            MountedVolume next = volume;
+            Collector<Optional<VolumeUse>> collector = signals.get(next);
+            CompletableFuture<Void> done = collector == null
+                    ? CompletableFuture.completedFuture(null)
+                    : collector.refresh(() -> reading.apply(next));
+            if (!done.isDone()) {
+                done.whenCompleteAsync((measured, error) -> measure(), loop);
+                return;
             }
-            done = collector.refresh(() -> reading.apply(volume));
         }
-        return done.thenComposeAsync(measured -> lane(left, wanted), loop);
+        underWay--;
+        if (underWay == 0) {
+            all.complete(null);
+        }
     }
 
     /** By UID of the pod: what is known about its volumes, each with its time, by their names. */

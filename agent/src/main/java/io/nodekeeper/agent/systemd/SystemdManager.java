@@ -31,6 +31,10 @@ public interface SystemdManager extends DBusInterface {
     @DBusMemberName("StopUnit")
     DBusPath stopUnit(String name, String mode);
 
+    /** Sends a signal to the processes of a unit. */
+    @DBusMemberName("KillUnit")
+    void killUnit(String unit, String who, int signal);
+
     /** A property of a unit: {@code (sv)}. */
     class Property extends Struct {
         /** Its name. */

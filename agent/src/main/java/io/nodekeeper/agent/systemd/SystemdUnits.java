@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.systemd;
 
+import io.nodekeeper.api.Failures;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.freedesktop.dbus.connections.IDisconnectCallback;
 import org.freedesktop.dbus.connections.impl.DBusConnection;
 import org.freedesktop.dbus.connections.impl.DBusConnectionBuilder;
 import org.freedesktop.dbus.exceptions.DBusException;
@@ -17,6 +19,8 @@ import org.freedesktop.dbus.exceptions.DBusExecutionException;
 import org.freedesktop.dbus.interfaces.Properties;
 import org.freedesktop.dbus.types.UInt64;
 import org.freedesktop.dbus.types.Variant;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The units of systemd, by D-Bus. There is one connection, which is made by the first call, and again by the next one after it
@@ -24,6 +28,7 @@ import org.freedesktop.dbus.types.Variant;
  * caller says. Thread-safe.
  */
 public final class SystemdUnits implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(SystemdUnits.class);
     /** The address of the system bus where the environment names none. */
     private static final String SYSTEM_BUS = "unix:path=/run/dbus/system_bus_socket";
 
@@ -67,7 +72,7 @@ public final class SystemdUnits implements AutoCloseable {
      */
     public void start(String unit, Map<String, Object> properties, Duration wait) throws IOException {
         // Asked before, because the library does not tell one refusal from another.
-        if (!isActive(unit)) {
+        if (!state(unit).equals("active")) {
             job(
                     "start of " + unit,
                     unit,
@@ -92,17 +97,18 @@ public final class SystemdUnits implements AutoCloseable {
      * @throws IOException if there is no systemd, it refuses, or the end takes longer; systemd goes on with it
      */
     public void stop(String unit, Duration wait) throws IOException {
-        job("end of " + unit, unit, wait, manager -> manager.stopUnit(unit, REPLACE));
+        if (!state(unit).equals("inactive")) {
+            job("end of " + unit, unit, wait, manager -> manager.stopUnit(unit, REPLACE));
+        }
     }
 
-    /** Whether the unit runs. systemd answers {@code inactive} for a slice that it does not know. */
-    private boolean isActive(String unit) throws IOException {
-        String state = call(
+    /** {@code active} and the like; {@code inactive} for a slice that systemd does not know. */
+    private String state(String unit) throws IOException {
+        return call(
                 "state of " + unit,
                 connection -> connection
                         .getRemoteObject(NAME, PATH + "/unit/" + escaped(unit), Properties.class)
                         .<String>Get(UNIT, "ActiveState"));
-        return state.equals("active");
     }
 
     /** The name of a unit as a part of a path of D-Bus. */
@@ -125,8 +131,10 @@ public final class SystemdUnits implements AutoCloseable {
             if (!result.equals("done")) {
                 throw new IOException("the " + what + " ended with the result " + result + "; expected done");
             }
-        } catch (TimeoutException | ExecutionException e) {
+        } catch (TimeoutException e) {
             throw new IOException("systemd did not finish the " + what + " within " + wait.toMillis() + " ms", e);
+        } catch (ExecutionException e) {
+            throw new IOException("the end of the " + what + " is not known: " + Failures.text(e), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted during the " + what, e);
@@ -147,14 +155,18 @@ public final class SystemdUnits implements AutoCloseable {
         try {
             return call.run(connection);
         } catch (DBusExecutionException e) {
-            if (!connection.isConnected()) {
-                close();
+            if (connection.isConnected()) {
+                throw new IOException("systemd refuses the " + what + ": " + e.getMessage(), e);
             }
-            throw new IOException("systemd refuses the " + what + ": " + e.getMessage(), e);
+            throw lost(what, e);
         } catch (DBusException e) {
-            close();
-            throw new IOException("no " + what + " by systemd: " + e.getMessage(), e);
+            throw lost(what, e);
         }
+    }
+
+    private IOException lost(String what, Exception e) {
+        close();
+        return new IOException("no " + what + " by systemd: " + e.getMessage(), e);
     }
 
     private synchronized DBusConnection connection() throws IOException {
@@ -168,10 +180,17 @@ public final class SystemdUnits implements AutoCloseable {
     private DBusConnection connect() throws IOException {
         Optional<DBusConnection> made = Optional.empty();
         try {
-            DBusConnection connection =
-                    DBusConnectionBuilder.forAddress(bus).withShared(false).build();
+            DBusConnection connection = DBusConnectionBuilder.forAddress(bus)
+                    .withShared(false)
+                    .withDisconnectCallback(new IDisconnectCallback() {
+                        @Override
+                        public void disconnectOnError(IOException error) {
+                            abandon(error);
+                        }
+                    })
+                    .build();
             made = Optional.of(connection);
-            connection.addSigHandler(SystemdManager.JobRemoved.class, this::ended);
+            connection.addSigHandler(SystemdManager.JobRemoved.class, signal -> ended(connection, signal));
             connection.getRemoteObject(NAME, PATH, SystemdManager.class).subscribe();
             return connection;
         } catch (DBusException | DBusExecutionException e) {
@@ -180,9 +199,26 @@ public final class SystemdUnits implements AutoCloseable {
         }
     }
 
-    /** Another user of the bus can send this, too: then a wait ends too early, and the caller makes the cgroup itself. */
-    private void ended(SystemdManager.JobRemoved signal) {
-        Optional.ofNullable(jobs.get(signal.unit)).ifPresent(job -> job.complete(signal.result));
+    /** Every user of the bus can send this; only systemd's counts. Its address may change, when it connects to the bus again. */
+    private void ended(DBusConnection connection, SystemdManager.JobRemoved signal) {
+        CompletableFuture<String> job = jobs.get(signal.unit);
+        if (job == null) {
+            return;
+        }
+        try {
+            if (connection.getDBusOwnerName(NAME).equals(signal.getSource())) {
+                job.complete(signal.result);
+            } else {
+                log.warn("{} sent the end of a job of systemd for {}; it is ignored", signal.getSource(), signal.unit);
+            }
+        } catch (DBusExecutionException e) {
+            job.completeExceptionally(e);
+        }
+    }
+
+    /** No signal comes any more for what is waited for. */
+    private void abandon(IOException why) {
+        jobs.values().forEach(job -> job.completeExceptionally(why));
     }
 
     private static List<SystemdManager.Property> list(Map<String, Object> properties) {
@@ -203,5 +239,6 @@ public final class SystemdUnits implements AutoCloseable {
     public synchronized void close() {
         open.ifPresent(DBusConnection::disconnect);
         open = Optional.empty();
+        abandon(new IOException("the connection to systemd was closed"));
     }
 }

@@ -41,10 +41,11 @@ class VolumeSignalsTest {
     }
 
     private static List<MountedVolume> volumes(String... names) {
-        return Stream.of(names)
-                .map(name -> new MountedVolume(
-                        "shop", "web", "u1", name, Path.of("/volumes/" + name), Optional.empty(), true))
-                .toList();
+        return Stream.of(names).map(name -> volume(name, false)).toList();
+    }
+
+    private static MountedVolume volume(String name, boolean counted) {
+        return new MountedVolume("shop", "web", "u1", name, Path.of("/volumes/" + name), Optional.empty(), counted);
     }
 
     private List<String> known() {
@@ -101,6 +102,41 @@ class VolumeSignalsTest {
 
         assertThat(known()).containsExactly("x 2026-03-01T12:00:01Z");
         assertThat(signals.late(new HashSet<>(all))).hasSize(4);
+    }
+
+    @Test
+    void aRequestWaitsASecondHoweverManyMountsHangAndTheOthersAreMeasuredAfterwards() {
+        List<MountedVolume> all = Stream.concat(
+                        Stream.iterate(1, i -> i <= 40, i -> i + 1).map(i -> volume("h" + i, false)),
+                        Stream.of(volume("x", false)))
+                .toList();
+        all.stream()
+                .filter(volume -> !volume.name().equals("x"))
+                .forEach(volume -> hung.put(volume.name(), new CompletableFuture<>()));
+
+        CompletableFuture<Void> answer = signals.refresh(all);
+        time.advance(Duration.ofSeconds(1));
+        assertThat(answer).isCompleted();
+        assertThat(known()).isEmpty();
+
+        time.advance(Duration.ofSeconds(10));
+        assertThat(known()).hasSize(1);
+        assertThat(read).hasSize(41);
+    }
+
+    @Test
+    void aVolumeWhoseFilesAreCountedHasTimeForIt() {
+        MountedVolume large = volume("large", true);
+        CompletableFuture<Optional<VolumeUse>> counting = new CompletableFuture<>();
+        hung.put("large", counting);
+
+        signals.refresh(List.of(large));
+        time.advance(Duration.ofSeconds(10));
+        assertThat(signals.late(Set.of(large))).isEmpty();
+        counting.complete(Optional.of(use("large")));
+        time.advance(Duration.ZERO);
+
+        assertThat(known()).containsExactly("large 2026-03-01T12:00:10Z");
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.client.config.KubeconfigException;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.config.ServerAccess;
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Randoms;
@@ -60,7 +61,7 @@ record Bootstrap(Path bootstrap, Path kubeconfig, String nodeName, Path certDir)
         }
         ServerAccess first = Kubeconfig.load(bootstrap);
         log.info("Requesting a certificate of {} from {}", nodeName, first);
-        obtain(first);
+        requireStored(obtain(first));
         PrivateFiles.writeSecret(kubeconfig, render(first));
         log.info("Wrote {}", kubeconfig);
         return Kubeconfig.load(kubeconfig);
@@ -90,7 +91,7 @@ record Bootstrap(Path bootstrap, Path kubeconfig, String nodeName, Path certDir)
         return IssuedCertificate.isOf(nodeName, identity) && end.isAfter(new SystemClock().wallTime());
     }
 
-    private void obtain(ServerAccess access) throws IOException {
+    private Identity obtain(ServerAccess access) throws IOException {
         ThreadLoop loop = new ThreadLoop("bootstrap");
         HttpTransport transport = new HttpTransport(access);
         CompletableFuture<Identity> issued = new CompletableFuture<>();
@@ -110,7 +111,7 @@ record Bootstrap(Path bootstrap, Path kubeconfig, String nodeName, Path certDir)
                     () -> issued.completeExceptionally(new IOException("no certificate for system:node:" + nodeName
                             + " within " + GoDuration.format(PATIENCE) + ": " + certificate.state())));
             remind(loop, certificate, REMINDER);
-            issued.get();
+            return issued.get();
         } catch (ExecutionException e) {
             throw new IOException(Failures.text(e), e);
         } catch (InterruptedException e) {
@@ -119,6 +120,16 @@ record Bootstrap(Path bootstrap, Path kubeconfig, String nodeName, Path certDir)
         } finally {
             loop.close();
             transport.close();
+        }
+    }
+
+    /** A kubeconfig with a file that has another certificate, or none, would be of no use. */
+    private void requireStored(Identity issued) throws IOException {
+        Path file = IssuedCertificate.clientFile(certDir);
+        if (!Files.exists(file)
+                || !Pem.certificates(SmallFiles.text(file)).getFirst().equals(issued.certificate())) {
+            throw new IOException("the certificate was issued, but could not be written to " + file
+                    + "; the log says why, and the next start requests another one");
         }
     }
 

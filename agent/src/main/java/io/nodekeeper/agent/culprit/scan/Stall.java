@@ -30,6 +30,7 @@ public record Stall(
     public boolean onDisk() {
         String where = waitsIn + " " + String.join(" ", stack);
         return file.isPresent()
+                || path.isPresent() && !mounts.isEmpty()
                 || DISK_WORDS.stream().anyMatch(where::contains)
                 || !mounts.isEmpty() && waitsIn.isEmpty();
     }

@@ -85,7 +85,7 @@ record StallFiles(ProcFiles files) {
         List<Mounts.Line> host = table.ofHost();
         if (path.isPresent()
                 && Mounts.of(path.get(), own).filter(StallFiles::isNamed).isEmpty()) {
-            // It is not on any of the other mounts that the process uses.
+            // By its text it is on none that can be named, and the others of the process would be a guess.
             return List.of();
         }
         Set<String> paths = new LinkedHashSet<>();

@@ -406,6 +406,15 @@ class LinuxProcessesTest {
                         new Stall.Mount("/work", "/dev/loop0", "ext4"));
     }
 
+    /** A look-up waits in functions of the kernel that do not tell a disk from other causes. */
+    @Test
+    void pathOnADeviceShowsThatItsFileSystemIsWaitedFor() throws Exception {
+        hungOpen("volume/file");
+        file("proc/201/task/201/wchan", "d_alloc_parallel");
+
+        assertThat(of(scan(false), 201).stalls().getFirst().onDisk()).isTrue();
+    }
+
     @Test
     void pathOnTheRootFileSystemNamesNoOtherMountThatTheProcessUses() throws Exception {
         hungOpen("/etc/file");

@@ -37,6 +37,10 @@ class PathArgumentsTest {
         "4 0x2000 0x7ffe,                     /mnt/a",
         "87 0x2000 0x0,                       /mnt/a",
         "137 0x2000 0x7ffe,                   /mnt/a",
+        // execve, chdir, getxattr.
+        "59 0x2000 0x7ffe,                    /mnt/a",
+        "80 0x2000 0x0,                       /mnt/a",
+        "191 0x2000 0x7ffe,                   /mnt/a",
         // openat from the working directory, newfstatat, statx from a descriptor.
         "257 0xffffff9c 0x3000 0x0,           /home/b/c",
         "257 0xffffffffffffff9c 0x3000 0x0,   /home/b/c",

@@ -55,7 +55,7 @@ class SystemdCgroupsTest {
 
     /** With it the slice of one pod could be taken for that of another one, and be removed. */
     @Test
-    void aUidWithAnUnderlineHasNoSlice() {
+    void aUidWithAnUnderscoreHasNoSlice() {
         assertThatThrownBy(() -> PodParent.of(CONFIG, 2).of(pod("1_2", "")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("the UID of a pod with a cgroup must consist of 1 to 200 letters, digits, '-' and '.',"

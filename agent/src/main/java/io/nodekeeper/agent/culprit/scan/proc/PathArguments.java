@@ -21,19 +21,22 @@ public record PathArguments(ProcFiles files, boolean arm) {
     private static final int WORKING_DIRECTORY = -100;
 
     /**
-     * x86-64's open, stat, lstat, access, truncate, rename, mkdir, rmdir, creat, link, unlink, readlink, chmod, chown, lchown,
-     * statfs: the path is the first argument.
+     * x86-64's open, stat, lstat, access, execve, truncate, chdir, rename, mkdir, rmdir, creat, link, unlink, readlink, chmod,
+     * chown, lchown, statfs, setxattr, getxattr, listxattr, removexattr: the path is the first argument.
      */
-    private static final Set<Integer> FIRST = Set.of(2, 4, 6, 21, 76, 82, 83, 84, 85, 86, 87, 89, 90, 92, 94, 137);
-    /** aarch64's statfs and truncate. */
-    private static final Set<Integer> FIRST_ARM = Set.of(43, 45);
+    private static final Set<Integer> FIRST =
+            Set.of(2, 4, 6, 21, 59, 76, 80, 82, 83, 84, 85, 86, 87, 89, 90, 92, 94, 137, 188, 191, 194, 197);
+    /** aarch64's setxattr, getxattr, listxattr, removexattr, statfs, truncate, chdir, execve. */
+    private static final Set<Integer> FIRST_ARM = Set.of(5, 8, 11, 14, 43, 45, 49, 221);
     /**
-     * x86-64's openat, mkdirat, newfstatat, unlinkat, renameat, readlinkat, fchmodat, faccessat, renameat2, statx, openat2,
-     * faccessat2: a descriptor of a directory, and a path from there.
+     * x86-64's openat, mkdirat, fchownat, newfstatat, unlinkat, renameat, linkat, readlinkat, fchmodat, faccessat, utimensat,
+     * renameat2, execveat, statx, openat2, faccessat2: a descriptor of a directory, and a path from there.
      */
-    private static final Set<Integer> SECOND = Set.of(257, 258, 262, 263, 264, 267, 268, 269, 316, 332, 437, 439);
+    private static final Set<Integer> SECOND =
+            Set.of(257, 258, 260, 262, 263, 264, 265, 267, 268, 269, 280, 316, 322, 332, 437, 439);
     /** The same of aarch64. */
-    private static final Set<Integer> SECOND_ARM = Set.of(56, 34, 79, 35, 38, 78, 53, 48, 276, 291, 437, 439);
+    private static final Set<Integer> SECOND_ARM =
+            Set.of(56, 34, 54, 79, 35, 38, 37, 78, 53, 48, 88, 276, 281, 291, 437, 439);
 
     /** With the numbers of this machine. */
     public static PathArguments of(ProcFiles files) {
