@@ -257,7 +257,7 @@ final class Host implements AutoCloseable {
     private RestartStory restart(GeneratedFault fault, boolean quiet, Deque<Scene> scenes, List<Struck> struck)
             throws Exception {
         // What the agent's own probes show is in a condition of its own.
-        String type = fault.needsProbes() ? NETWORK : DEGRADED;
+        List<String> types = fault.needsProbes() ? List.of(NETWORK, DEGRADED) : List.of(DEGRADED);
         node.agent().kill();
         Instant killed = Instant.now();
         node.startAgent(flags);
@@ -275,7 +275,9 @@ final class Host implements AutoCloseable {
                             .flatMap(Condition::lastTransitionTime)
                             .filter(at -> at.isAfter(killed))
                             .isPresent(),
-                    conditions.now(node.name(), type).filter(condition -> isNewer(type, killed)),
+                    types.stream()
+                            .map(type -> conditions.now(node.name(), type).filter(condition -> isNewer(type, killed)))
+                            .toList(),
                     named(killed),
                     struck.stream().map(Struck::truth).toList()));
         }

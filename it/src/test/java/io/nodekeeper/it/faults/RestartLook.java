@@ -3,6 +3,9 @@ package io.nodekeeper.it.faults;
 import io.nodekeeper.api.Condition;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What is said of a node at one second after its agent was started again, while a fault lasts. Immutable.
@@ -34,21 +37,21 @@ record RestartLook(
         }
     }
 
-    /** A look at what the new agent names and wrote; an empty condition is one that it has not written. */
+    /**
+     * A look at what the new agent names and wrote; an empty condition is one that it has not written. With several conditions the agent
+     * says that nothing hangs once all of them do.
+     */
     static RestartLook of(
             Optional<Condition> ready,
             boolean declared,
-            Optional<Condition> condition,
+            List<Optional<Condition>> conditions,
             List<Named> named,
             List<Truth> truths) {
-        Said said = condition
-                .map(Condition::status)
-                .map(status -> switch (status) {
-                    case Condition.TRUE -> Said.FAULT;
-                    case Condition.FALSE -> Said.WELL;
-                    default -> Said.UNKNOWN;
-                })
-                .orElse(Said.NOTHING);
+        Set<Said> all = conditions.stream().map(RestartLook::said).collect(Collectors.toSet());
+        Said said = Stream.of(Said.FAULT, Said.UNKNOWN, Said.NOTHING, Said.WELL)
+                .filter(all::contains)
+                .findFirst()
+                .orElseThrow();
         Optional<Named> first = named.stream().findFirst();
         return new RestartLook(
                 ready.map(one -> one.status().equals(Condition.TRUE) ? "Ready" : "NotReady")
@@ -59,6 +62,17 @@ record RestartLook(
                 first.filter(one -> truths.stream().anyMatch(truth -> truth.matches(one)))
                         .isPresent(),
                 first.filter(Named::unknown).isPresent());
+    }
+
+    private static Said said(Optional<Condition> condition) {
+        return condition
+                .map(Condition::status)
+                .map(status -> switch (status) {
+                    case Condition.TRUE -> Said.FAULT;
+                    case Condition.FALSE -> Said.WELL;
+                    default -> Said.UNKNOWN;
+                })
+                .orElse(Said.NOTHING);
     }
 
     private static String text(Named named) {

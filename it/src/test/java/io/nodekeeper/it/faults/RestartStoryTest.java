@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class RestartStoryTest {
@@ -44,13 +45,13 @@ class RestartStoryTest {
 
     @Test
     void anAgentThatTurnsTheNodeReadyBeforeItHasLookedIsTooEarly() {
-        RestartLook declared = RestartLook.of(condition("True"), true, condition("Unknown"), List.of(), List.of(SHIM));
+        RestartLook declared = RestartLook.of(condition("True"), true, conditions("Unknown"), List.of(), List.of(SHIM));
         assertThat(shown(row(3, SILENT, 1, declared, 56, TRUE), false)).isEqualTo("falsely well: Ready at 4 s");
         // A fault of one pod does not prevent Ready.
         RestartLook known = RestartLook.of(
                 condition("True"),
                 true,
-                condition("True"),
+                conditions("True"),
                 List.of(named("CgroupFrozen", "certain", 7)),
                 List.of(SHIM));
         assertThat(shown(row(3, SILENT, 57, known), false)).isEqualTo("right");
@@ -89,10 +90,24 @@ class RestartStoryTest {
         RestartLook down = RestartLook.of(
                 condition("False"),
                 false,
-                condition("True"),
+                conditions("True"),
                 List.of(named("CgroupFrozen", "certain", 7)),
                 List.of(SHIM));
         assertThat(down.text()).isEqualTo("NotReady, CgroupFrozen pid 7 (certain)");
+    }
+
+    /** The pod network may work while the runtime was not looked at. */
+    @Test
+    void nothingHangsOnlyOnceAllConditionsSaySo() {
+        assertThat(both("False", "Unknown").text()).isEqualTo("Ready, not yet known");
+        assertThat(both("False", "").text()).isEqualTo("Ready, nothing yet");
+        assertThat(both("False", "False").text()).isEqualTo("Ready, nothing hangs");
+        assertThat(both("False", "True").text()).isEqualTo("Ready, a fault");
+        assertThat(both("", "Unknown").text()).isEqualTo("Ready, not yet known");
+    }
+
+    private static RestartLook both(String network, String runtime) {
+        return RestartLook.of(condition("True"), false, conditions(network, runtime), List.of(), List.of(SHIM));
     }
 
     @Test
@@ -148,7 +163,11 @@ class RestartStoryTest {
     }
 
     private static RestartLook look(String status, List<Named> named) {
-        return RestartLook.of(condition("True"), false, condition(status), named, List.of(SHIM));
+        return RestartLook.of(condition("True"), false, conditions(status), named, List.of(SHIM));
+    }
+
+    private static List<Optional<Condition>> conditions(String... statuses) {
+        return Stream.of(statuses).map(RestartStoryTest::condition).toList();
     }
 
     private static Optional<Condition> condition(String status) {
