@@ -98,6 +98,18 @@ class PersistentVolumesIT {
                 .contains("stage handle-data {user=ann} {device=/dev/x}")
                 .contains("publish handle-data");
         assertThat(content("data", "said")).isEqualTo("kept\n");
+        Eventually.within(SOON, () -> capacityOfClaim("data") > 0);
+    }
+
+    /** What the node's statistics say about the volume behind a claim; 0 if nothing. */
+    private long capacityOfClaim(String claim) {
+        return node.page().get("/stats/summary").map(Json::parseObject).stream()
+                .flatMap(summary -> summary.array("pods").objects())
+                .flatMap(pod -> pod.array("volume").objects())
+                .filter(volume -> volume.object("pvcRef").text("name").equals(claim))
+                .flatMap(volume -> volume.number("capacityBytes").stream())
+                .findFirst()
+                .orElse(0L);
     }
 
     @Test
