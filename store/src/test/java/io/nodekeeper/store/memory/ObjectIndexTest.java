@@ -23,7 +23,8 @@ class ObjectIndexTest {
         index.put(entry("/a/2", 2));
         index.put(entry("/a/1", 3));
         assertThat(index.get("/a/1").orElseThrow().modRevision()).isEqualTo(3);
-        assertThat(index.below("/a/").values().stream().map(place -> place.entry().modRevision()))
+        assertThat(index.below("/a/").values().stream()
+                        .map(place -> place.entry().modRevision()))
                 .containsExactly(3L, 2L);
         assertThat(index.size()).isEqualTo(2);
     }
