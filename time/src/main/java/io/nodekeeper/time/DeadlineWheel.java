@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * one only stores a number: its timer stays where it is, fires too early, and is then set again for the stored
  * deadline.
  *
+ * <p>Nearly all timers fire too early, one for each owner and turn. So that the caller does not wake up for each of them,
+ * {@link #poll} also sets those of the next {@value #AHEAD} ticks again, up to the first tick in which a deadline may really pass.
+ *
  * <p>All deadlines of one tick share one timer of the wheel. All spokes of the wheel grow with the fullest one, and after
  * a list of 10,000 nodes all of them are due in the same tick. A bit per tick marks the ticks with deadlines, so that
  * the caller does not wake up for empty ones.
@@ -36,6 +39,12 @@ public final class DeadlineWheel<T> {
      */
     private static final int TICKS = 1 << 16;
 
+    /**
+     * The ticks in which {@link #poll} looks for moved deadlines, about 134 ms: at most 8 wakes a second for these. Ten times
+     * as much would find deadlines that are moved in time, but not yet.
+     */
+    private static final int AHEAD = 128;
+
     private static final long UNARMED = -1;
 
     /** The deadline of one owner; belongs to one wheel. */
@@ -54,7 +63,17 @@ public final class DeadlineWheel<T> {
         }
     }
 
-    private record Bucket<T>(long tick, List<Deadline<T>> deadlines) {}
+    private record Bucket<T>(long tick, long timer, List<Deadline<T>> deadlines) {
+        /** Whether none of its deadlines passes in its tick, because all were moved or unset. */
+        boolean isMoved() {
+            for (Deadline<T> deadline : deadlines) {
+                if (deadline.armedTick == tick && tickAfter(deadline.at) <= tick) {
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
 
     private final DeadlineTimerWheel wheel = new DeadlineTimerWheel(TimeUnit.NANOSECONDS, 0, TICK_NANOS, TICKS, 1);
     private final Long2ObjectHashMap<Bucket<T>> byTimer = new Long2ObjectHashMap<>();
@@ -66,7 +85,7 @@ public final class DeadlineWheel<T> {
     /** Sets or moves a deadline; it expires strictly after {@code at}. {@link #nextWake} may become earlier. */
     public void set(Deadline<T> deadline, long at) {
         deadline.at = at;
-        long tick = Math.floorDiv(at, TICK_NANOS) + 1;
+        long tick = tickAfter(at);
         if (deadline.armedTick == UNARMED || deadline.armedTick > tick) {
             arm(deadline, tick);
         }
@@ -91,6 +110,34 @@ public final class DeadlineWheel<T> {
             fired.clear();
         }
         wheel.currentTickTime(now);
+        passMoved();
+    }
+
+    /** Sets the deadlines of the next ticks again that were moved, up to the first one that was not. */
+    private void passMoved() {
+        long last = currentTick() + AHEAD;
+        while (nextWake >> TICK_SHIFT <= last) {
+            Bucket<T> bucket = byTick.get(nextWake >> TICK_SHIFT);
+            if (bucket == null || !bucket.isMoved()) {
+                return;
+            }
+            wheel.cancelTimer(bucket.timer);
+            remove(bucket);
+            for (Deadline<T> deadline : bucket.deadlines) {
+                if (deadline.armedTick == bucket.tick) {
+                    deadline.armedTick = UNARMED;
+                    if (deadline.at != NEVER) {
+                        arm(deadline, tickAfter(deadline.at));
+                    }
+                }
+            }
+            nextWake = findNext();
+        }
+    }
+
+    /** The first tick that begins after {@code at}. */
+    private static long tickAfter(long at) {
+        return Math.floorDiv(at, TICK_NANOS) + 1;
     }
 
     /** When to poll next; {@link #NEVER} if nothing is armed. */
@@ -124,7 +171,7 @@ public final class DeadlineWheel<T> {
             deadline.at = NEVER;
             expired.accept(deadline.owner);
         } else {
-            arm(deadline, Math.floorDiv(deadline.at, TICK_NANOS) + 1);
+            arm(deadline, tickAfter(deadline.at));
         }
     }
 
@@ -135,9 +182,9 @@ public final class DeadlineWheel<T> {
         deadline.armedTick = tick;
         Bucket<T> bucket = byTick.get(tick);
         if (bucket == null) {
-            bucket = new Bucket<>(tick, new ArrayList<>(1));
+            bucket = new Bucket<>(tick, wheel.scheduleTimer(tick << TICK_SHIFT), new ArrayList<>(1));
             byTick.put(tick, bucket);
-            byTimer.put(wheel.scheduleTimer(tick << TICK_SHIFT), bucket);
+            byTimer.put(bucket.timer, bucket);
             occupied.set((int) (tick & (TICKS - 1)));
             nextWake = Math.min(nextWake, tick << TICK_SHIFT);
         }
@@ -145,14 +192,19 @@ public final class DeadlineWheel<T> {
     }
 
     private boolean fire(TimeUnit unit, long now, long timer) {
-        @Nullable Bucket<T> bucket = byTimer.remove(timer);
+        @Nullable Bucket<T> bucket = byTimer.get(timer);
         if (bucket == null) {
             throw new IllegalStateException("the wheel fired timer " + timer + ", which was never armed");
         }
-        byTick.remove(bucket.tick);
-        occupied.clear((int) (bucket.tick & (TICKS - 1)));
+        remove(bucket);
         fired.add(bucket);
         return true;
+    }
+
+    private void remove(Bucket<T> bucket) {
+        byTimer.remove(bucket.timer);
+        byTick.remove(bucket.tick);
+        occupied.clear((int) (bucket.tick & (TICKS - 1)));
     }
 
     private long currentTick() {

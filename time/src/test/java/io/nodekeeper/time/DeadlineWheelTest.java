@@ -9,6 +9,7 @@ import java.util.Map;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
@@ -63,6 +64,50 @@ class DeadlineWheelTest {
                 assertThat(wheel.nextWake()).isLessThanOrEqualTo(Math.max(next, now) + DeadlineWheel.TICK_NANOS);
             }
         }
+    }
+
+    /** 1,000 owners with a deadline in a tick each, all moved by a minute. */
+    private static DeadlineWheel<Integer> moved(List<DeadlineWheel.Deadline<Integer>> deadlines) {
+        DeadlineWheel<Integer> wheel = new DeadlineWheel<>();
+        for (int owner = 0; owner < 1_000; owner++) {
+            DeadlineWheel.Deadline<Integer> deadline = new DeadlineWheel.Deadline<>(owner);
+            deadlines.add(deadline);
+            wheel.set(deadline, 10 * SECOND + owner * DeadlineWheel.TICK_NANOS);
+        }
+        for (int owner = 0; owner < 1_000; owner++) {
+            wheel.set(deadlines.get(owner), 60 * SECOND + owner * DeadlineWheel.TICK_NANOS);
+        }
+        return wheel;
+    }
+
+    @Example
+    void movedDeadlinesShareWakes() {
+        DeadlineWheel<Integer> wheel = moved(new ArrayList<>());
+        int wakes = 0;
+        while (wheel.nextWake() < 12 * SECOND) {
+            wakes++;
+            wheel.poll(wheel.nextWake(), owner -> {
+                throw new AssertionError(owner + " expired");
+            });
+        }
+        // One for each 129 ticks: the one that is due, and the 128 after it.
+        assertThat(wakes).isEqualTo(8);
+    }
+
+    @Example
+    void deadlineAmongMovedOnesWakesInTime() {
+        List<DeadlineWheel.Deadline<Integer>> deadlines = new ArrayList<>();
+        DeadlineWheel<Integer> wheel = moved(deadlines);
+        long at = 10 * SECOND + 300 * DeadlineWheel.TICK_NANOS;
+        wheel.set(deadlines.get(300), at);
+        List<Integer> expired = new ArrayList<>();
+        long now = 0;
+        while (expired.isEmpty()) {
+            now = wheel.nextWake();
+            wheel.poll(now, expired::add);
+        }
+        assertThat(expired).containsExactly(300);
+        assertThat(now).isBetween(at + 1, at + DeadlineWheel.TICK_NANOS);
     }
 
     @Provide

@@ -65,6 +65,14 @@ public final class ServerMetrics {
             .classicOnly()
             .classicUpperBounds(1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
             .register(registry);
+    private final Counter watchLines = Counter.builder()
+            .name("nodekeeper_watch_lines_total")
+            .help("Number of changes that were written to watches.")
+            .register(registry);
+    private final Counter watchBlocks = Counter.builder()
+            .name("nodekeeper_watch_blocks_total")
+            .help("Number of blocks in which they were written.")
+            .register(registry);
     private final Counter dropped = Counter.builder()
             .name("apiserver_dropped_requests_total")
             .help("Number of requests refused with status 429.")
@@ -246,6 +254,12 @@ public final class ServerMetrics {
     public void watchOpened(Resource resource) {
         watchers.labelValues("WATCH", resource.type().plural()).inc();
         registered(resource).inc();
+    }
+
+    /** The lines of {@code changes} were written to a watch together. */
+    public void watchWritten(int changes) {
+        watchLines.inc(changes);
+        watchBlocks.inc();
     }
 
     public void watchClosed(Resource resource) {

@@ -5,6 +5,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
 import io.nodekeeper.apiserver.request.ResponseChunks;
 import io.nodekeeper.apiserver.request.StreamSink;
+import io.nodekeeper.apiserver.watches.WatchPace;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a watch to its reader. The channel gets only as much as it accepts immediately; the rest waits here as
- * references to bytes that all watchers share. A reader that leaves too much unread is disconnected, so that it costs
+ * Writes a watch to its reader. If there are many changes, their lines wait up to 20 ms for each other ({@link WatchPace}). The
+ * channel gets only as much as it accepts immediately; the rest waits here as references to bytes that all watchers share. A reader that leaves too much unread is disconnected, so that it costs
  * the server a bounded amount of memory and other readers nothing. Thread-safe.
  */
 final class NettySink implements StreamSink, Outbox.Target {
@@ -71,6 +72,15 @@ final class NettySink implements StreamSink, Outbox.Target {
     // Confined to the event loop.
     private final ArrayDeque<Object> waiting = new ArrayDeque<>();
     private boolean touched;
+    private final WatchPace pace;
+    /** Lines that arrived since the last {@link #drain}. */
+    private int arrived;
+    /** Their bytes, and those of the lines that wait for the next block. */
+    private long gathered;
+    /** Whether something waits that must not wait for the next block. */
+    private boolean urgent;
+
+    private @Nullable Future<?> block;
     /** The number of written parts, which distinguishes a slow reader from a stopped one. */
     private long progress;
 
@@ -83,6 +93,11 @@ final class NettySink implements StreamSink, Outbox.Target {
         this.outbox = serverContext.outbox(context.executor());
         this.framing = framing;
         this.afterEnd = afterEnd;
+        this.pace = new WatchPace(now());
+    }
+
+    private long now() {
+        return context.executor().ticker().nanoTime();
     }
 
     @Override
@@ -139,6 +154,12 @@ final class NettySink implements StreamSink, Outbox.Target {
             return false;
         }
         waiting.add(item);
+        if (item instanceof byte[] line) {
+            arrived++;
+            gathered += line.length;
+        } else {
+            urgent = true;
+        }
         boolean first = !touched;
         touched = true;
         return first;
@@ -147,7 +168,25 @@ final class NettySink implements StreamSink, Outbox.Target {
     @Override
     public void drain() {
         touched = false;
+        long wait = pace.arrived(arrived, now());
+        arrived = 0;
+        if (wait == 0 || urgent || gathered >= PART) {
+            write();
+        } else if (block == null) {
+            block = context.executor().schedule(() -> write(), wait, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Writes what waits, as far as the channel accepts it. Called on the event loop. */
+    void write() {
+        if (block != null) {
+            block.cancel(false);
+            block = null;
+        }
+        gathered = 0;
+        urgent = false;
         long taken = 0;
+        int lines = 0;
         boolean wrote = false;
         List<byte[]> part = new ArrayList<>();
         while (!waiting.isEmpty() && context.channel().isWritable()) {
@@ -184,6 +223,7 @@ final class NettySink implements StreamSink, Outbox.Target {
                 } else {
                     bytes = (byte[]) item;
                     taken += bytes.length;
+                    lines++;
                 }
                 part.add(bytes);
                 size += bytes.length;
@@ -195,9 +235,11 @@ final class NettySink implements StreamSink, Outbox.Target {
         }
         if (wrote) {
             context.flush();
+            pace.written(now());
         }
         if (taken > 0) {
             outbox.taken(this, taken);
+            serverContext.server.metrics().watchWritten(lines);
         }
         if (!waiting.isEmpty() && stall == null) {
             expectProgress();
@@ -232,7 +274,7 @@ final class NettySink implements StreamSink, Outbox.Target {
             source.fetching = false;
             source.ready = chunk;
             source.ended = chunk.isEmpty();
-            drain();
+            write();
         });
     }
 
@@ -290,6 +332,9 @@ final class NettySink implements StreamSink, Outbox.Target {
         waiting.clear();
         if (stall != null) {
             stall.cancel(false);
+        }
+        if (block != null) {
+            block.cancel(false);
         }
         actions.forEach(Runnable::run);
     }

@@ -368,7 +368,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
         if (stream != null) {
-            stream.drain();
+            stream.write();
         } else if (!busy && !ahead.isEmpty()) {
             proceed(context);
         }

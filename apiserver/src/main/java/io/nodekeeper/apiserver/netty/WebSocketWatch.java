@@ -116,7 +116,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
         if (sink != null) {
-            sink.drain();
+            sink.write();
         }
         context.fireChannelWritabilityChanged();
     }

@@ -15,6 +15,7 @@ record BenchOptions(
         List<String> extraFlags,
         int nodes,
         int connections,
+        boolean http2,
         int watchers,
         int warmupSeconds,
         int seconds,
@@ -30,6 +31,7 @@ record BenchOptions(
               --etcd-servers URLS  where etcd is
               --nodes N            nodes with a lease each; default 10000
               --connections N      keep-alive connections that renew; default 128
+              --http2 true         renew over HTTP/2; watches stay on HTTP/1.1
               --watchers N         watches of all leases, each verified; default 1
               --warmup SECONDS     default 20
               --seconds SECONDS    of the closed loop; 0 for none; default 30
@@ -46,6 +48,7 @@ record BenchOptions(
             "--etcd-servers",
             "--nodes",
             "--connections",
+            "--http2",
             "--watchers",
             "--warmup",
             "--seconds",
@@ -77,6 +80,7 @@ record BenchOptions(
                 words(given.getOrDefault("--flags", ""), " "),
                 number(given, "--nodes", 10_000),
                 number(given, "--connections", 128),
+                flag(given, "--http2"),
                 number(given, "--watchers", 1),
                 number(given, "--warmup", 20),
                 number(given, "--seconds", 30),
@@ -97,6 +101,14 @@ record BenchOptions(
         }
         flags.addAll(extraFlags);
         return flags;
+    }
+
+    private static boolean flag(Map<String, String> given, String name) {
+        String text = given.getOrDefault(name, "false");
+        if (!text.equals("true") && !text.equals("false")) {
+            throw new IllegalArgumentException(name + " " + text + ": expected true or false");
+        }
+        return text.equals("true");
     }
 
     private static int number(Map<String, String> given, String name, int otherwise) {

@@ -33,19 +33,21 @@ final class Clients implements KeepAliveConnection.Owner {
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
     private final ServerConnections connections;
     private final int wanted;
+    private final boolean http2;
     private int begun;
     private Work work = NOTHING;
     private int open;
     private Optional<String> fault = Optional.empty();
 
-    private Clients(ServerConnections connections, int wanted) {
+    private Clients(ServerConnections connections, int wanted, boolean http2) {
         this.connections = connections;
         this.wanted = wanted;
+        this.http2 = http2;
     }
 
-    /** Opens {@code count} connections; wait for {@link #ready}. */
-    static Clients connect(ServerConnections connections, int count) {
-        Clients clients = new Clients(connections, count);
+    /** Opens {@code count} connections, of HTTP/2 or of HTTP/1.1; wait for {@link #ready}. */
+    static Clients connect(ServerConnections connections, int count, boolean http2) {
+        Clients clients = new Clients(connections, count, http2);
         for (int i = 0; i < Math.min(count, OPENING); i++) {
             clients.connectNext();
         }
@@ -55,7 +57,8 @@ final class Clients implements KeepAliveConnection.Owner {
     private void connectNext() {
         if (begun < wanted) {
             begun++;
-            connections.connect(new KeepAliveConnection(this)).addListener(done -> {
+            KeepAliveConnection client = new KeepAliveConnection(this);
+            (http2 ? connections.connectHttp2(client) : connections.connect(client)).addListener(done -> {
                 if (!done.isSuccess()) {
                     ready.completeExceptionally(done.cause());
                 }

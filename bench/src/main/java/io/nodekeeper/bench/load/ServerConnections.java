@@ -5,6 +5,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
@@ -13,6 +14,9 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -23,6 +27,7 @@ import io.nodekeeper.client.config.ServerAccess;
 import java.net.URI;
 import java.security.cert.X509Certificate;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 
 /**
@@ -33,18 +38,31 @@ import javax.net.ssl.SSLException;
 final class ServerConnections implements AutoCloseable {
     private final MultiThreadIoEventLoopGroup group;
     private final SslContext tls;
+    /** For HTTP/2. */
+    private final SslContext tls2;
+
     private final URI server;
 
     ServerConnections(ServerAccess access) throws SSLException {
         server = access.server();
         Identity identity = access.identity().orElseThrow();
-        tls = SslContextBuilder.forClient()
-                .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK)
-                .trustManager(access.authorities().toArray(X509Certificate[]::new))
-                .keyManager(identity.key(), identity.chain().toArray(X509Certificate[]::new))
+        tls = tls(access, identity).build();
+        tls2 = tls(access, identity)
+                .applicationProtocolConfig(new ApplicationProtocolConfig(
+                        ApplicationProtocolConfig.Protocol.ALPN,
+                        ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+                        ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+                        ApplicationProtocolNames.HTTP_2))
                 .build();
         group = new MultiThreadIoEventLoopGroup(
                 1, Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
+    }
+
+    private static SslContextBuilder tls(ServerAccess access, Identity identity) {
+        return SslContextBuilder.forClient()
+                .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK)
+                .trustManager(access.authorities().toArray(X509Certificate[]::new))
+                .keyManager(identity.key(), identity.chain().toArray(X509Certificate[]::new));
     }
 
     /** The I/O and TLS implementations, for the report. */
@@ -64,6 +82,17 @@ final class ServerConnections implements AutoCloseable {
 
     /** Connects; the handler gets the event of a completed handshake when the connection is ready. */
     ChannelFuture connect(ChannelHandler handler) {
+        return connect(tls, pipeline -> pipeline.addLast(handler));
+    }
+
+    /** The same for a handler of requests in HTTP/1.1, which are sent in HTTP/2. */
+    ChannelFuture connectHttp2(ChannelHandler handler) {
+        return connect(
+                tls2,
+                pipeline -> pipeline.addLast(Http2FrameCodecBuilder.forClient().build(), new Http2Requests(), handler));
+    }
+
+    private ChannelFuture connect(SslContext context, Consumer<ChannelPipeline> handlers) {
         return new Bootstrap()
                 .group(group)
                 .channel(Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class)
@@ -72,9 +101,9 @@ final class ServerConnections implements AutoCloseable {
                 .handler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
-                        SslHandler handshake = tls.newHandler(channel.alloc(), server.getHost(), server.getPort());
+                        SslHandler handshake = context.newHandler(channel.alloc(), server.getHost(), server.getPort());
                         handshake.setHandshakeTimeout(60, TimeUnit.SECONDS);
-                        channel.pipeline().addLast(handshake).addLast(handler);
+                        handlers.accept(channel.pipeline().addLast(handshake));
                     }
                 })
                 .connect(server.getHost(), server.getPort());

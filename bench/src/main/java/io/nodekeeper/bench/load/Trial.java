@@ -35,7 +35,7 @@ final class Trial {
         this.progress = progress;
         this.server = server;
         connections = new ServerConnections(server.access());
-        clients = onLoop(() -> Clients.connect(connections, options.connections()));
+        clients = onLoop(() -> Clients.connect(connections, options.connections(), options.http2()));
         fleet = new Fleet(options.nodes(), connections.host());
     }
 

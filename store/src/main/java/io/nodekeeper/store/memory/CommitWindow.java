@@ -5,19 +5,19 @@ package io.nodekeeper.store.memory;
  * write would arrive in that time. Confined to the store's loop; {@link #nanos} may be read by any thread.
  *
  * <p>A group of one write costs the server three thread switches and a sync, about as much as the rest of a small write. Groups of
- * five cost a fifth of that for each write.
+ * ten cost a tenth of that for each write.
  */
 final class CommitWindow {
-    /** The longest wait, ns: a twentieth of the 100 ms within which watchers should see a renewal. */
-    static final long LONGEST = 5_000_000;
+    /** The longest wait, ns: a tenth of the 100 ms within which watchers should see a renewal. */
+    static final long LONGEST = 10_000_000;
 
-    /** Writes that must be expected during the longest wait; fewer would wait for nothing. */
-    private static final double FEWEST = 2;
+    /** Writes that must be expected during the longest wait; below 400 a second they do not wait. */
+    private static final double FEWEST = 4;
 
     /** Writes in a group beyond which the cost of the group itself hardly counts; a higher rate makes the wait shorter. */
     private static final double ENOUGH = 50;
 
-    /** The time over which the rate is averaged, ns: 20 windows. */
+    /** The time over which the rate is averaged, ns: ten windows. */
     private static final double AVERAGED = 100e6;
 
     /** Batched writes per nanosecond. */

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The journal may have a thread of its own. Then a disk that does not respond blocks writes only, and the next group is
  * being written while the acknowledgements of the last one are sent. With such a journal, batched writes
- * ({@link Store#putBatched}) gather for up to 5 ms before a group starts, if their rate is high enough ({@link CommitWindow}). A
+ * ({@link Store#putBatched}) gather for up to 10 ms before a group starts, if their rate is high enough ({@link CommitWindow}). A
  * write that is not batched starts a group at once, with all writes before it.
  */
 public final class IndexedStore implements Store {

@@ -15,9 +15,9 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
@@ -65,7 +65,7 @@ public final class WatchCache {
     private final Loop loop;
     private final Limits limits;
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
-    private final ConcurrentSkipListMap<String, Entry> index = new ConcurrentSkipListMap<>();
+    private final ObjectIndex index = new ObjectIndex();
     private final Map<String, EventHistory> histories = new HashMap<>();
     private final Watchers watchers = new Watchers();
     /** The start of the history of a resource that has no changes here. */
@@ -87,7 +87,7 @@ public final class WatchCache {
         lock.writeLock().lock();
         try {
             index.clear();
-            entries.forEach(entry -> index.put(entry.key(), entry));
+            entries.forEach(index::put);
             histories.clear();
             floor = revision;
             this.revision = revision;
@@ -99,7 +99,7 @@ public final class WatchCache {
 
     /** Starts with the objects and the history of a journal. */
     void begin(Journal.Recovered recovered) {
-        recovered.entries().forEach(entry -> index.put(entry.key(), entry));
+        recovered.entries().forEach(index::put);
         floor = recovered.floor();
         revision = recovered.revision();
         long now = loop.clock().nanoTime();
@@ -116,14 +116,14 @@ public final class WatchCache {
         return revision;
     }
 
-    /** The number of objects. Takes linear time. */
+    /** The number of objects. */
     public int size() {
         return index.size();
     }
 
     /** The object at {@code key}. */
     public Optional<Entry> get(String key) {
-        return Optional.ofNullable(index.get(key));
+        return index.get(key);
     }
 
     /** See {@link Store#list}. */
@@ -133,12 +133,14 @@ public final class WatchCache {
             if (at > revision) {
                 throw new StoreException("revision " + at + " is in the future; the latest is " + revision, null);
             }
-            var below = index.subMap(prefix, true, prefix + Character.MAX_VALUE, false);
-            Collection<Entry> found;
+            NavigableMap<String, ObjectIndex.Place> below = index.below(prefix);
+            Iterable<Entry> found;
             if (at == 0 || at == revision) {
-                found = (after.isEmpty() ? below : below.tailMap(after, false)).values();
+                Collection<ObjectIndex.Place> places = (after.isEmpty() ? below : below.tailMap(after, false)).values();
+                found = () -> places.stream().map(ObjectIndex.Place::entry).iterator();
             } else {
-                TreeMap<String, Entry> then = new TreeMap<>(below);
+                TreeMap<String, Entry> then = new TreeMap<>();
+                below.forEach((key, place) -> then.put(key, place.entry()));
                 undo(then, prefix, at);
                 found = (after.isEmpty() ? then : then.tailMap(after, false)).values();
             }
@@ -324,7 +326,7 @@ public final class WatchCache {
                     .forEach(gone -> history(StoreKeys.resource(gone.key())).drop());
             long now = loop.clock().nanoTime();
             for (Event event : plan.events()) {
-                event.after().ifPresentOrElse(entry -> index.put(event.key(), entry), () -> index.remove(event.key()));
+                event.after().ifPresentOrElse(index::put, () -> index.remove(event.key()));
                 history(StoreKeys.resource(event.key())).add(event, now);
             }
             revision = plan.events().getLast().revision();

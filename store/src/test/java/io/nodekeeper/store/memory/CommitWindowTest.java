@@ -36,14 +36,14 @@ class CommitWindowTest {
 
     @Test
     void writesOfALowRateDoNotWait() {
-        load(200, 2_000);
+        load(350, 2_000);
         assertThat(window.nanos()).isZero();
     }
 
     @Test
-    void writesOfTenThousandNodesWaitFiveMilliseconds() {
+    void writesOfTenThousandNodesWaitTenMilliseconds() {
         load(1_000, 2_000);
-        assertThat(window.nanos()).isEqualTo(5 * MILLI);
+        assertThat(window.nanos()).isEqualTo(10 * MILLI);
     }
 
     @Test
