@@ -96,7 +96,7 @@ public final class DeadlineWheel<T> {
         deadline.at = NEVER;
     }
 
-    /** Unsets the deadlines before {@code now} and passes their owners on. Does nothing before {@link #nextWake}. */
+    /** Unsets the deadlines before {@code now} and passes their owners on; before {@link #nextWake} there are none. */
     public void poll(long now, Consumer<T> expired) {
         while (nextWake <= now) {
             wheel.currentTickTime(nextWake);
@@ -110,11 +110,11 @@ public final class DeadlineWheel<T> {
             fired.clear();
         }
         wheel.currentTickTime(now);
-        passMoved();
+        rearmMoved();
     }
 
     /** Sets the deadlines of the next ticks again that were moved, up to the first one that was not. */
-    private void passMoved() {
+    private void rearmMoved() {
         long last = currentTick() + AHEAD;
         while (nextWake >> TICK_SHIFT <= last) {
             Bucket<T> bucket = byTick.get(nextWake >> TICK_SHIFT);

@@ -67,7 +67,7 @@ public final class ServerMetrics {
             .register(registry);
     private final Counter watchLines = Counter.builder()
             .name("nodekeeper_watch_lines_total")
-            .help("Number of changes that were written to watches.")
+            .help("Number of changes and bookmarks that were written to open watches.")
             .register(registry);
     private final Counter watchBlocks = Counter.builder()
             .name("nodekeeper_watch_blocks_total")

@@ -17,8 +17,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes a watch to its reader. If there are many changes, their lines wait up to 20 ms for each other ({@link WatchPace}). The
- * channel gets only as much as it accepts immediately; the rest waits here as references to bytes that all watchers share. A reader that leaves too much unread is disconnected, so that it costs
- * the server a bounded amount of memory and other readers nothing. Thread-safe.
+ * channel gets only as much as it accepts immediately; the rest waits here as references to bytes that all watchers share. A reader
+ * that leaves too much unread is disconnected, so that it costs the server a bounded amount of memory and other readers nothing.
+ * Thread-safe.
  */
 final class NettySink implements StreamSink, Outbox.Target {
     private static final Logger log = LoggerFactory.getLogger(NettySink.class);

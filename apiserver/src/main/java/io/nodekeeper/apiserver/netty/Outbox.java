@@ -23,7 +23,7 @@ final class Outbox implements Runnable {
         /** Adds {@code item} to the queue; returns whether to call {@link #drain}. Called on the event loop. */
         boolean queue(Object item);
 
-        /** Writes as much as the channel accepts, with one flush. Called on the event loop. */
+        /** All news is queued: writes it with one flush as far as the channel accepts it, or later. Called on the event loop. */
         void drain();
     }
 

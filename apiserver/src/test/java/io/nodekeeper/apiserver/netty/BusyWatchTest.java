@@ -137,11 +137,24 @@ class BusyWatchTest {
     @Test
     void blocksAndTheirLinesAreCounted() throws Exception {
         load();
+        double before = blocks();
         ten();
         ten();
         pass(20);
-        assertThat(sent).isEqualTo(20);
+        double more = blocks() - before;
+
         assertThat(new String(serverContext.server.metrics().expose(), StandardCharsets.UTF_8))
                 .contains("nodekeeper_watch_lines_total 1020.0\n");
+        assertThat(more).isEqualTo(1);
+    }
+
+    private double blocks() throws Exception {
+        String name = "nodekeeper_watch_blocks_total ";
+        return new String(serverContext.server.metrics().expose(), StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith(name))
+                .mapToDouble(line -> Double.parseDouble(line.substring(name.length())))
+                .findFirst()
+                .orElseThrow();
     }
 }

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  */
 final class StoreSpace {
     private static final Logger log = LoggerFactory.getLogger(StoreSpace.class);
-    /** Bytes of memory that an object costs besides its key and value: the entry and its node in the index. */
-    private static final int OBJECT = 200;
+    /** Bytes of memory that an object costs besides its key and value: the entry and its places in the index. */
+    private static final int OBJECT = 250;
     /** The part of the limits below which the alarm ends. */
     private static final double ENOUGH = 0.95;
 
