@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code -Dpods.static=N} of them as manifests; {@code -Dpods.rounds=N} times; {@code -Dpods.relay=true} records the calls to
  * the runtime, which costs some ms of each; processor time is that of server, agent, runtime and containers, and differs less than
  * time does on a machine that does other things, too; {@code -Dpods.runtime=true} also starts as many pods with the runtime alone;
- * {@code -Dpods.calm=N} measures for N minutes what the agent costs while all pods run.
+ * {@code -Dpods.calm=N} measures for N minutes what the agent costs while all pods run, started as users start it.
  */
 class PodStartBench {
     private static final int PODS = Integer.getInteger("pods.count", 20);
@@ -60,6 +60,9 @@ class PodStartBench {
         node = cluster.addNode();
         if (RELAY) {
             node.relayed();
+        }
+        if (CALM_MINUTES > 0) {
+            node.startsByScript();
         }
         cluster.startAgent("""
                 staticPodPath: %s

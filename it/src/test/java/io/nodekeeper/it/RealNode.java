@@ -36,6 +36,7 @@ public final class RealNode implements AutoCloseable {
     private final Map<String, String> environment = new HashMap<>();
 
     private String endpoint;
+    private boolean byScript;
     private @Nullable CriRelay relay;
     private @Nullable LoopDisk volume;
     private @Nullable Running agent;
@@ -176,8 +177,15 @@ public final class RealNode implements AutoCloseable {
         agent = opened(
                 machine.isPresent()
                         ? Running.startIn(machine.get(), directory, "agent", command)
-                        : Running.startSmall(directory, "agent", command, environment));
+                        : byScript
+                                ? Running.byScript(directory, "agent", command.toArray(String[]::new))
+                                : Running.startSmall(directory, "agent", command, environment));
         page = new AgentPage(port);
+    }
+
+    /** Agents are started as users start them: where it matters how small a process is. */
+    void startsByScript() {
+        byScript = true;
     }
 
     public Running agent() {
