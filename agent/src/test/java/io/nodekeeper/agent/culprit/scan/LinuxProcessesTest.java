@@ -398,12 +398,12 @@ class LinuxProcessesTest {
 
         Stall stall = of(scan(false), 201).stalls().getFirst();
 
-        assertThat(stall.path()).contains("/work/volume/file");
+        assertThat(stall.path()).contains("/srv/volume/file");
         assertThat(stall.file()).isEmpty();
         assertThat(stall.mounts())
                 .containsExactly(
-                        new Stall.Mount("/work/volume", "/dev/loop1", "ext4"),
-                        new Stall.Mount("/work", "/dev/loop0", "ext4"));
+                        new Stall.Mount("/srv/volume", "/dev/loop1", "ext4"),
+                        new Stall.Mount("/srv", "/dev/loop0", "ext4"));
     }
 
     /** A look-up waits in functions of the kernel that do not tell a disk from other causes. */
@@ -429,11 +429,11 @@ class LinuxProcessesTest {
         boolean arm = System.getProperty("os.arch").equals("aarch64");
         file("proc/201/task/201/syscall", (arm ? 56 : 257) + " 0xffffff9c 0x40 0x241 0x1b6 0x0 0x0 0x7ffe 0x7fdf\n");
         file("proc/201/mem", "x".repeat(0x40) + path + "\0" + "x".repeat(8_192));
-        String mounts = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 7:0 / /work rw - ext4 /dev/loop0 rw\n"
-                + "3 2 7:1 / /work/volume rw - ext4 /dev/loop1 rw\n";
+        String mounts = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 7:0 / /srv rw - ext4 /dev/loop0 rw\n"
+                + "3 2 7:1 / /srv/volume rw - ext4 /dev/loop1 rw\n";
         file("proc/201/mountinfo", mounts);
         file("proc/self/mountinfo", mounts);
-        Files.createSymbolicLink(root.resolve("proc/201/cwd"), Path.of("/work"));
+        Files.createSymbolicLink(root.resolve("proc/201/cwd"), Path.of("/srv"));
     }
 
     @Test
