@@ -86,7 +86,7 @@ class QuotaTest {
         while (!put(store, BIG + stored, 0).isCompletedExceptionally()) {
             stored++;
         }
-        // each object has a key of some 31 characters and 200 bytes of the index
-        assertThat(stored).isBetween(400, 440);
+        // each object has a key of some 31 characters and 250 bytes of the index
+        assertThat(stored).isBetween(340, 370);
     }
 }
