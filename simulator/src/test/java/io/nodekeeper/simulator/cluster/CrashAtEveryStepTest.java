@@ -52,7 +52,8 @@ class CrashAtEveryStepTest {
     private static List<String> complaintsOfKilling(String struck, int controllers) {
         CrashRun undisturbed = CrashRun.undisturbed(controllers);
         List<Moments.Moment> moments = undisturbed.moments();
-        // Without any run the assertions above would pass. Of two controllers either may be the first to write the condition.
+        // Without any run the assertions above would pass. Of two controllers either may be the first to write the
+        // condition.
         assertThat(moments).contains(new Moments.Moment("call PATCH /api/v1/nodes/n0", true));
         List<String> complaints = new ArrayList<>();
         int runs = 0;
