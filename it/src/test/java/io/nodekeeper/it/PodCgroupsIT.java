@@ -274,7 +274,7 @@ class PodCgroupsIT {
         kubectl.ok("delete", "pod", "measured", "--timeout=60s");
     }
 
-    /** Sends something to the pod, in which nobody waits for it. */
+    /** Sends a datagram to the pod. No process of the pod receives it, but its interface counts it. */
     private void knock(String pod) throws Exception {
         InetAddress address = InetAddress.ofLiteral(
                 pods.pod(pod).orElseThrow().object("status").text("podIP"));

@@ -2,6 +2,7 @@ package io.nodekeeper.it;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.cri.CriRelay;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -174,13 +175,17 @@ public final class RealNode implements AutoCloseable {
             command.add("--cgroup-root=" + containerd.cgroup());
         }
         command.addAll(List.of(flags));
-        agent = opened(
-                machine.isPresent()
-                        ? Running.startIn(machine.get(), directory, "agent", command)
-                        : byScript
-                                ? Running.byScript(directory, "agent", command.toArray(String[]::new))
-                                : Running.startSmall(directory, "agent", command, environment));
+        agent = opened(process(command));
         page = new AgentPage(port);
+    }
+
+    private Running process(List<String> command) throws IOException {
+        if (machine.isPresent()) {
+            return Running.startIn(machine.get(), directory, "agent", command);
+        }
+        return byScript
+                ? Running.byScript(directory, "agent", command.toArray(String[]::new))
+                : Running.startSmall(directory, "agent", command, environment);
     }
 
     /** Agents are started as users start them: where it matters how small a process is. */

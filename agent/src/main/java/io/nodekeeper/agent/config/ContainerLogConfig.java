@@ -29,10 +29,10 @@ public record ContainerLogConfig(long maxSize, int maxFiles, Duration monitorInt
                 .orElse(DEFAULT.maxSize);
         int files = fields.whole("containerLogMaxFiles", "a number of at least 2", 2, Integer.MAX_VALUE)
                 .orElse(DEFAULT.maxFiles);
-        Duration interval = fields.take(
+        Duration interval = fields.duration(
                         "containerLogMonitorInterval",
                         "a duration of 3s or more",
-                        value -> ConfigFields.duration(value).filter(set -> set.compareTo(SHORTEST_INTERVAL) >= 0))
+                        set -> set.compareTo(SHORTEST_INTERVAL) >= 0)
                 .orElse(DEFAULT.monitorInterval);
         return new ContainerLogConfig(size, files, interval);
     }

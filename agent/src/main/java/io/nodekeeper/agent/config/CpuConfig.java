@@ -5,7 +5,6 @@ import io.nodekeeper.agent.facts.CpuSet;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Options for processors that pods have for themselves. Without effect unless the gate {@code PodLifecycle} is on. Immutable.
@@ -29,11 +28,7 @@ public record CpuConfig(boolean exclusive, Duration reconcilePeriod, CpuSet rese
 
     /** Reads {@code cpuManagerPolicy}, {@code cpuManagerReconcilePeriod} and {@code reservedSystemCPUs}. */
     static CpuConfig read(ConfigFields fields) {
-        String policy = fields.take(
-                        "cpuManagerPolicy",
-                        NONE + " or " + STATIC,
-                        value -> ConfigFields.text(value).filter(Set.of(NONE, STATIC)::contains))
-                .orElse(NONE);
+        String policy = fields.either("cpuManagerPolicy", NONE, STATIC).orElse(NONE);
         Duration every = fields.duration("cpuManagerReconcilePeriod", "10s").orElse(DEFAULT.reconcilePeriod);
         if (!every.isPositive()) {
             fields.fault("cpuManagerReconcilePeriod must be greater than 0, got " + GoDuration.format(every));

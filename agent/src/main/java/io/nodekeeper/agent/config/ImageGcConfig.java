@@ -40,10 +40,7 @@ public record ImageGcConfig(
     }
 
     private static Duration age(ConfigFields fields, String field, Duration usual) {
-        return fields.take(
-                        field,
-                        "a duration of 0s or more",
-                        value -> ConfigFields.duration(value).filter(age -> !age.isNegative()))
+        return fields.duration(field, "a duration of 0s or more", age -> !age.isNegative())
                 .orElse(usual);
     }
 

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Options of the node's API on the kubelet's port, which is served with the gate {@code PodLifecycle}. Immutable.
@@ -62,10 +61,7 @@ public record NodeApiConfig(
                 fields.bool("serverTLSBootstrap").orElse(DEFAULT.issued),
                 access.bool("authentication.anonymous.enabled").orElse(DEFAULT.anonymous),
                 access.bool("authentication.webhook.enabled").orElse(DEFAULT.reviewTokens),
-                access.take(
-                                "authorization.mode",
-                                REVIEW + " or " + ALLOW,
-                                value -> ConfigFields.text(value).filter(Set.of(REVIEW, ALLOW)::contains))
+                access.either("authorization.mode", REVIEW, ALLOW)
                         .map(REVIEW::equals)
                         .orElse(DEFAULT.authorize),
                 ttl(access, "authentication.webhook.cacheTTL", DEFAULT.tokenTtl),
@@ -75,10 +71,7 @@ public record NodeApiConfig(
 
     /** A duration; 0 means the default, as in Kubernetes. */
     private static Duration ttl(ConfigFields fields, String path, Duration usual) {
-        return fields.take(
-                        path,
-                        "a duration like 2m",
-                        value -> ConfigFields.duration(value).filter(ttl -> !ttl.isNegative()))
+        return fields.duration(path, "a duration like 2m", ttl -> !ttl.isNegative())
                 .filter(ttl -> !ttl.isZero())
                 .orElse(usual);
     }

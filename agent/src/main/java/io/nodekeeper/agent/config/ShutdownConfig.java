@@ -64,11 +64,8 @@ public record ShutdownConfig(List<Group> groups) {
     }
 
     private static Duration grace(ConfigFields fields, String field) {
-        return fields.take(
-                        field,
-                        "0s, or a duration of 1s or more",
-                        value -> ConfigFields.duration(value)
-                                .filter(set -> set.isZero() || set.compareTo(SHORTEST) >= 0))
+        return fields.duration(
+                        field, "0s, or a duration of 1s or more", set -> set.isZero() || set.compareTo(SHORTEST) >= 0)
                 .orElse(Duration.ZERO);
     }
 

@@ -43,11 +43,10 @@ public record StaticPodConfig(
 
     /** A duration; 0 means the default, as in Kubernetes. */
     private static Duration period(ConfigFields fields, String field, Duration usual) {
-        return fields.take(
+        return fields.duration(
                         field,
                         "a duration of 1s or more, like 20s",
-                        value -> ConfigFields.duration(value)
-                                .filter(set -> set.isZero() || set.compareTo(SHORTEST) >= 0))
+                        set -> set.isZero() || set.compareTo(SHORTEST) >= 0)
                 .filter(set -> !set.isZero())
                 .orElse(usual);
     }

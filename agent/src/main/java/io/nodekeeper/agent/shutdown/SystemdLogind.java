@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.shutdown;
 
+import io.nodekeeper.agent.systemd.SystemBus;
 import io.nodekeeper.agent.systemd.SystemdManager;
-import io.nodekeeper.agent.systemd.SystemdUnits;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,9 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.freedesktop.dbus.annotations.DBusInterfaceName;
-import org.freedesktop.dbus.connections.IDisconnectCallback;
 import org.freedesktop.dbus.connections.impl.DBusConnection;
-import org.freedesktop.dbus.connections.impl.DBusConnectionBuilder;
 import org.freedesktop.dbus.exceptions.DBusException;
 import org.freedesktop.dbus.exceptions.DBusExecutionException;
 import org.freedesktop.dbus.interfaces.DBusInterface;
@@ -44,7 +42,7 @@ public record SystemdLogind(String bus, Path drop) implements Logind {
 
     /** That of this machine. */
     public static SystemdLogind ofMachine() {
-        return new SystemdLogind(SystemdUnits.systemBus(), DROP);
+        return new SystemdLogind(SystemBus.address(), DROP);
     }
 
     /** The part of logind that is used. */
@@ -66,15 +64,7 @@ public record SystemdLogind(String bus, Path drop) implements Logind {
     @Override
     public Session connect(Consumer<Boolean> shutdown, Runnable lost) throws IOException {
         try {
-            DBusConnection connection = DBusConnectionBuilder.forAddress(bus)
-                    .withShared(false)
-                    .withDisconnectCallback(new IDisconnectCallback() {
-                        @Override
-                        public void disconnectOnError(IOException error) {
-                            lost.run();
-                        }
-                    })
-                    .build();
+            DBusConnection connection = SystemBus.connect(bus, error -> lost.run());
             BusSession session = new BusSession(connection);
             connection.addSigHandler(
                     Manager.PrepareForShutdown.class, signal -> shutdown.accept(session.confirms(signal.start)));

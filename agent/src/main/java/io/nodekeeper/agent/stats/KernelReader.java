@@ -64,6 +64,7 @@ final class KernelReader {
     private Map<String, List<NodeUsage.Network>> networks(List<RunningPod> pods, Map<String, CgroupPaths> found)
             throws IOException {
         Map<String, List<NodeUsage.Network>> seen = new HashMap<>();
+        Optional<String> node = networks.ofNode();
         for (RunningPod pod : pods) {
             Optional<String> place = Stream.concat(
                             Stream.of(pod.sandbox()), pod.containers().stream().map(RunningPod.RunningContainer::id))
@@ -71,7 +72,7 @@ final class KernelReader {
                     .findFirst();
             if (place.isPresent()) {
                 Path cgroup = cgroups.tree().resolve(place.get().substring(1));
-                seen.put(pod.uid(), networks.of(cgroup));
+                seen.put(pod.uid(), networks.of(cgroup, node));
             }
         }
         return seen;

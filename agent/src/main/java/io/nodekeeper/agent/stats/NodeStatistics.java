@@ -27,7 +27,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -266,7 +265,7 @@ public final class NodeStatistics {
                                         layers.late(),
                                         volumes.late())
                                 .flatMap(Optional::stream),
-                        volumeSignals.late(Set.copyOf(sources.volumes().get())).stream())
+                        volumeSignals.late(sources.volumes()).stream())
                 .toList();
         listener.late(LateSignals.ages(late, loop.clock().nanoTime()));
         lateSignals.ended(late);

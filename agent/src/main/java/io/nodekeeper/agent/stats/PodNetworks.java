@@ -18,18 +18,25 @@ record PodNetworks(Path root) {
     /**
      * The interfaces that the processes in {@code cgroup} see; none if there is no process, or if it has the network of the node,
      * whose numbers are not the pod's. Blocks.
+     *
+     * @param node the network of the node, {@link #ofNode}
      */
-    List<NodeUsage.Network> of(Path cgroup) throws IOException {
+    List<NodeUsage.Network> of(Path cgroup, Optional<String> node) throws IOException {
         Optional<Path> process = process(cgroup);
         if (process.isEmpty()) {
             return List.of();
         }
         Optional<String> own = namespace(process.get());
-        if (own.isEmpty() || own.equals(namespace(root.resolve("proc/self")))) {
+        if (own.isEmpty() || own.equals(node)) {
             return List.of();
         }
         return ProcText.networks(
                 BoundedFile.read(process.get().resolve("net/dev")).orElse(""));
+    }
+
+    /** The network namespace of this process, and so of the node. */
+    Optional<String> ofNode() {
+        return namespace(root.resolve("proc/self"));
     }
 
     /** The directory of the first process. */

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The volumes of pods, each a signal of its own: one whose mount hangs keeps its last value and its old time, and the others are
@@ -114,14 +115,14 @@ final class VolumeSignals {
         return newest;
     }
 
-    /** Those of {@code present} that are late. */
-    List<LateSignal> late(Set<MountedVolume> present) {
-        List<LateSignal> late = new ArrayList<>();
-        signals.forEach((volume, collector) -> {
-            if (present.contains(volume)) {
-                collector.late().ifPresent(signal -> late.add(signal.at(volume.path())));
-            }
-        });
-        return late;
+    /** Those of {@code present} that are late; asked for only if any is. */
+    List<LateSignal> late(Supplier<List<MountedVolume>> present) {
+        Map<MountedVolume, LateSignal> late = new HashMap<>();
+        signals.forEach((volume, collector) ->
+                collector.late().ifPresent(signal -> late.put(volume, signal.at(volume.path()))));
+        if (!late.isEmpty()) {
+            late.keySet().retainAll(Set.copyOf(present.get()));
+        }
+        return List.copyOf(late.values());
     }
 }

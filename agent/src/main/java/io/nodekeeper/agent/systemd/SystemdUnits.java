@@ -11,9 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.freedesktop.dbus.connections.IDisconnectCallback;
 import org.freedesktop.dbus.connections.impl.DBusConnection;
-import org.freedesktop.dbus.connections.impl.DBusConnectionBuilder;
 import org.freedesktop.dbus.exceptions.DBusException;
 import org.freedesktop.dbus.exceptions.DBusExecutionException;
 import org.freedesktop.dbus.interfaces.Properties;
@@ -29,9 +27,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class SystemdUnits implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(SystemdUnits.class);
-    /** The address of the system bus where the environment names none. */
-    private static final String SYSTEM_BUS = "unix:path=/run/dbus/system_bus_socket";
-
     private static final String NAME = "org.freedesktop.systemd1";
     private static final String PATH = "/org/freedesktop/systemd1";
     /** A newer job takes the place of an older one for the same unit. */
@@ -48,11 +43,6 @@ public final class SystemdUnits implements AutoCloseable {
     /** Those of the systemd at the bus with this address; makes no connection yet. */
     public SystemdUnits(String bus) {
         this.bus = bus;
-    }
-
-    /** The address of the system bus of this machine: that of the environment, or the usual one. */
-    public static String systemBus() {
-        return System.getenv().getOrDefault("DBUS_SYSTEM_BUS_ADDRESS", SYSTEM_BUS);
     }
 
     private interface Call<T> {
@@ -180,15 +170,7 @@ public final class SystemdUnits implements AutoCloseable {
     private DBusConnection connect() throws IOException {
         Optional<DBusConnection> made = Optional.empty();
         try {
-            DBusConnection connection = DBusConnectionBuilder.forAddress(bus)
-                    .withShared(false)
-                    .withDisconnectCallback(new IDisconnectCallback() {
-                        @Override
-                        public void disconnectOnError(IOException error) {
-                            abandon(error);
-                        }
-                    })
-                    .build();
+            DBusConnection connection = SystemBus.connect(bus, this::abandon);
             made = Optional.of(connection);
             connection.addSigHandler(SystemdManager.JobRemoved.class, signal -> ended(connection, signal));
             connection.getRemoteObject(NAME, PATH, SystemdManager.class).subscribe();

@@ -1,4 +1,4 @@
-/** systemd as the manager of the machine's units, by D-Bus. */
+/** The system bus, and systemd as the manager of the machine's units. */
 @NullMarked
 package io.nodekeeper.agent.systemd;
 

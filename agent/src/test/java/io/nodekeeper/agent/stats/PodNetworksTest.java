@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,12 +42,17 @@ class PodNetworksTest {
         Files.writeString(cgroup.resolve("cgroup.procs"), text);
     }
 
+    private List<NodeUsage.Network> seen() throws IOException {
+        PodNetworks networks = new PodNetworks(root);
+        return networks.of(cgroup, networks.ofNode());
+    }
+
     @Test
     void theInterfacesOfAPodAreThoseThatItsFirstProcessSees() throws IOException {
         process("77", "net:[2]");
         processes("77\n78\n");
 
-        assertThat(new PodNetworks(root).of(cgroup))
+        assertThat(seen())
                 .containsExactly(
                         new NodeUsage.Network("eth0", 946, 1, 656, 2), new NodeUsage.Network("net1", 7, 0, 9, 0));
     }
@@ -56,19 +62,17 @@ class PodNetworksTest {
         process("77", "net:[1]");
         processes("77\n");
 
-        assertThat(new PodNetworks(root).of(cgroup)).isEmpty();
+        assertThat(seen()).isEmpty();
     }
 
     @Test
     void aPodWhoseProcessesAreGoneOrNotSeenHasNone() throws IOException {
-        PodNetworks networks = new PodNetworks(root);
-
-        assertThat(networks.of(cgroup)).isEmpty();
+        assertThat(seen()).isEmpty();
         processes("");
-        assertThat(networks.of(cgroup)).isEmpty();
+        assertThat(seen()).isEmpty();
         processes("0\n");
-        assertThat(networks.of(cgroup)).isEmpty();
+        assertThat(seen()).isEmpty();
         processes("99\n");
-        assertThat(networks.of(cgroup)).isEmpty();
+        assertThat(seen()).isEmpty();
     }
 }

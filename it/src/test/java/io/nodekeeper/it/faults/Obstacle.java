@@ -25,9 +25,9 @@ import java.util.regex.Pattern;
  */
 record Obstacle(Optional<Layer> layer, Way way, String text, Setup setup) {
     private static final String ADDRESS_LOCK = "waits for host-local's lock of a process outside";
-    /** Whoever reads it is at its end. */
+    /** A reader gets the end of the file at once. */
     private static final Path NOTHING = Path.of("/dev/null");
-    /** Whoever writes to it gets an error. */
+    /** A writer gets an error at once. */
     private static final Path FULL = Path.of("/dev/full");
 
     private Obstacle(Way way, String text, Setup setup) {

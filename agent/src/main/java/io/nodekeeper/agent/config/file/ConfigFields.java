@@ -1,6 +1,5 @@
 package io.nodekeeper.agent.config.file;
 
-import io.nodekeeper.time.GoDuration;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -9,7 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * The fields of a configuration, read by their types. Each method reads one field once: it is empty if the field is not set, and
@@ -54,7 +55,7 @@ public final class ConfigFields {
 
     /** A number without a fraction. */
     public Optional<Long> whole(String field) {
-        return take(field, "a whole number", ConfigFields::whole);
+        return take(field, "a whole number", FieldType::number);
     }
 
     /** A number without a fraction, from {@code least} to {@code most}, which {@code expected} describes. */
@@ -62,7 +63,7 @@ public final class ConfigFields {
         return take(
                 field,
                 expected,
-                value -> whole(value)
+                value -> FieldType.number(value)
                         .filter(number -> number >= least && number <= most)
                         .map(Long::intValue));
     }
@@ -72,9 +73,19 @@ public final class ConfigFields {
         return take(field, "a string", ConfigFields::text);
     }
 
+    /** One of two texts. */
+    public Optional<String> either(String field, String one, String other) {
+        return take(field, one + " or " + other, value -> text(value).filter(Set.of(one, other)::contains));
+    }
+
     /** A duration as Go writes it. */
     public Optional<Duration> duration(String field, String example) {
-        return take(field, "a duration like " + example, ConfigFields::duration);
+        return take(field, "a duration like " + example, FieldType::duration);
+    }
+
+    /** A duration as Go writes it, of those that {@code expected} describes. */
+    public Optional<Duration> duration(String field, String expected, Predicate<Duration> valid) {
+        return take(field, expected, value -> FieldType.duration(value).filter(valid));
     }
 
     /** A number of seconds of 0 or more. */
@@ -142,15 +153,6 @@ public final class ConfigFields {
         return value instanceof String text ? Optional.of(text) : Optional.empty();
     }
 
-    /** {@code value} as a duration, if it is one. */
-    public static Optional<Duration> duration(Object value) {
-        try {
-            return text(value).map(GoDuration::parse);
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
-    }
-
     /** The items of the list {@code value}, if it is one and {@code read} can read all of them. */
     public static <T> Optional<List<T>> all(Object value, Function<Object, Optional<T>> read) {
         if (!(value instanceof List<?> list)) {
@@ -175,12 +177,6 @@ public final class ConfigFields {
             }
         });
         return entries.size() == map.size() ? Optional.of(entries) : Optional.empty();
-    }
-
-    private static Optional<Long> whole(Object value) {
-        return value instanceof Integer || value instanceof Long
-                ? Optional.of(((Number) value).longValue())
-                : Optional.empty();
     }
 
     private static Optional<InetAddress> address(Object value) {

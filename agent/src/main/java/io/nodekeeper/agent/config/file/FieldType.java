@@ -124,13 +124,13 @@ public record FieldType(String name, String expected, Predicate<Object> fits, Pr
         }
     }
 
-    private static Optional<Long> number(Object value) {
+    static Optional<Long> number(Object value) {
         return value instanceof Integer || value instanceof Long
                 ? Optional.of(((Number) value).longValue())
                 : Optional.empty();
     }
 
-    private static Optional<Duration> duration(Object value) {
+    static Optional<Duration> duration(Object value) {
         try {
             return value instanceof String text ? Optional.of(GoDuration.parse(text)) : Optional.empty();
         } catch (IllegalArgumentException e) {

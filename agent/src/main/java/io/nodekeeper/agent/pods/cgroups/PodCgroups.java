@@ -4,6 +4,7 @@ import io.nodekeeper.agent.config.CgroupConfig;
 import io.nodekeeper.agent.config.CgroupDriver;
 import io.nodekeeper.agent.facts.Capacity;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.systemd.SystemBus;
 import io.nodekeeper.agent.systemd.SystemdUnits;
 import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
@@ -42,7 +43,7 @@ public final class PodCgroups {
     public PodCgroups(Path root, CgroupConfig config, Capacity capacity, List<Map<String, Quantity>> reserved) {
         CgroupTree files = CgroupTree.below(root);
         tree = config.driver() == CgroupDriver.SYSTEMD
-                ? new SystemdCgroups(files, new SystemdUnits(SystemdUnits.systemBus()))
+                ? new SystemdCgroups(files, new SystemdUnits(SystemBus.address()))
                 : files;
         this.config = config;
         names = PodParent.of(config, tree.version());
