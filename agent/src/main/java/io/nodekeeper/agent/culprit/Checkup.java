@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
@@ -286,9 +287,12 @@ public final class Checkup {
     }
 
     private Findings findings() {
-        List<Culprit> culprits = Diagnosis.of(
-                DiagnosisInput.of(seen, answers, workload, sightings.restarts(), unlisted, socket, loop.clock()),
-                times.thresholds());
+        Map<Boolean, List<Culprit>> byLoad = Diagnosis.of(
+                        DiagnosisInput.of(
+                                seen, answers, workload, sightings.restarts(), unlisted, socket, loop.clock()),
+                        times.thresholds())
+                .stream()
+                .collect(Collectors.partitioningBy(Culprit::isLoad));
         return new Findings(
                 socket,
                 version,
@@ -299,6 +303,7 @@ public final class Checkup {
                         .filter(info -> seen.stream().anyMatch(own -> own.info() == info))
                         .toList(),
                 processError,
-                culprits);
+                byLoad.getOrDefault(false, List.of()),
+                byLoad.getOrDefault(true, List.of()));
     }
 }

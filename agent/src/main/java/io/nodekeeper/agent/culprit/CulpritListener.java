@@ -2,7 +2,7 @@ package io.nodekeeper.agent.culprit;
 
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 
-/** Receives culprits, on the loop. */
+/** Receives culprits and {@linkplain Culprit#isLoad loads}, on the loop. */
 public interface CulpritListener {
     /** Ignores all culprits. */
     CulpritListener NONE = new CulpritListener() {

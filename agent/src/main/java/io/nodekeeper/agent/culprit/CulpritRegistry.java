@@ -4,6 +4,7 @@ import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Layer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,10 @@ final class CulpritRegistry {
      */
     private static final Duration HOLD = Duration.ofSeconds(10);
 
+    /** Accusations before loads, causes before effects. */
+    private static final Comparator<Culprit> ORDER =
+            Comparator.comparing(Culprit::isLoad).thenComparing(Culprit::layer);
+
     private record Held(Culprit culprit, Optional<Long> goneSince) {}
 
     /** The changes caused by one scan; {@code missed} are the culprits that this scan is the first to miss. */
@@ -27,12 +32,9 @@ final class CulpritRegistry {
 
     private final Map<String, Held> held = new LinkedHashMap<>();
 
-    /** The current culprits, causes before effects. */
+    /** The current culprits, causes before effects; loads come last. */
     List<Culprit> culprits() {
-        return held.values().stream()
-                .map(Held::culprit)
-                .sorted((a, b) -> a.layer().compareTo(b.layer()))
-                .toList();
+        return held.values().stream().map(Held::culprit).sorted(ORDER).toList();
     }
 
     /**
@@ -45,7 +47,7 @@ final class CulpritRegistry {
         return held.values().stream()
                 .filter(known -> !shown || known.culprit.layer() != Layer.RUNTIME || known.goneSince.isEmpty())
                 .map(Held::culprit)
-                .sorted((a, b) -> a.layer().compareTo(b.layer()))
+                .sorted(ORDER)
                 .toList();
     }
 

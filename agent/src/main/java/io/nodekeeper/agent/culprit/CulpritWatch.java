@@ -147,31 +147,47 @@ public final class CulpritWatch {
 
     /** The culprits of the last scans; causes before effects. */
     public List<Culprit> culprits() {
-        return book.culprits();
+        return book.culprits().stream().filter(culprit -> !culprit.isLoad()).toList();
     }
 
-    /** The node's condition {@value #CONDITION}; its message changes only when the culprits do. */
+    /** The loads that make calls late now; they accuse nothing. */
+    public List<Culprit> loads() {
+        return book.culprits().stream().filter(Culprit::isLoad).toList();
+    }
+
+    /**
+     * The node's condition {@value #CONDITION}; its message changes only when the culprits do. Load alone does not make
+     * it True: calls are late, but nothing is broken.
+     */
     public ConditionReport condition() {
         List<Culprit> now = book.consistent();
-        if (now.isEmpty()) {
-            return first.missing()
-                    .map(missing -> new ConditionReport(
-                            CONDITION,
-                            "Unknown",
-                            "RuntimeNotLookedAt",
-                            "the container runtime has not been examined completely yet: " + missing))
-                    .orElseGet(() -> new ConditionReport(
-                            CONDITION,
-                            "False",
-                            "RuntimeResponsive",
-                            "the container runtime answers and none of its processes hangs"));
+        if (now.stream().anyMatch(culprit -> !culprit.isLoad())) {
+            return report("True", now, "");
         }
-        String more = now.size() > NAMED ? "; and " + (now.size() - NAMED) + " more" : "";
+        Optional<String> missing = first.missing();
+        if (missing.isPresent()) {
+            return new ConditionReport(
+                    CONDITION,
+                    "Unknown",
+                    "RuntimeNotLookedAt",
+                    "the container runtime has not been examined completely yet: " + missing.get());
+        }
+        return now.isEmpty()
+                ? new ConditionReport(
+                        CONDITION,
+                        "False",
+                        "RuntimeResponsive",
+                        "the container runtime answers and none of its processes hangs")
+                : report("False", now, "none of the container runtime's processes hangs; ");
+    }
+
+    private static ConditionReport report(String status, List<Culprit> culprits, String before) {
+        String more = culprits.size() > NAMED ? "; and " + (culprits.size() - NAMED) + " more" : "";
         return new ConditionReport(
                 CONDITION,
-                "True",
-                now.getFirst().reason(),
-                now.stream().limit(NAMED).map(Culprit::summary).collect(Collectors.joining("; ")) + more);
+                status,
+                culprits.getFirst().reason(),
+                before + culprits.stream().limit(NAMED).map(Culprit::summary).collect(Collectors.joining("; ")) + more);
     }
 
     /** When it last looked whether something is late, monotonic ns. */

@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param processes the runtime's processes at the last scan; empty if it failed
  * @param processError why the scan failed; empty if it did not
  * @param culprits what hangs, causes before effects
+ * @param loads what makes calls late although nothing hangs
  */
 public record Findings(
         String socket,
@@ -31,7 +32,8 @@ public record Findings(
         List<CallOutcome> answers,
         List<ProcessInfo> processes,
         String processError,
-        List<Culprit> culprits) {
+        List<Culprit> culprits,
+        List<Culprit> loads) {
     /** The most failed calls of one method in {@link #faults}: an operator needs one, and a node has 100 pods. */
     private static final int CALLS = 3;
 

@@ -114,6 +114,7 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
     private volatile OptionalDouble cgroupVersion = OptionalDouble.empty();
     private volatile StartupTimes startup = StartupTimes.NONE;
     private volatile Map<CulpritKey, Integer> culprits = Map.of();
+    private volatile Map<String, Integer> loads = Map.of();
     private volatile Map<String, Map<String, Double>> stalls = Map.of();
     private volatile Map<String, Double> lateSignals = Map.of();
 
@@ -143,6 +144,11 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
                 "Things that hang below the container runtime, by layer and reason.",
                 callback -> culprits.forEach((key, count) -> callback.call(count, key.layer(), key.reason())),
                 "layer",
+                "reason");
+        make.gauge(
+                "nodekeeper_agent_runtime_loads",
+                "Loads that make the container runtime answer late while nothing hangs, by reason.",
+                callback -> loads.forEach((reason, count) -> callback.call(count, reason)),
                 "reason");
         make.lateGauge(
                 "nodekeeper_agent_network_probe_success",
@@ -253,6 +259,11 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
     /** Replaces the counts of culprits. */
     public void culprits(Map<CulpritKey, Integer> counts) {
         culprits = Map.copyOf(counts);
+    }
+
+    /** Replaces the counts of loads, by reason. */
+    public void loads(Map<String, Integer> counts) {
+        loads = Map.copyOf(counts);
     }
 
     @Override

@@ -10,12 +10,16 @@ import io.nodekeeper.client.events.ObjectRef;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Reports culprits: as events on the node and on the affected pod, and as a metric. Confined to its loop. */
+/**
+ * Reports culprits: as events on the node and on the affected pod, and as a metric. A load is no failure, so its event is
+ * no warning and its metric is another one. Confined to its loop.
+ */
 public final class CulpritReporter implements CulpritListener {
     private final String nodeName;
     private final EventRecorder events;
     private final AgentMetrics metrics;
     private final Map<CulpritKey, Integer> counts = new HashMap<>();
+    private final Map<String, Integer> loads = new HashMap<>();
 
     /** Reports culprits on the node {@code nodeName}. */
     public CulpritReporter(String nodeName, EventRecorder events, AgentMetrics metrics) {
@@ -27,12 +31,13 @@ public final class CulpritReporter implements CulpritListener {
     @Override
     public void found(Culprit culprit) {
         String message = culprit.summary() + "; remedy: " + culprit.remedy().text();
-        new NodeEvent(EventRecorder.WARNING, culprit.reason(), message).record(events, nodeName);
+        String type = culprit.isLoad() ? EventRecorder.NORMAL : EventRecorder.WARNING;
+        new NodeEvent(type, culprit.reason(), message).record(events, nodeName);
         culprit.pod()
                 .filter(pod -> !pod.name().isEmpty())
                 .ifPresent(pod -> events.record(
                         new ObjectRef("v1", "Pod", pod.namespace(), pod.name(), pod.uid()),
-                        EventRecorder.WARNING,
+                        type,
                         culprit.reason(),
                         message));
         count(culprit, 1);
@@ -46,6 +51,12 @@ public final class CulpritReporter implements CulpritListener {
     }
 
     private void count(Culprit culprit, int change) {
+        if (culprit.isLoad()) {
+            loads.merge(culprit.reason(), change, Integer::sum);
+            loads.values().removeIf(count -> count <= 0);
+            metrics.loads(loads);
+            return;
+        }
         counts.merge(new CulpritKey(culprit.layer().text(), culprit.reason()), change, Integer::sum);
         counts.values().removeIf(count -> count <= 0);
         metrics.culprits(counts);

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The content of {@code /debug/runtime} as JSON: calls in progress, overdue calls, the age of each pod's state, and
- * what hangs. Confined to the agent's loop.
+ * what hangs or is busy. Confined to the agent's loop.
  */
 public final class RuntimePage implements Supplier<JsonObject> {
     private final RuntimeWatch watch;
@@ -60,6 +60,7 @@ public final class RuntimePage implements Supplier<JsonObject> {
                 .put("troubles", array(calls.overdue(Duration.ZERO), this::trouble))
                 .put("pods", pods())
                 .put("culprits", array(watch.culprits(), RuntimePage::culprit))
+                .put("loads", array(watch.loads(), RuntimePage::culprit))
                 .build();
     }
 

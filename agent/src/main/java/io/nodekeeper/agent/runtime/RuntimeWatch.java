@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -242,7 +243,10 @@ public final class RuntimeWatch implements RuntimeView {
     @Override
     public ReadyErrors errors() {
         List<String> errors = state.runtimeErrors(loop.clock().nanoTime(), pleg.unhealthy());
-        steps.late(culprits().stream().map(Culprit::summary).findFirst()).forEach(errors::add);
+        steps.late(Stream.concat(culprits().stream(), loads().stream())
+                        .map(Culprit::summary)
+                        .findFirst())
+                .forEach(errors::add);
         return new ReadyErrors(errors, state.networkError().map(List::of).orElse(List.of()), List.of(), List.of());
     }
 
@@ -277,6 +281,11 @@ public final class RuntimeWatch implements RuntimeView {
     /** What hangs now. */
     public List<Culprit> culprits() {
         return culprits.map(CulpritWatch::culprits).orElse(List.of());
+    }
+
+    /** The loads that make calls late now. */
+    List<Culprit> loads() {
+        return culprits.map(CulpritWatch::loads).orElse(List.of());
     }
 
     /** The pods whose inspections time out, the longest first. */

@@ -44,7 +44,7 @@ final class StartupSteps {
         return this;
     }
 
-    /** One message for each late step; {@code culprit} is what hangs on this node, if known. */
+    /** One message for each late step; {@code culprit} is what hangs or is busy on this node, if known. */
     List<String> late(Optional<String> culprit) {
         if (clock.nanoTime() - startedAt < PATIENCE.toNanos()) {
             return List.of();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
@@ -40,7 +41,10 @@ class BusyRuntimeTest {
             stallsOf(busy, work, Randoms.seeded(seed), longest, ran, queued);
 
             busy.watch.start();
-            busy.pass(Duration.ofMinutes(10), () -> {});
+            busy.pass(Duration.ofMinutes(10), () -> {
+                assertThat(busy.watch.culprits()).isEmpty();
+                assertThat(busy.watch.condition().status()).isNotEqualTo("True");
+            });
 
             assertThat(busy.found()).as("seed %d", seed).containsOnly(reason);
         }
@@ -185,13 +189,34 @@ class BusyRuntimeTest {
         node.pass(Duration.ofSeconds(30), () -> {});
 
         assertThat(node.found()).containsExactly("NodeOverloaded");
-        Culprit culprit = node.watch.culprits().getFirst();
+        Culprit culprit = node.watch.loads().getFirst();
         assertThat(culprit.evidence())
                 .anyMatch(line -> line.contains("containerd-shim-runc-v2 (pid 200) of pod shop/web ran for"));
 
         shim.rates(0.001, 0.001);
         node.pass(Duration.ofSeconds(60), () -> {});
         assertThat(node.found()).containsExactly("NodeOverloaded", "ContainerCallHung");
+    }
+
+    @Test
+    void loadExplainsLateCallsInAConditionThatIsFalseUntilAProcessHangsBesideIt() {
+        WatchedNode queue = queue(1, new int[] {65});
+        queue.watch.start();
+        queue.time.advance(Duration.ofSeconds(60));
+        queue.runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
+        queue.pass(Duration.ofMinutes(2), () -> {});
+        ConditionReport loaded = queue.watch.condition();
+        assertThat(loaded.status()).isEqualTo("False");
+        assertThat(loaded.reason()).isEqualTo("CommandsQueued");
+        assertThat(loaded.message())
+                .startsWith("none of the container runtime's processes hangs; many commands at once wait");
+
+        queue.runtime.hang("ContainerStats:" + ProcessFixtures.DB_APP);
+        queue.pass(Duration.ofSeconds(20), () -> {});
+        ConditionReport hung = queue.watch.condition();
+        assertThat(hung.status()).isEqualTo("True");
+        assertThat(hung.reason()).isEqualTo("ContainerCallHung");
+        assertThat(queue.watch.loads()).extracting(Culprit::reason).containsExactly("CommandsQueued");
     }
 
     @Test

@@ -48,10 +48,44 @@ class CulpritReporterTest {
     }
 
     private List<String> gauge() {
+        return gauge("nodekeeper_agent_runtime_culprits");
+    }
+
+    private List<String> gauge(String name) {
         return new String(metrics.scrape(), StandardCharsets.UTF_8)
                 .lines()
-                .filter(line -> line.startsWith("nodekeeper_agent_runtime_culprits{"))
+                .filter(line -> line.startsWith(name + "{"))
                 .toList();
+    }
+
+    @Test
+    void aLoadIsNoWarningAndNoCulpritOfTheMetric() {
+        Culprit load = new Culprit(
+                Layer.RUNTIME,
+                "NodeOverloaded",
+                "the node has more work than processors",
+                START,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                List.of(new Remedy.Advice("reduce the load of the node")),
+                Confidence.LIKELY);
+
+        news.found(load);
+
+        assertThat(events)
+                .containsExactly("Node /n1 Normal NodeOverloaded: the node has more work than processors;"
+                        + " remedy: reduce the load of the node");
+        assertThat(gauge()).isEmpty();
+        assertThat(gauge("nodekeeper_agent_runtime_loads"))
+                .containsExactly("nodekeeper_agent_runtime_loads{reason=\"NodeOverloaded\"} 1.0");
+
+        news.cleared(load);
+
+        assertThat(gauge("nodekeeper_agent_runtime_loads")).isEmpty();
     }
 
     @Test

@@ -101,6 +101,11 @@ final class DoctorReport {
                         "culprits",
                         array(findings.culprits().stream()
                                 .map(DoctorReport::culprit)
+                                .toList()))
+                .put(
+                        "loads",
+                        array(findings.loads().stream()
+                                .map(DoctorReport::culprit)
                                 .toList()));
         if (!node.isEmpty()) {
             json.put(
@@ -153,15 +158,23 @@ final class DoctorReport {
         if (findings.culprits().isEmpty()) {
             line(findings.healthy() ? "Nothing hangs." : "No process or call was found to hang, but:");
             findings.faults().forEach(fault -> line("  " + fault));
-            return text.toString();
+        } else {
+            culprits("What hangs:", findings.culprits(), now);
         }
-        line("What hangs:");
+        if (!findings.loads().isEmpty()) {
+            line("");
+            culprits("What makes calls late although it does not hang:", findings.loads(), now);
+        }
+        return text.toString();
+    }
+
+    private void culprits(String title, List<Culprit> culprits, Instant now) {
+        line(title);
         int number = 0;
-        for (Culprit culprit : findings.culprits()) {
+        for (Culprit culprit : culprits) {
             line("");
             culprit(++number, culprit, now);
         }
-        return text.toString();
     }
 
     private void node() {

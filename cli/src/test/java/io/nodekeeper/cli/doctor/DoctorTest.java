@@ -49,6 +49,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -124,6 +125,43 @@ class DoctorTest {
                      evidence  pid 4711, state T, parent 1, 3600 s old: /usr/bin/containerd-shim-runc-v2 -id s1
                      remedy    kill -CONT 4711   (--fix does it)
                 """);
+    }
+
+    @Test
+    void loadIsToldApartFromWhatHangsAndItsCallsStillFail() {
+        Culprit load = new Culprit(
+                Layer.RUNTIME,
+                "NodeOverloaded",
+                "the node has more work than processors",
+                NOW.minusSeconds(25),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of("ContainerStats"),
+                List.of(),
+                List.of(new Remedy.Advice("reduce the load of the node")),
+                Confidence.LIKELY);
+
+        DoctorReport report = DoctorReport.of(findings(load));
+
+        assertThat(report.text(NOW)).endsWith("""
+                No process or call was found to hang, but:
+                  ContainerStats of container c1 is not answered within 3s
+
+                What makes calls late although it does not hang:
+
+                  1. NodeOverloaded (container runtime), likely
+                     the node has more work than processors
+                     since     2026-11-21T18:00:05Z, 25s ago
+                     delays    ContainerStats
+                     remedy    reduce the load of the node
+                """);
+        assertThat(report.json().array("culprits").objects()).isEmpty();
+        assertThat(report.json().array("loads").objects())
+                .extracting(json -> json.text("reason"))
+                .containsExactly("NodeOverloaded");
+        assertThat(report.json().bool("healthy")).isFalse();
     }
 
     @Test
@@ -501,6 +539,7 @@ class DoctorTest {
                 answers,
                 List.of(),
                 "",
+                List.of(),
                 List.of());
     }
 
@@ -532,6 +571,7 @@ class DoctorTest {
                         List.of(),
                         Optional.empty())),
                 "",
-                List.of(culprits));
+                Stream.of(culprits).filter(culprit -> !culprit.isLoad()).toList(),
+                Stream.of(culprits).filter(Culprit::isLoad).toList());
     }
 }

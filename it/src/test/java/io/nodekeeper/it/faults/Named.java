@@ -18,7 +18,7 @@ record Named(
         Optional<String> pod,
         List<String> evidence,
         String remedy) {
-    /** Reads an entry of {@code culprits} of the agent's page. */
+    /** Reads an entry of {@code culprits} or {@code loads} of the agent's page. */
     static Named of(JsonObject culprit) {
         return new Named(
                 culprit.text("reason"),

@@ -11,7 +11,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * One thing that hangs, with the evidence for it and the remedy. Immutable.
+ * One thing that hangs, or a {@linkplain #isLoad load} that makes calls late, with the evidence for it and the remedy.
+ * Immutable.
  *
  * @param reason in CamelCase, for conditions and events
  * @param summary one sentence that stays the same while the culprit does, without ages
@@ -172,7 +173,7 @@ public record Culprit(
         return isLoad() || isUnanswered();
     }
 
-    /** Whether it says that calls are late because of load. */
+    /** Whether it says that calls are late because of load. That explains them and accuses nothing. */
     public boolean isLoad() {
         return LOAD.contains(reason);
     }

@@ -75,7 +75,8 @@ class FakeMachine implements Host, Repair.Examiner {
                 List.of(),
                 List.copyOf(processes.values()),
                 processError,
-                List.copyOf(culprits));
+                List.copyOf(culprits),
+                List.of());
     }
 
     CompletableFuture<String> run(Callable<String> action) {

@@ -107,6 +107,7 @@ class BundleTest {
                 List.of(),
                 List.of(),
                 "",
+                List.of(),
                 List.of());
         try (var reads = NodeCheckups.reads(port, "token-" + SECRET, loop)) {
             // when the bundle is made
