@@ -42,6 +42,10 @@ final class CulpritRegistry {
      * last scan did not show is left out if another one was shown.
      */
     List<Culprit> consistent() {
+        if (held.isEmpty()) {
+            // Asked every second, and mostly there is none.
+            return List.of();
+        }
         boolean shown = held.values().stream()
                 .anyMatch(known -> known.culprit.layer() == Layer.RUNTIME && known.goneSince.isEmpty());
         return held.values().stream()

@@ -88,7 +88,7 @@ public final class RuntimeWatch implements RuntimeView {
     private Optional<Shown> shown = Optional.empty();
 
     /** The parts of the result whose change triggers an early report. */
-    private record Shown(boolean ready, String version, List<ConditionReport> conditions) {}
+    private record Shown(boolean ready, Optional<RuntimeVersion> version, List<ConditionReport> conditions) {}
 
     /**
      * The parts of a watch.
@@ -243,7 +243,7 @@ public final class RuntimeWatch implements RuntimeView {
     @Override
     public ReadyErrors errors() {
         List<String> errors = state.runtimeErrors(loop.clock().nanoTime(), pleg.unhealthy());
-        steps.late(Stream.concat(culprits().stream(), loads().stream())
+        steps.late(() -> Stream.concat(culprits().stream(), loads().stream())
                         .map(Culprit::summary)
                         .findFirst())
                 .forEach(errors::add);
@@ -338,7 +338,7 @@ public final class RuntimeWatch implements RuntimeView {
                     culpritsSeen = beat;
                     culpritBeat.ifPresent(LoopMonitor.Beat::beat);
                 });
-        Shown now = new Shown(errors().inOrder().isEmpty(), versionText(), conditions());
+        Shown now = new Shown(errors().inOrder().isEmpty(), version.fact().current(), conditions());
         if (shown.isPresent() && !shown.get().equals(now)) {
             log.debug("The runtime's state changed: {}", now);
             onNews.run();

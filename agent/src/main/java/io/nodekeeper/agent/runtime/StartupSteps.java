@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /**
  * The steps that must succeed once before the node is ready. Each step retries by itself, so none delays another or a
@@ -23,6 +24,7 @@ final class StartupSteps {
     private final Clock clock;
     private final long startedAt;
     private final Instant since;
+    /** Those that are not done. */
     private final List<Step> steps = new ArrayList<>();
 
     private record Step(String name, CompletableFuture<Void> done) {}
@@ -45,14 +47,15 @@ final class StartupSteps {
     }
 
     /** One message for each late step; {@code culprit} is what hangs or is busy on this node, if known. */
-    List<String> late(Optional<String> culprit) {
-        if (clock.nanoTime() - startedAt < PATIENCE.toNanos()) {
+    List<String> late(Supplier<Optional<String>> culprit) {
+        steps.removeIf(step -> step.done().isDone());
+        if (steps.isEmpty() || clock.nanoTime() - startedAt < PATIENCE.toNanos()) {
             return List.of();
         }
+        String why = culprit.get().map(summary -> ": " + summary).orElse("");
         return steps.stream()
-                .filter(step -> !step.done().isDone())
-                .map(step -> "start-up step \"" + step.name() + "\" has been waiting since " + KubeTime.format(since)
-                        + culprit.map(summary -> ": " + summary).orElse(""))
+                .map(step ->
+                        "start-up step \"" + step.name() + "\" has been waiting since " + KubeTime.format(since) + why)
                 .toList();
     }
 }
