@@ -4,9 +4,12 @@ import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** Rules for resource names and for maps from resource to quantity, such as {@code status.capacity}. Stateless. */
 public final class ResourceList {
+    private static final String HUGE_PAGES = "hugepages-";
+
     private ResourceList() {}
 
     /** The quantity of {@code resource}; empty if there is none or it cannot be parsed. */
@@ -26,13 +29,24 @@ public final class ResourceList {
         return get(a, resource).equals(get(b, resource));
     }
 
+    /** Whether it is named as huge pages are. */
     public static boolean hugePages(String resource) {
-        return resource.startsWith("hugepages-");
+        return resource.startsWith(HUGE_PAGES);
+    }
+
+    /** The size of the huge pages of {@code resource} in bytes; empty if it is no such resource. */
+    public static OptionalLong hugePageBytes(String resource) {
+        return !hugePages(resource)
+                ? OptionalLong.empty()
+                : Quantity.from(new JsonString(resource.substring(HUGE_PAGES.length()))).stream()
+                        .mapToLong(Quantity::toLong)
+                        .filter(bytes -> bytes > 0)
+                        .findFirst();
     }
 
     /** The resource name of a huge page size in bytes, such as {@code hugepages-2Mi}. */
     static String hugePages(long pageBytes) {
-        return "hugepages-" + Quantity.ofBytes(pageBytes);
+        return HUGE_PAGES + Quantity.ofBytes(pageBytes);
     }
 
     /** Whether it is an extended resource: one that device plugins or administrators define. */

@@ -1,14 +1,14 @@
 package io.nodekeeper.agent.pods.cgroups;
 
+import io.nodekeeper.agent.status.ResourceList;
 import io.nodekeeper.api.Quantity;
-import io.nodekeeper.api.json.JsonString;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /** The kernel's words for sizes of huge pages, by which cgroups and runtimes name them. Stateless. */
 public final class HugePages {
-    private static final String PREFIX = "hugepages-";
     private static final long UNIT = 1_024;
     private static final String[] WORDS = {"B", "KB", "MB", "GB", "TB"};
 
@@ -16,13 +16,8 @@ public final class HugePages {
 
     /** The size of the pages of {@code resource}: {@code 2MB} for {@code hugepages-2Mi}; empty if it is no such resource. */
     public static Optional<String> size(String resource) {
-        if (!resource.startsWith(PREFIX)) {
-            return Optional.empty();
-        }
-        return Quantity.from(new JsonString(resource.substring(PREFIX.length())))
-                .map(Quantity::toLong)
-                .filter(bytes -> bytes > 0)
-                .map(HugePages::words);
+        OptionalLong bytes = ResourceList.hugePageBytes(resource);
+        return bytes.isPresent() ? Optional.of(words(bytes.getAsLong())) : Optional.empty();
     }
 
     private static String words(long bytes) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Finds the fields of a pod that ask for something that this agent does not do yet. Such a pod is refused by the name of
@@ -20,8 +21,8 @@ public final class UnsupportedFields {
     private static final Set<String> HOOKS = Set.of("postStart", "preStop");
     /** The resources that this agent limits or counts, besides extended ones and huge pages. */
     private static final Set<String> RESOURCES = Set.of("cpu", "memory", "ephemeral-storage");
-    /** The media of {@code emptyDir}: the node's disk, and memory. */
-    private static final Set<String> MEDIA = Set.of("", "Memory");
+    /** The media of {@code emptyDir}: the node's disk, memory, and huge pages, of which a size may follow. */
+    private static final Pattern MEDIA = Pattern.compile("|Memory|HugePages(-.+)?");
     /** The sources of {@code projected} volumes. */
     private static final Set<String> PROJECTIONS = Set.of("configMap", "secret", "downwardAPI", "serviceAccountToken");
 
@@ -72,7 +73,8 @@ public final class UnsupportedFields {
     }
 
     private static void volume(String path, VolumeKind kind, JsonObject source, List<String> found) {
-        if (kind == VolumeKind.EMPTY_DIR && !MEDIA.contains(source.text("medium"))) {
+        if (kind == VolumeKind.EMPTY_DIR
+                && !MEDIA.matcher(source.text("medium")).matches()) {
             found.add(path + ".medium");
         }
         if (kind == VolumeKind.PROJECTED) {
@@ -101,7 +103,8 @@ public final class UnsupportedFields {
                     .forEach(found::add);
         }
         container.array("volumeMounts").objects().forEach(mount -> {
-            if (mount.has("recursiveReadOnly")) {
+            if (mount.has("recursiveReadOnly")
+                    && !mount.text("recursiveReadOnly").equals("Disabled")) {
                 found.add(path + ".volumeMounts[" + mount.text("mountPath") + "].recursiveReadOnly");
             }
         });

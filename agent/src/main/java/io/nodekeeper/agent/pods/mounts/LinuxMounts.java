@@ -36,6 +36,14 @@ public final class LinuxMounts implements Mounts {
     }
 
     @Override
+    public void hugePages(Path at, long pageBytes) throws IOException {
+        if (!isMounted(at)) {
+            // Without a mode only root could write, unlike in every other empty directory.
+            Syscalls.mount("hugetlbfs", at, "hugetlbfs", 0, "mode=0777,pagesize=" + pageBytes);
+        }
+    }
+
+    @Override
     public void part(Path volume, String inside, Path target) throws IOException {
         int root = Syscalls.open(volume);
         try {

@@ -14,6 +14,14 @@ public interface Mounts {
     void memory(Path at, long bytes) throws IOException;
 
     /**
+     * Mounts a file system of huge pages at the directory {@code at}, unless something is mounted there.
+     *
+     * @param pageBytes the size of a page
+     * @throws IOException if the kernel has no pages of that size
+     */
+    void hugePages(Path at, long pageBytes) throws IOException;
+
+    /**
      * Mounts what is at {@code inside} below the directory {@code volume} at {@code target}, in place of an earlier such mount.
      * Makes absent directories of {@code inside}, with the mode of {@code volume}. What is mounted stays the same when links
      * in the volume change later.

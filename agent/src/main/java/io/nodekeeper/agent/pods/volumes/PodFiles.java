@@ -264,8 +264,11 @@ public final class PodFiles {
     private void emptyDir(Pod pod, String name, JsonObject source, long allocatable) throws IOException {
         Path path = volume(pod.uid(), VolumeKind.EMPTY_DIR, name);
         PodDirectories.make(path, OPEN_DIRECTORY);
-        if (source.text("medium").equals("Memory")) {
+        String medium = source.text("medium");
+        if (medium.equals("Memory")) {
             mounts.memory(path, MemorySizes.of(pod, source, allocatable));
+        } else if (!medium.isEmpty()) {
+            mounts.hugePages(path, HugePageMedium.bytes(pod, medium));
         }
         Optional<Long> group = group(pod);
         if (group.isPresent()) {

@@ -11,7 +11,8 @@ class UnsupportedFieldsTest {
     @Test
     void shouldAcceptTheVolumesThatTheNodeCanPrepare() {
         assertThat(first("""
-                {"name": "a", "emptyDir": {"medium": "Memory"}}, {"name": "b", "hostPath": {"path": "/"}},
+                {"name": "a", "emptyDir": {"medium": "Memory"}}, {"name": "g", "emptyDir": {"medium": "HugePages"}},
+                {"name": "h", "emptyDir": {"medium": "HugePages-2Mi"}}, {"name": "b", "hostPath": {"path": "/"}},
                 {"name": "c", "configMap": {}}, {"name": "d", "secret": {}}, {"name": "e", "downwardAPI": {}},
                 {"name": "f", "projected": {"sources": [{"serviceAccountToken": {}}, {"configMap": {}}]}}
                 """)).isEmpty();
@@ -20,7 +21,7 @@ class UnsupportedFieldsTest {
     @Test
     void shouldRefuseOthersByTheFieldsName() {
         assertThat(first("{\"name\": \"a\", \"nfs\": {}}")).contains("spec.volumes[a].nfs");
-        assertThat(first("{\"name\": \"a\", \"emptyDir\": {\"medium\": \"HugePages\"}}"))
+        assertThat(first("{\"name\": \"a\", \"emptyDir\": {\"medium\": \"Hugepages\"}}"))
                 .contains("spec.volumes[a].emptyDir.medium");
         assertThat(first("{\"name\": \"a\", \"projected\": {\"sources\": [{\"clusterTrustBundle\": {}}]}}"))
                 .contains("spec.volumes[a].projected.sources.clusterTrustBundle");

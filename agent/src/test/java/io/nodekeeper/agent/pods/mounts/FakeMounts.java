@@ -11,6 +11,8 @@ import java.util.Map;
 public final class FakeMounts implements Mounts {
     /** Sizes of file systems in memory, by their places. */
     public final Map<Path, Long> memory = new LinkedHashMap<>();
+    /** Sizes of pages of file systems of huge pages, by their places. */
+    public final Map<Path, Long> hugePages = new LinkedHashMap<>();
     /** Volume, path in it, and target of each part. */
     public final List<String> parts = new ArrayList<>();
     /** Whether nothing can be unmounted. */
@@ -19,6 +21,11 @@ public final class FakeMounts implements Mounts {
     @Override
     public void memory(Path at, long bytes) {
         memory.putIfAbsent(at, bytes);
+    }
+
+    @Override
+    public void hugePages(Path at, long pageBytes) {
+        hugePages.putIfAbsent(at, pageBytes);
     }
 
     @Override
@@ -32,5 +39,6 @@ public final class FakeMounts implements Mounts {
             throw new IOException("1 mounts below " + directory + " remain");
         }
         memory.keySet().removeIf(path -> path.startsWith(directory));
+        hugePages.keySet().removeIf(path -> path.startsWith(directory));
     }
 }

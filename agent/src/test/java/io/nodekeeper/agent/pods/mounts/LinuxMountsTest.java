@@ -3,9 +3,11 @@ package io.nodekeeper.agent.pods.mounts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.agent.kernel.KernelFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +54,31 @@ class LinuxMountsTest {
 
         mounts.unmountBelow(pod);
         assertThat(fast).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldMountHugePagesOfASizeThatTheKernelHasAndRefuseOthers() throws Exception {
+        Path pages = Files.createDirectory(pod.resolve("pages"));
+        long size = KernelFile.lines(Path.of("/proc/meminfo")).stream()
+                        .filter(line -> line.startsWith("Hugepagesize:"))
+                        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                        .findFirst()
+                        .orElseThrow(() -> new AssertionError("this test needs a kernel with huge pages"))
+                * 1_024;
+
+        mounts.hugePages(pages, size);
+        mounts.hugePages(pages, size);
+
+        assertThat(Files.getFileStore(pages).type()).isEqualTo("hugetlbfs");
+        assertThat(Files.getFileStore(pages).getBlockSize()).isEqualTo(size);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(pages)))
+                .isEqualTo("rwxrwxrwx");
+
+        Path odd = Files.createDirectory(pod.resolve("odd"));
+        assertThatThrownBy(() -> mounts.hugePages(odd, 12_345)).isInstanceOf(IOException.class);
+
+        mounts.unmountBelow(pod);
+        assertThat(pages).isEmptyDirectory();
     }
 
     @Test

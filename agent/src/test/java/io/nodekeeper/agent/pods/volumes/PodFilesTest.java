@@ -16,9 +16,13 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A pod's directories on the disk. */
 class PodFilesTest {
@@ -123,6 +127,48 @@ class PodFilesTest {
         files.remove("u1");
         assertThat(mounts.memory).isEmpty();
         assertThat(directory.resolve("root/pods/u1")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "HugePages, hugepages-2Mi, 2097152",
+        "HugePages-1Gi, hugepages-1Gi, 1073741824",
+        "HugePages-2Mi, hugepages-2048Ki, 2097152",
+    })
+    void shouldMountHugePagesOfTheSizeThatThePodRequests(String medium, String resource, long bytes) throws Exception {
+        files.prepare(huge(medium, resource), NOTHING);
+
+        assertThat(mounts.hugePages)
+                .containsExactly(
+                        Map.entry(directory.resolve("root/pods/u1/volumes/kubernetes.io~empty-dir/pages"), bytes));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "HugePages | cpu | no container requests huge pages for the medium HugePages",
+                "HugePages-1Gi | hugepages-2Mi | no container requests the huge pages of the medium HugePages-1Gi",
+                "HugePages-many | hugepages-2Mi | no container requests the huge pages of the medium HugePages-many",
+                "HugePages | hugepages-2Mi,hugepages-1Gi | the containers request 2 sizes; expected HugePages-SIZE",
+            })
+    void shouldRefuseHugePagesThatThePodDoesNotRequest(String medium, String resources, String message) {
+        assertThatThrownBy(() -> files.prepare(huge(medium, resources.split(",")), NOTHING))
+                .isInstanceOf(VolumeException.class)
+                .hasMessageContaining(message);
+        assertThat(mounts.hugePages).isEmpty();
+    }
+
+    /** A pod with a volume of huge pages whose containers limit each of {@code resources}. */
+    private static Pod huge(String medium, String... resources) {
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"}, "spec": {
+                 "volumes": [{"name": "pages", "emptyDir": {"medium": "%s"}}], "containers": [%s]}}
+                """.formatted(
+                        medium,
+                        Stream.of(resources)
+                                .map("{\"name\": \"c\", \"resources\": {\"limits\": {\"%s\": \"1Gi\"}}}"::formatted)
+                                .collect(Collectors.joining(",")))));
     }
 
     @Test
