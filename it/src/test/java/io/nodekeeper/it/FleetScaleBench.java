@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What 10,000 nodes cost the controller, and how soon it finds the death of 1,000 at once. Takes about six minutes, so it is not
+ * What 10,000 nodes cost an API server and a controller as users start them, and how soon the death of 1,000 at once is found. Takes about six minutes, so it is not
  * one of the tests: {@code scripts/bench-fleet} runs it. {@code -Dfleet.nodes=N} makes it smaller; a tenth dies.
  */
 class FleetScaleBench {
@@ -30,11 +30,11 @@ class FleetScaleBench {
         BenchReport report = new BenchReport();
         report.now("step 1 of 4: a controller without nodes");
         Path data = directory.resolve("data");
-        try (Running server = Running.startBig(
+        try (Running server = Running.byScript(
                 directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0")) {
             server.awaitReady();
             Path admin = data.resolve("admin.kubeconfig");
-            try (Running controller = Running.startBig(
+            try (Running controller = Running.byScript(
                             directory,
                             "controller",
                             "controller",
@@ -68,6 +68,7 @@ class FleetScaleBench {
                     hollowCpu = ProcessFacts.cpuSeconds(living.pid()) - hollowCpu;
                     long heap = ProcessFacts.liveHeapKb(controller.pid());
                     long resident = ProcessFacts.residentKb(controller.pid());
+                    long serverResident = ProcessFacts.residentKb(server.pid());
                     assertThat(fleet.nodes().values()).allMatch(seen -> seen.marked == 0);
 
                     report.add("""
@@ -79,6 +80,7 @@ class FleetScaleBench {
                             | API server; the process of the living nodes | %.1f %%; %.1f %% of a core |
                             | controller, heap after collection, 0 → %,d nodes | %,d → %,d KB: %.2f KB a node |
                             | controller, resident, 0 → %,d nodes | %,d → %,d KB: %.2f KB a node |
+                            | API server, resident | %,d KB |
                             """.formatted(
                                     NODES,
                                     DYING,
@@ -96,7 +98,8 @@ class FleetScaleBench {
                                     NODES,
                                     emptyResident,
                                     resident,
-                                    (resident - emptyResident) / (double) NODES));
+                                    (resident - emptyResident) / (double) NODES,
+                                    serverResident));
 
                     // And a tenth dies.
                     report.now("step 4 of 4: %,d nodes die".formatted(DYING));

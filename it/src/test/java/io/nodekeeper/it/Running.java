@@ -1,8 +1,10 @@
 package io.nodekeeper.it;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,13 +79,32 @@ public final class Running implements AutoCloseable {
     /** The same of another checkout, which has been built. */
     static Running byScriptOf(Path checkout, Path directory, String name, String... arguments) throws IOException {
         Path dist = checkout.resolve("dist/target/nodekeeper");
-        // Maven has just built what the script would build again; what it learned before belongs to other jars.
+        // Maven has just built what the script would build again; what it learned of earlier jars is of no use.
         Files.writeString(dist.resolve("built"), "");
-        Files.deleteIfExists(dist.resolve("agent.aot"));
+        for (String learned : List.of("agent.aot", "nodekeeper.aot")) {
+            if (isOlderThanJars(dist.resolve(learned))) {
+                Files.deleteIfExists(dist.resolve(learned));
+            }
+        }
         List<String> command = new ArrayList<>(
                 List.of(checkout.resolve("nodekeeper").toRealPath().toString()));
         command.addAll(List.of(arguments));
         return run(directory, name, command);
+    }
+
+    private static boolean isOlderThanJars(Path learned) throws IOException {
+        if (!Files.exists(learned)) {
+            return false;
+        }
+        FileTime time = Files.getLastModifiedTime(learned);
+        try (DirectoryStream<Path> jars = Files.newDirectoryStream(learned.resolveSibling("lib"))) {
+            for (Path jar : jars) {
+                if (Files.getLastModifiedTime(jar).compareTo(time) > 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private static List<String> hollowCommand(Path kubeconfig, String prefix, int count, String... flags) {
