@@ -10,8 +10,8 @@ set_flags() {
     # The archive is mapped where it was made for, so that its pages stay shared with the file.
     agent) flags="$flags -XX:TieredStopAtLevel=1 -Xss512k -XX:MaxHeapFreeRatio=20 -XX:MinHeapFreeRatio=10 -Xms8m -Xmn4m -XX:SurvivorRatio=4 -Xmx64m -XX:TrimNativeHeapInterval=60000 -XX:ReservedCodeCacheSize=24m -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0" ;;
     certs | why | status | observe-report | completion | doctor | -* | '') flags="$flags -XX:TieredStopAtLevel=1 -Xmx128m" ;;
-    # A small heap that grows with the fleet. Without these the JVM begins with a 64th of the machine's memory, and most of it
-    # is the young generation.
+    # A small heap that grows with the fleet. Without these the JVM begins with a 64th of the machine's memory, and a third of
+    # that is filled before anything is collected.
     controller) flags="$flags -Xms32m -XX:NewSize=12m -XX:NewRatio=3 -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -Xmx512m -XX:TrimNativeHeapInterval=60000 -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0" ;;
     # An API server, a controller and an agent in one process, for a small cluster.
     up) flags="$flags -Xmx768m" ;;

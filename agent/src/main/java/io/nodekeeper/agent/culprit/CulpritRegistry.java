@@ -21,10 +21,6 @@ final class CulpritRegistry {
      */
     private static final Duration HOLD = Duration.ofSeconds(10);
 
-    /** Accusations before loads, causes before effects. */
-    private static final Comparator<Culprit> ORDER =
-            Comparator.comparing(Culprit::isLoad).thenComparing(Culprit::layer);
-
     private record Held(Culprit culprit, Optional<Long> goneSince) {}
 
     /** The changes caused by one scan; {@code missed} are the culprits that this scan is the first to miss. */
@@ -32,26 +28,36 @@ final class CulpritRegistry {
 
     private final Map<String, Held> held = new LinkedHashMap<>();
 
-    /** The current culprits, causes before effects; loads come last. */
+    /** The current culprits and loads, causes before effects. */
     List<Culprit> culprits() {
-        return held.values().stream().map(Held::culprit).sorted(ORDER).toList();
+        return held.values().stream()
+                .map(Held::culprit)
+                .sorted(Comparator.comparing(Culprit::layer))
+                .toList();
+    }
+
+    /** The current loads, which accuse nothing. */
+    List<Culprit> loads() {
+        return culprits().stream().filter(Culprit::isLoad).toList();
     }
 
     /**
-     * The current culprits for one message. Those about the runtime as a whole can exclude each other, so one that the
-     * last scan did not show is left out if another one was shown.
+     * The current culprits for one message, without loads. Those about the runtime as a whole can exclude each other, so one
+     * that the last scan did not show is left out if another one was shown.
      */
-    List<Culprit> consistent() {
+    List<Culprit> accusations() {
         if (held.isEmpty()) {
             // Asked every second, and mostly there is none.
             return List.of();
         }
-        boolean shown = held.values().stream()
-                .anyMatch(known -> known.culprit.layer() == Layer.RUNTIME && known.goneSince.isEmpty());
-        return held.values().stream()
+        List<Held> all =
+                held.values().stream().filter(known -> !known.culprit.isLoad()).toList();
+        boolean shown =
+                all.stream().anyMatch(known -> known.culprit.layer() == Layer.RUNTIME && known.goneSince.isEmpty());
+        return all.stream()
                 .filter(known -> !shown || known.culprit.layer() != Layer.RUNTIME || known.goneSince.isEmpty())
                 .map(Held::culprit)
-                .sorted(ORDER)
+                .sorted(Comparator.comparing(Culprit::layer))
                 .toList();
     }
 

@@ -33,6 +33,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Finds continuously what makes the runtime hang, from scans of its processes, overdue calls, and probes of each
@@ -41,6 +42,8 @@ import org.slf4j.LoggerFactory;
 public final class CulpritWatch {
     /** The type of the node's condition. */
     public static final String CONDITION = "RuntimeDegraded";
+    /** The reason of a condition that is False without a load. */
+    public static final String RESPONSIVE = "RuntimeResponsive";
 
     private static final Logger log = LoggerFactory.getLogger(CulpritWatch.class);
     /** The tolerance when ages are compared: more than the precision of process ages (10 ms). */
@@ -150,44 +153,43 @@ public final class CulpritWatch {
         return book.culprits().stream().filter(culprit -> !culprit.isLoad()).toList();
     }
 
-    /** The loads that make calls late now; they accuse nothing. */
+    /** The loads that may explain late calls now; they accuse nothing. */
     public List<Culprit> loads() {
-        return book.culprits().stream().filter(Culprit::isLoad).toList();
+        return book.loads();
     }
 
     /**
      * The node's condition {@value #CONDITION}; its message changes only when the culprits do. Load alone does not make
-     * it True: calls are late, but nothing is broken.
+     * it True: calls are late, but nothing was found to be broken.
      */
     public ConditionReport condition() {
-        List<Culprit> now = book.consistent();
-        if (now.stream().anyMatch(culprit -> !culprit.isLoad())) {
-            return report("True", now, "");
+        List<Culprit> culprits = book.accusations();
+        if (!culprits.isEmpty()) {
+            return new ConditionReport(CONDITION, "True", culprits.getFirst().reason(), summaries(culprits));
         }
+        List<Culprit> loads = book.loads();
         Optional<String> missing = first.missing();
         if (missing.isPresent()) {
             return new ConditionReport(
                     CONDITION,
                     "Unknown",
                     "RuntimeNotLookedAt",
-                    "the container runtime has not been examined completely yet: " + missing.get());
+                    "the container runtime has not been examined completely yet: " + missing.get()
+                            + (loads.isEmpty() ? "" : "; " + summaries(loads)));
         }
-        return now.isEmpty()
+        return loads.isEmpty()
                 ? new ConditionReport(
+                        CONDITION, "False", RESPONSIVE, "the container runtime answers and none of its processes hangs")
+                : new ConditionReport(
                         CONDITION,
                         "False",
-                        "RuntimeResponsive",
-                        "the container runtime answers and none of its processes hangs")
-                : report("False", now, "none of the container runtime's processes hangs; ");
+                        loads.getFirst().reason(),
+                        "no process was found to hang; " + summaries(loads));
     }
 
-    private static ConditionReport report(String status, List<Culprit> culprits, String before) {
+    private static String summaries(List<Culprit> culprits) {
         String more = culprits.size() > NAMED ? "; and " + (culprits.size() - NAMED) + " more" : "";
-        return new ConditionReport(
-                CONDITION,
-                status,
-                culprits.getFirst().reason(),
-                before + culprits.stream().limit(NAMED).map(Culprit::summary).collect(Collectors.joining("; ")) + more);
+        return culprits.stream().limit(NAMED).map(Culprit::summary).collect(Collectors.joining("; ")) + more;
     }
 
     /** When it last looked whether something is late, monotonic ns. */
@@ -466,11 +468,12 @@ public final class CulpritWatch {
             listener.cleared(culprit);
         }
         for (Culprit culprit : changes.found()) {
-            log.warn(
-                    "{} ({}; remedy: {})",
-                    culprit.summary(),
-                    culprit.reason(),
-                    culprit.remedy().text());
+            log.atLevel(culprit.isLoad() ? Level.INFO : Level.WARN)
+                    .log(
+                            "{} ({}; remedy: {})",
+                            culprit.summary(),
+                            culprit.reason(),
+                            culprit.remedy().text());
             listener.found(culprit);
         }
     }

@@ -22,7 +22,7 @@ import java.util.Optional;
  * @param processes the runtime's processes at the last scan; empty if it failed
  * @param processError why the scan failed; empty if it did not
  * @param culprits what hangs, causes before effects
- * @param loads what makes calls late although nothing hangs
+ * @param loads what may make calls late although nothing was found to hang
  */
 public record Findings(
         String socket,

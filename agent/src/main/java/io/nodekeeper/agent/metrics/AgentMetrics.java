@@ -147,7 +147,7 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
                 "reason");
         make.gauge(
                 "nodekeeper_agent_runtime_loads",
-                "Loads that make the container runtime answer late while nothing hangs, by reason.",
+                "Loads that may explain why the container runtime answers late, by reason.",
                 callback -> loads.forEach((reason, count) -> callback.call(count, reason)),
                 "reason");
         make.lateGauge(

@@ -283,7 +283,7 @@ public final class RuntimeWatch implements RuntimeView {
         return culprits.map(CulpritWatch::culprits).orElse(List.of());
     }
 
-    /** The loads that make calls late now. */
+    /** The loads that may explain late calls now. */
     List<Culprit> loads() {
         return culprits.map(CulpritWatch::loads).orElse(List.of());
     }

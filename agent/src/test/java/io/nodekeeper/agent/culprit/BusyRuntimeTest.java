@@ -208,8 +208,7 @@ class BusyRuntimeTest {
         ConditionReport loaded = queue.watch.condition();
         assertThat(loaded.status()).isEqualTo("False");
         assertThat(loaded.reason()).isEqualTo("CommandsQueued");
-        assertThat(loaded.message())
-                .startsWith("none of the container runtime's processes hangs; many commands at once wait");
+        assertThat(loaded.message()).startsWith("no process was found to hang; many commands at once wait");
 
         queue.runtime.hang("ContainerStats:" + ProcessFixtures.DB_APP);
         queue.pass(Duration.ofSeconds(20), () -> {});
@@ -217,6 +216,18 @@ class BusyRuntimeTest {
         assertThat(hung.status()).isEqualTo("True");
         assertThat(hung.reason()).isEqualTo("ContainerCallHung");
         assertThat(queue.watch.loads()).extracting(Culprit::reason).containsExactly("CommandsQueued");
+    }
+
+    @Test
+    void agentThatStartsDuringALoadTellsItAndThatNotEverythingIsKnownYet() {
+        WatchedNode queue = queue(1, new int[] {65});
+        queue.runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
+        queue.watch.start();
+        queue.pass(Duration.ofMinutes(2), () -> {});
+
+        ConditionReport started = queue.watch.condition();
+        assertThat(started.status()).isEqualTo("Unknown");
+        assertThat(started.message()).contains("ContainerStats").contains("; many commands at once wait");
     }
 
     @Test

@@ -17,6 +17,7 @@ class CulpritRegistryTest {
     private static final Culprit FROZEN = culprit(Layer.RUNTIME, "RuntimeFrozen");
     private static final Culprit GONE = culprit(Layer.RUNTIME, "RuntimeUnreachable");
     private static final Culprit SHIM = culprit(Layer.SHIM, "ShimStopped");
+    private static final Culprit LOAD = culprit(Layer.RUNTIME, "NodeOverloaded");
     private static final Culprit CALL = culprit(Layer.CONTAINER, "ContainerCallHung");
 
     private final CulpritRegistry registry = new CulpritRegistry();
@@ -27,7 +28,7 @@ class CulpritRegistryTest {
         look(5, GONE, SHIM);
 
         assertThat(registry.culprits()).containsExactlyInAnyOrder(FROZEN, GONE, SHIM);
-        assertThat(registry.consistent()).containsExactly(GONE, SHIM);
+        assertThat(registry.accusations()).containsExactly(GONE, SHIM);
     }
 
     @Test
@@ -35,7 +36,7 @@ class CulpritRegistryTest {
         look(0, FROZEN);
         look(5);
 
-        assertThat(registry.consistent()).containsExactly(FROZEN);
+        assertThat(registry.accusations()).containsExactly(FROZEN);
     }
 
     @Test
@@ -43,14 +44,28 @@ class CulpritRegistryTest {
         look(0, SHIM);
         look(5, FROZEN);
 
-        assertThat(registry.consistent()).containsExactly(FROZEN, SHIM);
+        assertThat(registry.accusations()).containsExactly(FROZEN, SHIM);
+    }
+
+    @Test
+    void loadAccusesNothingAndReplacesNoHeldCulprit() {
+        look(0, FROZEN);
+        look(5, LOAD);
+
+        assertThat(registry.accusations()).containsExactly(FROZEN);
+        assertThat(registry.loads()).isEmpty();
+
+        look(15, LOAD);
+        look(20, LOAD);
+        assertThat(registry.accusations()).isEmpty();
+        assertThat(registry.loads()).containsExactly(LOAD);
     }
 
     @Test
     void severalOfTheRuntimeThatAreShownTogetherAllStay() {
         look(0, FROZEN, GONE);
 
-        assertThat(registry.consistent()).containsExactly(FROZEN, GONE);
+        assertThat(registry.accusations()).containsExactly(FROZEN, GONE);
     }
 
     @Test

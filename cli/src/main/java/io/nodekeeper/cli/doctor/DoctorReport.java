@@ -163,7 +163,7 @@ final class DoctorReport {
         }
         if (!findings.loads().isEmpty()) {
             line("");
-            culprits("What makes calls late although it does not hang:", findings.loads(), now);
+            culprits("What may make calls late:", findings.loads(), now);
         }
         return text.toString();
     }

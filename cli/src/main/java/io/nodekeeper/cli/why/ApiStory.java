@@ -1,5 +1,6 @@
 package io.nodekeeper.cli.why;
 
+import io.nodekeeper.agent.culprit.CulpritWatch;
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Failures;
@@ -97,6 +98,7 @@ final class ApiStory {
         if (!problems.isEmpty()) {
             facts.put("problems", JsonArray.ofStrings(problems));
         }
+        load(node).ifPresent(text -> facts.put("load", text));
         if (isCordoned(node)) {
             facts.put("cordoned", cordon(node).map(Decision::text).orElse("cordoned: no new pods"));
         }
@@ -115,6 +117,16 @@ final class ApiStory {
                         && condition.status().equals(Condition.TRUE))
                 .map(condition -> condition.type() + ": " + condition.message())
                 .toList();
+    }
+
+    /** What the agent says about load, which makes no condition True. */
+    private static Optional<String> load(Node node) {
+        return node.conditions().stream()
+                .filter(condition -> condition.type().equals(CulpritWatch.CONDITION)
+                        && condition.status().equals(Condition.FALSE)
+                        && !condition.reason().equals(CulpritWatch.RESPONSIVE))
+                .map(condition -> condition.type() + ": " + condition.message())
+                .findFirst();
     }
 
     private static boolean isCordoned(Node node) {

@@ -150,11 +150,12 @@ final class Headline {
                 "kubectl describe node " + story.node());
     }
 
-    /** What hangs, if the agent named it, else what Ready says. */
+    /** What hangs, if the agent named it, or else the load; else what Ready says. */
     private String cause(List<String> problems) {
         return problems.stream()
                 .filter(text -> text.startsWith("RuntimeDegraded") || text.startsWith("PodNetworkUnavailable"))
                 .findFirst()
+                .or(() -> Optional.of(facts.text("load")).filter(load -> !load.isEmpty()))
                 .map(Headline::message)
                 .orElse(facts.has("cause") ? message(facts.text("cause")) : "its kubelet or agent says so");
     }

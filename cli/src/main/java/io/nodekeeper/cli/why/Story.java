@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  */
 record Story(String node, String source, List<String> notes, JsonObject facts, List<Decision> decisions) {
     /** The facts that only the API has. */
-    static final List<String> ADDED = List.of("taints", "cordoned", "problems");
+    static final List<String> ADDED = List.of("taints", "cordoned", "problems", "load");
     /** The kind of the entry that says who cordoned the node. */
     static final String CORDONED = "Cordoned";
     /** The beginning of the kind of an event. */

@@ -149,7 +149,7 @@ class DoctorTest {
                 No process or call was found to hang, but:
                   ContainerStats of container c1 is not answered within 3s
 
-                What makes calls late although it does not hang:
+                What may make calls late:
 
                   1. NodeOverloaded (container runtime), likely
                      the node has more work than processors

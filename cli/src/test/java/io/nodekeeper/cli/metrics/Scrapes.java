@@ -69,6 +69,7 @@ final class Scrapes {
         all.cgroupVersion(2);
         all.stuck(1);
         all.culprits(Map.of(new CulpritKey("shim", "ShimStopped"), 1));
+        all.loads(Map.of("NodeOverloaded", 1));
         all.stalled(Map.of("memory", Map.of("full", 1.0)));
         all.late(Map.of("nodefs", 1.0));
         all.networkProbeStep("setup", SECOND);

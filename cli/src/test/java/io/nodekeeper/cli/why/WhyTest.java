@@ -397,6 +397,24 @@ class WhyTest {
     }
 
     @Test
+    void loadExplainsANodeThatIsNotReadyWhileNothingHangs() {
+        Node node = new Node(Json.parseObject("""
+                {"metadata":{"name":"n1","uid":"uid-1"},"status":{"conditions":[
+                  {"type":"Ready","status":"False","reason":"KubeletNotReady","message":"container runtime is down"},
+                  {"type":"RuntimeDegraded","status":"False","reason":"NodeOverloaded",
+                   "message":"no process was found to hang; the node has more work than processors"}]}}"""));
+
+        Story story = ApiStory.of("n1", List.of(), node, new Lease(JsonObject.EMPTY), JsonObject.EMPTY);
+
+        assertThat(Headline.of(story, NOW))
+                .startsWith(
+                        "Node n1 is NotReady: no process was found to hang; the node has more work than processors");
+        assertThat(WhyReport.of(story, NOW, Optional.empty()))
+                .contains("KubeletNotReady: container runtime is down")
+                .containsPattern("load +RuntimeDegraded: no process was found to hang; the node has more work");
+    }
+
+    @Test
     void refusalOfTheGuardIsTheLastTroubleOfANodeThatItProtected() {
         Decision refused = new Decision(
                 B.plusSeconds(20),

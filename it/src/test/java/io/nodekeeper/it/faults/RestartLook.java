@@ -19,6 +19,9 @@ import java.util.stream.Stream;
  */
 record RestartLook(
         String ready, boolean declared, Said said, Optional<String> accused, boolean truth, boolean unknown) {
+    /** The reasons of load. */
+    private static final Set<String> LOADS = Set.of("RuntimeBusy", "NodeOverloaded", "CommandsQueued");
+
     /** What a condition says. */
     enum Said {
         /** The new agent has not written it. */
@@ -27,6 +30,8 @@ record RestartLook(
         UNKNOWN("not yet known"),
         /** False: nothing hangs. */
         WELL("nothing hangs"),
+        /** False, but calls are late because of load: it says that it found nothing, not that all is well. */
+        LOAD("only load"),
         /** True. */
         FAULT("a fault");
 
@@ -48,7 +53,7 @@ record RestartLook(
             List<Named> named,
             List<Truth> truths) {
         Set<Said> all = conditions.stream().map(RestartLook::said).collect(Collectors.toSet());
-        Said said = Stream.of(Said.FAULT, Said.UNKNOWN, Said.NOTHING, Said.WELL)
+        Said said = Stream.of(Said.FAULT, Said.UNKNOWN, Said.NOTHING, Said.LOAD, Said.WELL)
                 .filter(all::contains)
                 .findFirst()
                 .orElseThrow();
@@ -66,10 +71,9 @@ record RestartLook(
 
     private static Said said(Optional<Condition> condition) {
         return condition
-                .map(Condition::status)
-                .map(status -> switch (status) {
+                .map(known -> switch (known.status()) {
                     case Condition.TRUE -> Said.FAULT;
-                    case Condition.FALSE -> Said.WELL;
+                    case Condition.FALSE -> LOADS.contains(known.reason()) ? Said.LOAD : Said.WELL;
                     default -> Said.UNKNOWN;
                 })
                 .orElse(Said.NOTHING);

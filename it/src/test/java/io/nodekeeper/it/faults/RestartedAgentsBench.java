@@ -94,7 +94,8 @@ class RestartedAgentsBench {
             * **Ready**, **NotReady**: the condition `Ready`. A node that was Ready stays Ready while its agent starts; a new agent
               must not turn it Ready before it has examined the runtime.
             * **nothing yet**: the new agent has not written `RuntimeDegraded`. **not yet known**: it is Unknown. **nothing hangs**: it
-              is False. Where only the agent's probes of the pod network can show the fault, `PodNetworkUnavailable` counts instead.
+              is False. **only load**: it is False, with a load as its reason. Where only the agent's probes of the pod network can
+              show the fault, `PodNetworkUnavailable` counts instead.
             * Else what the agent names first, with its process and its confidence.
             * **Falsely well**: "nothing hangs" while the cause could be seen, or within the first 10 s, or Ready too early.
               **False first**, **false later**: an accusation of something else. What has confidence "unknown" accuses nothing.

@@ -173,7 +173,7 @@ public record Culprit(
         return isLoad() || isUnanswered();
     }
 
-    /** Whether it says that calls are late because of load. That explains them and accuses nothing. */
+    /** Whether it says that calls are late because of load. That may explain them, and accuses nothing. */
     public boolean isLoad() {
         return LOAD.contains(reason);
     }

@@ -36,10 +36,11 @@ public final class LinuxMounts implements Mounts {
     }
 
     @Override
-    public void hugePages(Path at, long pageBytes) throws IOException {
+    public void hugePages(Path at, long pageBytes, long bytes) throws IOException {
         if (!isMounted(at)) {
             // Without a mode only root could write, unlike in every other empty directory.
-            Syscalls.mount("hugetlbfs", at, "hugetlbfs", 0, "mode=0777,pagesize=" + pageBytes);
+            String options = "mode=0777,pagesize=" + pageBytes + (bytes > 0 ? ",size=" + bytes : "");
+            Syscalls.mount("hugetlbfs", at, "hugetlbfs", 0, options);
         }
     }
 

@@ -17,9 +17,10 @@ public interface Mounts {
      * Mounts a file system of huge pages at the directory {@code at}, unless something is mounted there.
      *
      * @param pageBytes the size of a page
+     * @param bytes the most that it may hold, rounded down to whole pages; 0 for no limit
      * @throws IOException if the kernel has no pages of that size
      */
-    void hugePages(Path at, long pageBytes) throws IOException;
+    void hugePages(Path at, long pageBytes, long bytes) throws IOException;
 
     /**
      * Mounts what is at {@code inside} below the directory {@code volume} at {@code target}, in place of an earlier such mount.

@@ -21,7 +21,12 @@ final class MemorySizes {
                 .map(container -> container.object("resources").object("limits"))
                 .mapToLong(limit -> bytes(limit, "memory"))
                 .sum();
-        return smallest(smallest(allocatable, limits), bytes(emptyDir, "sizeLimit"));
+        return smallest(smallest(allocatable, limits), limit(emptyDir));
+    }
+
+    /** The volume's {@code sizeLimit}; 0 if it has none. */
+    static long limit(JsonObject emptyDir) {
+        return bytes(emptyDir, "sizeLimit");
     }
 
     private static long bytes(JsonObject json, String field) {

@@ -268,7 +268,7 @@ public final class PodFiles {
         if (medium.equals("Memory")) {
             mounts.memory(path, MemorySizes.of(pod, source, allocatable));
         } else if (!medium.isEmpty()) {
-            mounts.hugePages(path, HugePageMedium.bytes(pod, medium));
+            mounts.hugePages(path, HugePageMedium.bytes(pod, medium), MemorySizes.limit(source));
         }
         Optional<Long> group = group(pod);
         if (group.isPresent()) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.Json;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which fields of pods are refused by their names. */
 class UnsupportedFieldsTest {
@@ -25,6 +27,21 @@ class UnsupportedFieldsTest {
                 .contains("spec.volumes[a].emptyDir.medium");
         assertThat(first("{\"name\": \"a\", \"projected\": {\"sources\": [{\"clusterTrustBundle\": {}}]}}"))
                 .contains("spec.volumes[a].projected.sources.clusterTrustBundle");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Disabled, ''", "IfPossible, refused", "Enabled, refused"})
+    void shouldRefuseRecursiveReadOnlyMountsUnlessTheyAreDisabled(String value, String refused) {
+        Pod pod = new Pod(Json.parseObject("""
+                {"spec": {"containers": [{"name": "app", "volumeMounts": [
+                  {"name": "a", "mountPath": "/a", "readOnly": true, "recursiveReadOnly": "%s"}]}]}}
+                """.formatted(value)));
+
+        assertThat(UnsupportedFields.first(pod))
+                .isEqualTo(
+                        refused.isEmpty()
+                                ? Optional.empty()
+                                : Optional.of("spec.containers[app].volumeMounts[/a].recursiveReadOnly"));
     }
 
     @Test

@@ -11,8 +11,8 @@ import java.util.Map;
 public final class FakeMounts implements Mounts {
     /** Sizes of file systems in memory, by their places. */
     public final Map<Path, Long> memory = new LinkedHashMap<>();
-    /** Sizes of pages of file systems of huge pages, by their places. */
-    public final Map<Path, Long> hugePages = new LinkedHashMap<>();
+    /** Sizes of pages, and limits, of file systems of huge pages, by their places. */
+    public final Map<Path, List<Long>> hugePages = new LinkedHashMap<>();
     /** Volume, path in it, and target of each part. */
     public final List<String> parts = new ArrayList<>();
     /** Whether nothing can be unmounted. */
@@ -24,8 +24,8 @@ public final class FakeMounts implements Mounts {
     }
 
     @Override
-    public void hugePages(Path at, long pageBytes) {
-        hugePages.putIfAbsent(at, pageBytes);
+    public void hugePages(Path at, long pageBytes, long bytes) {
+        hugePages.putIfAbsent(at, List.of(pageBytes, bytes));
     }
 
     @Override

@@ -3,7 +3,7 @@ package io.nodekeeper.agent.pods.mounts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.agent.kernel.KernelFile;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Mounts of the real kernel. Needs a user who may mount, such as root, and fails for others. */
+/** Mounts of the real kernel. Needs huge pages in the kernel, and a user who may mount, such as root; fails without them. */
 class LinuxMountsTest {
     @TempDir
     Path directory;
@@ -59,26 +59,31 @@ class LinuxMountsTest {
     @Test
     void shouldMountHugePagesOfASizeThatTheKernelHasAndRefuseOthers() throws Exception {
         Path pages = Files.createDirectory(pod.resolve("pages"));
-        long size = KernelFile.lines(Path.of("/proc/meminfo")).stream()
-                        .filter(line -> line.startsWith("Hugepagesize:"))
-                        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
-                        .findFirst()
-                        .orElseThrow(() -> new AssertionError("this test needs a kernel with huge pages"))
-                * 1_024;
+        long size = pageBytes();
 
-        mounts.hugePages(pages, size);
-        mounts.hugePages(pages, size);
+        mounts.hugePages(pages, size, 3 * size + 1);
+        mounts.hugePages(pages, size, 0);
 
         assertThat(Files.getFileStore(pages).type()).isEqualTo("hugetlbfs");
         assertThat(Files.getFileStore(pages).getBlockSize()).isEqualTo(size);
+        assertThat(Files.getFileStore(pages).getTotalSpace()).isEqualTo(3 * size);
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(pages)))
                 .isEqualTo("rwxrwxrwx");
 
         Path odd = Files.createDirectory(pod.resolve("odd"));
-        assertThatThrownBy(() -> mounts.hugePages(odd, 12_345)).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> mounts.hugePages(odd, 12_345, 0)).isInstanceOf(IOException.class);
 
         mounts.unmountBelow(pod);
         assertThat(pages).isEmptyDirectory();
+    }
+
+    /** A size of huge pages that this kernel has. */
+    private static long pageBytes() {
+        String[] sizes = new File("/sys/kernel/mm/hugepages").list();
+        assertThat(sizes)
+                .as("sizes of huge pages; this test needs a kernel that has them")
+                .isNotEmpty();
+        return Long.parseLong(sizes[0].replaceAll("\\D", "")) * 1_024;
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -139,8 +140,9 @@ class PodFilesTest {
         files.prepare(huge(medium, resource), NOTHING);
 
         assertThat(mounts.hugePages)
-                .containsExactly(
-                        Map.entry(directory.resolve("root/pods/u1/volumes/kubernetes.io~empty-dir/pages"), bytes));
+                .containsExactly(Map.entry(
+                        directory.resolve("root/pods/u1/volumes/kubernetes.io~empty-dir/pages"),
+                        List.of(bytes, 8L << 20)));
     }
 
     @ParameterizedTest
@@ -159,11 +161,23 @@ class PodFilesTest {
         assertThat(mounts.hugePages).isEmpty();
     }
 
+    @Test
+    void shouldFindTheSizeOfHugePagesThatOnlyAnInitContainerRequests() throws Exception {
+        files.prepare(new Pod(Json.parseObject("""
+                        {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"}, "spec": {
+                         "volumes": [{"name": "pages", "emptyDir": {"medium": "HugePages"}}],
+                         "initContainers": [{"name": "i", "resources": {"requests": {"hugepages-2Mi": "4Mi"}}}],
+                         "containers": [{"name": "c"}]}}
+                        """)), NOTHING);
+
+        assertThat(mounts.hugePages.values()).containsExactly(List.of(2L << 20, 0L));
+    }
+
     /** A pod with a volume of huge pages whose containers limit each of {@code resources}. */
     private static Pod huge(String medium, String... resources) {
         return new Pod(Json.parseObject("""
                 {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"}, "spec": {
-                 "volumes": [{"name": "pages", "emptyDir": {"medium": "%s"}}], "containers": [%s]}}
+                 "volumes": [{"name": "pages", "emptyDir": {"medium": "%s", "sizeLimit": "8Mi"}}], "containers": [%s]}}
                 """.formatted(
                         medium,
                         Stream.of(resources)

@@ -22,6 +22,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What a bundle contains, the most telling first. Neither kubeconfigs nor keys, configurations or environments of processes are read.
@@ -66,7 +67,7 @@ final class NodeEvidence {
         all.add(new Evidence("doctor.txt", () -> text));
         all.add(new Evidence("doctor.json", () -> json));
         all.add(new Evidence("versions.txt", () -> versions(findings)));
-        findings.culprits().stream()
+        Stream.concat(findings.culprits().stream(), findings.loads().stream())
                 .map(Culprit::process)
                 .flatMap(Optional::stream)
                 .map(ProcessRef::pid)
