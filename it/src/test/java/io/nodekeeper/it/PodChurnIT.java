@@ -151,12 +151,11 @@ class PodChurnIT {
     /** Within a while everything is as wanted, in the API, in the runtime and on the disk. */
     private void converged() throws Exception {
         try {
-            Eventually.within(CONVERGED, () -> {
-                List<String> cutOff = startsCutOff();
-                return wanted.stream().allMatch(name -> isDone(name, cutOff))
-                        && deleted.stream().allMatch(name -> pods.pod(name).isEmpty())
-                        && sandboxes().equals(sandboxesWanted());
-            });
+            Eventually.within(
+                    CONVERGED,
+                    () -> areDone()
+                            && deleted.stream().allMatch(name -> pods.pod(name).isEmpty())
+                            && sandboxes().equals(sandboxesWanted()));
         } catch (AssertionError e) {
             throw new AssertionError(
                     "seed " + SEED + ": wanted " + wanted + ", in the runtime " + sandboxes() + ", pods "
@@ -172,12 +171,18 @@ class PodChurnIT {
     }
 
     /** A pod that is never restarted fails if its only start was cut off, as on a kubelet. */
-    private boolean isDone(String name, List<String> cutOff) {
-        if (!isJob(name)) {
-            return pods.isReady(name);
-        }
-        String phase = pods.status(name).text("phase");
-        return phase.equals("Succeeded") || phase.equals("Failed") && cutOff.contains(name);
+    private boolean areDone() throws Exception {
+        List<String> failed = wanted.stream().filter(this::hasFailed).toList();
+        return wanted.stream().allMatch(name -> failed.contains(name) || isDone(name))
+                && (failed.isEmpty() || startsCutOff().containsAll(failed));
+    }
+
+    private boolean isDone(String name) {
+        return isJob(name) ? pods.status(name).text("phase").equals("Succeeded") : pods.isReady(name);
+    }
+
+    private boolean hasFailed(String name) {
+        return isJob(name) && pods.status(name).text("phase").equals("Failed");
     }
 
     private static boolean isJob(String name) {

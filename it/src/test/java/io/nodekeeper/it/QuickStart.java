@@ -66,9 +66,7 @@ final class QuickStart {
     /** The archive of the distribution's classes, made if it is missing or older than a jar. */
     private static synchronized Path archive(Path dist) throws IOException {
         Path archive = dist.resolve("tests.aot");
-        long newest =
-                jars(dist).mapToLong(jar -> jar.toFile().lastModified()).max().orElse(0);
-        if (archive.toFile().lastModified() > newest) {
+        if (isOfItsJars(dist, archive)) {
             return archive;
         }
         Path trial = Files.createTempDirectory("trial");
@@ -84,6 +82,13 @@ final class QuickStart {
                         .forEach(file -> file.toFile().delete());
             }
         }
+    }
+
+    /** Whether an archive is newer than all jars of the distribution; false if it is missing. */
+    static boolean isOfItsJars(Path dist, Path archive) throws IOException {
+        long newest =
+                jars(dist).mapToLong(jar -> jar.toFile().lastModified()).max().orElse(0);
+        return archive.toFile().lastModified() > newest;
     }
 
     /** Runs all parts in one process for a moment, which writes the archive at its end. */

@@ -1,10 +1,8 @@
 package io.nodekeeper.it;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,7 +80,7 @@ public final class Running implements AutoCloseable {
         // Maven has just built what the script would build again; what it learned of earlier jars is of no use.
         Files.writeString(dist.resolve("built"), "");
         for (String learned : List.of("agent.aot", "nodekeeper.aot")) {
-            if (isOlderThanJars(dist.resolve(learned))) {
+            if (!QuickStart.isOfItsJars(dist, dist.resolve(learned))) {
                 Files.deleteIfExists(dist.resolve(learned));
             }
         }
@@ -90,21 +88,6 @@ public final class Running implements AutoCloseable {
                 List.of(checkout.resolve("nodekeeper").toRealPath().toString()));
         command.addAll(List.of(arguments));
         return run(directory, name, command);
-    }
-
-    private static boolean isOlderThanJars(Path learned) throws IOException {
-        if (!Files.exists(learned)) {
-            return false;
-        }
-        FileTime time = Files.getLastModifiedTime(learned);
-        try (DirectoryStream<Path> jars = Files.newDirectoryStream(learned.resolveSibling("lib"))) {
-            for (Path jar : jars) {
-                if (Files.getLastModifiedTime(jar).compareTo(time) > 0) {
-                    return true;
-                }
-            }
-        }
-        return false;
     }
 
     private static List<String> hollowCommand(Path kubeconfig, String prefix, int count, String... flags) {

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Keeps the current culprits and prevents flapping: a culprit that a scan misses is held for a while, and one that
@@ -30,15 +31,12 @@ final class CulpritRegistry {
 
     /** The current culprits and loads, causes before effects. */
     List<Culprit> culprits() {
-        return held.values().stream()
-                .map(Held::culprit)
-                .sorted(Comparator.comparing(Culprit::layer))
-                .toList();
+        return inOrder(any -> true);
     }
 
     /** The current loads, which accuse nothing. */
     List<Culprit> loads() {
-        return culprits().stream().filter(Culprit::isLoad).toList();
+        return inOrder(known -> known.culprit.isLoad());
     }
 
     /**
@@ -46,16 +44,23 @@ final class CulpritRegistry {
      * that the last scan did not show is left out if another one was shown.
      */
     List<Culprit> accusations() {
+        boolean shown = held.values().stream().anyMatch(known -> isOfRuntime(known) && known.goneSince.isEmpty());
+        return inOrder(
+                known -> !known.culprit.isLoad() && !(shown && isOfRuntime(known) && known.goneSince.isPresent()));
+    }
+
+    /** Whether it accuses the runtime as a whole. */
+    private static boolean isOfRuntime(Held known) {
+        return known.culprit.layer() == Layer.RUNTIME && !known.culprit.isLoad();
+    }
+
+    private List<Culprit> inOrder(Predicate<Held> wanted) {
         if (held.isEmpty()) {
             // Asked every second, and mostly there is none.
             return List.of();
         }
-        List<Held> all =
-                held.values().stream().filter(known -> !known.culprit.isLoad()).toList();
-        boolean shown =
-                all.stream().anyMatch(known -> known.culprit.layer() == Layer.RUNTIME && known.goneSince.isEmpty());
-        return all.stream()
-                .filter(known -> !shown || known.culprit.layer() != Layer.RUNTIME || known.goneSince.isEmpty())
+        return held.values().stream()
+                .filter(wanted)
                 .map(Held::culprit)
                 .sorted(Comparator.comparing(Culprit::layer))
                 .toList();

@@ -16,6 +16,7 @@ import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.ProcessTable;
 import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
@@ -43,7 +44,7 @@ public final class CulpritWatch {
     /** The type of the node's condition. */
     public static final String CONDITION = "RuntimeDegraded";
     /** The reason of a condition that is False without a load. */
-    public static final String RESPONSIVE = "RuntimeResponsive";
+    private static final String RESPONSIVE = "RuntimeResponsive";
 
     private static final Logger log = LoggerFactory.getLogger(CulpritWatch.class);
     /** The tolerance when ages are compared: more than the precision of process ages (10 ms). */
@@ -185,6 +186,13 @@ public final class CulpritWatch {
                         "False",
                         loads.getFirst().reason(),
                         "no process was found to hang; " + summaries(loads));
+    }
+
+    /** Whether a condition of a node says that there is only load. */
+    public static boolean tellsLoad(Condition condition) {
+        return condition.type().equals(CONDITION)
+                && condition.status().equals(Condition.FALSE)
+                && !condition.reason().equals(RESPONSIVE);
     }
 
     private static String summaries(List<Culprit> culprits) {

@@ -52,13 +52,16 @@ public final class CulpritReporter implements CulpritListener {
 
     private void count(Culprit culprit, int change) {
         if (culprit.isLoad()) {
-            loads.merge(culprit.reason(), change, Integer::sum);
-            loads.values().removeIf(count -> count <= 0);
+            count(loads, culprit.reason(), change);
             metrics.loads(loads);
-            return;
+        } else {
+            count(counts, new CulpritKey(culprit.layer().text(), culprit.reason()), change);
+            metrics.culprits(counts);
         }
-        counts.merge(new CulpritKey(culprit.layer().text(), culprit.reason()), change, Integer::sum);
+    }
+
+    private static <K> void count(Map<K, Integer> counts, K key, int change) {
+        counts.merge(key, change, Integer::sum);
         counts.values().removeIf(count -> count <= 0);
-        metrics.culprits(counts);
     }
 }

@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Layer;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
-import io.nodekeeper.agent.culprit.evidence.Confidence;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Culprits over scans: which ones one message names, and how long one that a scan misses is held. */
@@ -89,18 +87,6 @@ class CulpritRegistryTest {
     }
 
     private static Culprit culprit(Layer layer, String reason) {
-        return new Culprit(
-                layer,
-                reason,
-                reason,
-                Instant.EPOCH,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                List.of(),
-                List.of(new Remedy.Advice("look")),
-                Confidence.LIKELY);
+        return Culprit.of(layer, reason, reason, Instant.EPOCH, new Remedy.Advice("look"));
     }
 }

@@ -60,19 +60,12 @@ class CulpritReporterTest {
 
     @Test
     void aLoadIsNoWarningAndNoCulpritOfTheMetric() {
-        Culprit load = new Culprit(
+        Culprit load = Culprit.of(
                 Layer.RUNTIME,
                 "NodeOverloaded",
                 "the node has more work than processors",
                 START,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                List.of(),
-                List.of(new Remedy.Advice("reduce the load of the node")),
-                Confidence.LIKELY);
+                new Remedy.Advice("reduce the load of the node"));
 
         news.found(load);
 

@@ -97,16 +97,8 @@ final class DoctorReport {
                         array(findings.answers().stream()
                                 .map(DoctorReport::call)
                                 .toList()))
-                .put(
-                        "culprits",
-                        array(findings.culprits().stream()
-                                .map(DoctorReport::culprit)
-                                .toList()))
-                .put(
-                        "loads",
-                        array(findings.loads().stream()
-                                .map(DoctorReport::culprit)
-                                .toList()));
+                .put("culprits", culprits(findings.culprits()))
+                .put("loads", culprits(findings.loads()));
         if (!node.isEmpty()) {
             json.put(
                     "node",
@@ -166,6 +158,10 @@ final class DoctorReport {
             culprits("What may make calls late:", findings.loads(), now);
         }
         return text.toString();
+    }
+
+    private static JsonArray culprits(List<Culprit> culprits) {
+        return array(culprits.stream().map(DoctorReport::culprit).toList());
     }
 
     private void culprits(String title, List<Culprit> culprits, Instant now) {

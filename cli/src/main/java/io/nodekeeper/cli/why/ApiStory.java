@@ -122,9 +122,7 @@ final class ApiStory {
     /** What the agent says about load, which makes no condition True. */
     private static Optional<String> load(Node node) {
         return node.conditions().stream()
-                .filter(condition -> condition.type().equals(CulpritWatch.CONDITION)
-                        && condition.status().equals(Condition.FALSE)
-                        && !condition.reason().equals(CulpritWatch.RESPONSIVE))
+                .filter(CulpritWatch::tellsLoad)
                 .map(condition -> condition.type() + ": " + condition.message())
                 .findFirst();
     }

@@ -31,8 +31,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * A node that is busy but healthy: the agent accuses nothing, and its condition is never True, though it may say that the
- * load makes calls late. {@code -Dbusy.seconds=N} is the time of each way to be
- * busy.
+ * load makes calls late. {@code -Dbusy.seconds=N} is the time of each way to be busy.
  */
 @Isolated("It measures.")
 @Tag("long")

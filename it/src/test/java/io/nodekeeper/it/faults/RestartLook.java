@@ -1,5 +1,6 @@
 package io.nodekeeper.it.faults;
 
+import io.nodekeeper.agent.culprit.CulpritWatch;
 import io.nodekeeper.api.Condition;
 import java.util.List;
 import java.util.Optional;
@@ -19,9 +20,6 @@ import java.util.stream.Stream;
  */
 record RestartLook(
         String ready, boolean declared, Said said, Optional<String> accused, boolean truth, boolean unknown) {
-    /** The reasons of load. */
-    private static final Set<String> LOADS = Set.of("RuntimeBusy", "NodeOverloaded", "CommandsQueued");
-
     /** What a condition says. */
     enum Said {
         /** The new agent has not written it. */
@@ -73,7 +71,7 @@ record RestartLook(
         return condition
                 .map(known -> switch (known.status()) {
                     case Condition.TRUE -> Said.FAULT;
-                    case Condition.FALSE -> LOADS.contains(known.reason()) ? Said.LOAD : Said.WELL;
+                    case Condition.FALSE -> CulpritWatch.tellsLoad(known) ? Said.LOAD : Said.WELL;
                     default -> Said.UNKNOWN;
                 })
                 .orElse(Said.NOTHING);

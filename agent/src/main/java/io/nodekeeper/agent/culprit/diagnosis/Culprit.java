@@ -47,7 +47,8 @@ public record Culprit(
     }
 
     /** A certain culprit of the node, with its remedies, the mildest first. */
-    static Culprit of(Layer layer, String reason, String summary, Instant since, Remedy mildest, Remedy... others) {
+    public static Culprit of(
+            Layer layer, String reason, String summary, Instant since, Remedy mildest, Remedy... others) {
         return new Culprit(
                 layer,
                 reason,
