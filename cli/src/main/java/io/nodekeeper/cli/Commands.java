@@ -33,6 +33,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BiFunction;
+import picocli.CommandLine.Command;
 
 /** Lists all commands in the order of the help. Tests of every command use the same list. */
 final class Commands {
@@ -74,5 +75,21 @@ final class Commands {
                 new DoctorCommand(command -> DoctorProcess.run(command, processes.runtime, out, err)),
                 new CertsCommand(clock.wallTime(), Randoms.secure(), out),
                 new CompletionCommand(out));
+    }
+
+    /**
+     * Those of {@code all} that a command line with {@code arguments} may need: the one that it names, or all, as completion
+     * does. The models of all commands take 0.2 s to build, which each start of a server would wait for.
+     */
+    static List<NodekeeperCommand> needed(List<NodekeeperCommand> all, String... arguments) {
+        List<NodekeeperCommand> named = all.stream()
+                .filter(command -> arguments.length > 0 && name(command).equals(arguments[0]))
+                .filter(command -> !(command instanceof CompletionCommand))
+                .toList();
+        return named.isEmpty() ? all : named;
+    }
+
+    private static String name(NodekeeperCommand command) {
+        return command.getClass().getAnnotation(Command.class).name();
     }
 }

@@ -47,7 +47,7 @@ public final class Main {
         System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host,connection");
         Commands.Processes processes = new Commands.Processes(
                 Main::up, Main::apiServer, Main::controller, Main::agent, Main::hollowNodes, DetectedRuntime::new);
-        List<NodekeeperCommand> commands = Commands.all(processes, OUT, ERR);
+        List<NodekeeperCommand> commands = Commands.needed(Commands.all(processes, OUT, ERR), arguments);
         System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
     }
 

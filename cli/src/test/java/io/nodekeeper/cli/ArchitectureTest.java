@@ -13,8 +13,6 @@ import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -23,13 +21,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 /** The rules of docs/architecture.md that a machine can check, over the classes of all modules. */
 class ArchitectureTest {
@@ -249,37 +245,6 @@ class ArchitectureTest {
         }
 
         assertThat(remaining.keySet()).isEmpty();
-    }
-
-    /**
-     * picocli asks each class of options for its methods, those of its lambdas included, which loads the classes in their
-     * signatures. Bouncy Castle's signed archives then cost every process some megabytes.
-     */
-    @Test
-    void methodsOfOptionsNameNoClassThatNeedsBouncyCastle() throws Exception {
-        Set<String> needing = classes.stream()
-                .filter(type -> type.getDirectDependenciesFromSelf().stream()
-                        .anyMatch(uses -> uses.getTargetClass().getPackageName().startsWith("org.bouncycastle")))
-                .map(JavaClass::getName)
-                .collect(Collectors.toSet());
-        Set<String> options = classes.stream()
-                .filter(type -> type.getFields().stream()
-                        .anyMatch(field -> field.isAnnotatedWith(CommandLine.Option.class)
-                                || field.isAnnotatedWith(CommandLine.Mixin.class)))
-                .map(JavaClass::getName)
-                .collect(Collectors.toSet());
-        List<Method> wrong = new ArrayList<>();
-        for (String name : options) {
-            for (Method method : Class.forName(name).getDeclaredMethods()) {
-                Stream.concat(Stream.of(method.getReturnType()), Stream.of(method.getParameterTypes()))
-                        .filter(type -> needing.contains(type.getName()))
-                        .forEach(type -> wrong.add(method));
-            }
-        }
-
-        assertThat(needing).contains("io.nodekeeper.cli.certs.Issuer");
-        assertThat(options).hasSizeGreaterThan(20);
-        assertThat(wrong).isEmpty();
     }
 
     /** Top-level classes by package, all modules. */

@@ -2,38 +2,23 @@ package io.nodekeeper.cli.certs;
 
 import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.certificates.CertificateTemplate;
+import io.nodekeeper.client.certificates.CertificateTemplate.Usage;
 import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
-import java.io.IOException;
 import java.math.BigInteger;
-import java.security.GeneralSecurityException;
+import java.net.InetAddress;
 import java.security.KeyPair;
-import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.Date;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.random.RandomGenerator;
-import java.util.stream.Stream;
-import org.bouncycastle.asn1.x500.X500Name;
-import org.bouncycastle.asn1.x500.X500NameBuilder;
-import org.bouncycastle.asn1.x500.style.BCStyle;
-import org.bouncycastle.asn1.x509.BasicConstraints;
-import org.bouncycastle.asn1.x509.ExtendedKeyUsage;
-import org.bouncycastle.asn1.x509.Extension;
-import org.bouncycastle.asn1.x509.GeneralName;
-import org.bouncycastle.asn1.x509.GeneralNames;
-import org.bouncycastle.asn1.x509.KeyPurposeId;
-import org.bouncycastle.asn1.x509.KeyUsage;
-import org.bouncycastle.cert.X509v3CertificateBuilder;
-import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
-import org.bouncycastle.cert.jcajce.JcaX509ExtensionUtils;
-import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
-import org.bouncycastle.operator.OperatorCreationException;
-import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
+import javax.security.auth.x500.X500Principal;
 
 /** A certificate authority: signs certificates for EC keys on P-256. Thread-safe if its randomness is. */
 public final class Issuer {
@@ -43,8 +28,6 @@ public final class Issuer {
     static final Duration LIFE = Duration.ofDays(365);
     /** How far clocks of clients may be behind the server's; kube-controller-manager's signer uses the same. */
     private static final Duration BACKDATED = Duration.ofMinutes(5);
-
-    private static final String SIGNATURE = "SHA256withECDSA";
 
     private final Identity authority;
     private final RandomGenerator random;
@@ -67,17 +50,17 @@ public final class Issuer {
 
     /** A new authority that is valid for {@code life}. */
     public static Identity authority(KeyPair key, Instant now, Duration life, RandomGenerator random) {
-        X500Name name = name("nodekeeper-ca", List.of());
-        X509Certificate certificate =
-                sign(name, key.getPrivate(), name, key.getPublic(), now, life, random, builder -> {
-                    builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(true));
-                    builder.addExtension(
-                            Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.digitalSignature));
-                    builder.addExtension(
-                            Extension.subjectKeyIdentifier,
-                            false,
-                            new JcaX509ExtensionUtils().createSubjectKeyIdentifier(key.getPublic()));
-                });
+        X509Certificate certificate = new CertificateTemplate(
+                        CertificateTemplate.name("nodekeeper-ca", List.of()),
+                        key.getPublic(),
+                        serial(random),
+                        now.minus(BACKDATED),
+                        now.plus(life),
+                        true,
+                        Set.of(Usage.DIGITAL_SIGNATURE),
+                        List.of(),
+                        List.of())
+                .signBySelf(key.getPrivate());
         return new Identity(key.getPrivate(), List.of(certificate));
     }
 
@@ -93,17 +76,19 @@ public final class Issuer {
 
     /** The same for a certificate that is valid for {@code life}. */
     public Identity server(String commonName, Collection<String> names, Instant now, Duration life) {
-        GeneralName[] alternatives = names.stream()
-                .distinct()
-                .map(name ->
-                        new GeneralName(Arguments.isAddress(name) ? GeneralName.iPAddress : GeneralName.dNSName, name))
-                .toArray(GeneralName[]::new);
-        return leaf(name(commonName, List.of()), KeyPurposeId.id_kp_serverAuth, alternatives, now, life);
+        List<String> distinct = names.stream().distinct().toList();
+        List<InetAddress> addresses = distinct.stream()
+                .filter(Arguments::isAddress)
+                .map(InetAddress::ofLiteral)
+                .toList();
+        List<String> dnsNames =
+                distinct.stream().filter(name -> !Arguments.isAddress(name)).toList();
+        return leaf(CertificateTemplate.name(commonName, List.of()), Usage.SERVER_AUTH, dnsNames, addresses, now, life);
     }
 
     /** A client's identity: user {@code commonName} in {@code groups}. */
     public Identity client(String commonName, List<String> groups, Instant now) {
-        return leaf(name(commonName, groups), KeyPurposeId.id_kp_clientAuth, new GeneralName[0], now, LIFE);
+        return leaf(CertificateTemplate.name(commonName, groups), Usage.CLIENT_AUTH, List.of(), List.of(), now, LIFE);
     }
 
     /**
@@ -114,92 +99,61 @@ public final class Issuer {
      */
     public X509Certificate sign(CertificateRequest request, List<String> usages, Instant now, Duration life) {
         Duration most = Duration.between(now, certificate().getNotAfter().toInstant());
-        GeneralName[] names = Stream.concat(
-                        request.dnsNames().stream().map(name -> new GeneralName(GeneralName.dNSName, name)),
-                        request.addresses().stream()
-                                .map(address -> new GeneralName(GeneralName.iPAddress, address.getHostAddress())))
-                .toArray(GeneralName[]::new);
-        int bits = usages.contains("digital signature") ? KeyUsage.digitalSignature : 0;
-        int usage = bits | (usages.contains("key encipherment") ? KeyUsage.keyEncipherment : 0);
-        return leaf(
-                name(request.commonName(), request.organizations()),
+        EnumSet<Usage> granted = EnumSet.of(usages.contains("server auth") ? Usage.SERVER_AUTH : Usage.CLIENT_AUTH);
+        if (usages.contains("digital signature")) {
+            granted.add(Usage.DIGITAL_SIGNATURE);
+        }
+        if (usages.contains("key encipherment")) {
+            granted.add(Usage.KEY_ENCIPHERMENT);
+        }
+        return sign(
+                CertificateTemplate.name(request.commonName(), request.organizations()),
                 request.key(),
-                usage,
-                usages.contains("server auth") ? KeyPurposeId.id_kp_serverAuth : KeyPurposeId.id_kp_clientAuth,
-                names,
+                granted,
+                request.dnsNames(),
+                request.addresses(),
                 now,
                 life.compareTo(most) < 0 ? life : most);
     }
 
-    private interface Extensions {
-        void addTo(X509v3CertificateBuilder builder) throws IOException, GeneralSecurityException;
-    }
-
-    private Identity leaf(X500Name subject, KeyPurposeId purpose, GeneralName[] names, Instant now, Duration life) {
+    private Identity leaf(
+            X500Principal subject,
+            Usage purpose,
+            List<String> dnsNames,
+            List<InetAddress> addresses,
+            Instant now,
+            Duration life) {
         KeyPair key = EcKeys.newKey();
-        X509Certificate certificate =
-                leaf(subject, key.getPublic(), KeyUsage.digitalSignature, purpose, names, now, life);
+        X509Certificate certificate = sign(
+                subject, key.getPublic(), Set.of(Usage.DIGITAL_SIGNATURE, purpose), dnsNames, addresses, now, life);
         return new Identity(key.getPrivate(), List.of(certificate));
     }
 
-    private X509Certificate leaf(
-            X500Name subject,
+    private X509Certificate sign(
+            X500Principal subject,
             PublicKey key,
-            int usage,
-            KeyPurposeId purpose,
-            GeneralName[] names,
+            Set<Usage> usages,
+            List<String> dnsNames,
+            List<InetAddress> addresses,
             Instant now,
             Duration life) {
-        X500Name issuer =
-                X500Name.getInstance(certificate().getSubjectX500Principal().getEncoded());
-        return sign(issuer, authority.key(), subject, key, now, life, random, builder -> {
-            builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
-            builder.addExtension(Extension.keyUsage, true, new KeyUsage(usage));
-            builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(purpose));
-            builder.addExtension(
-                    Extension.authorityKeyIdentifier,
-                    false,
-                    new JcaX509ExtensionUtils().createAuthorityKeyIdentifier(certificate()));
-            if (names.length > 0) {
-                builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(names));
-            }
-        });
+        return new CertificateTemplate(
+                        subject,
+                        key,
+                        serial(random),
+                        now.minus(BACKDATED),
+                        now.plus(life),
+                        false,
+                        usages,
+                        dnsNames,
+                        addresses)
+                .sign(certificate(), authority.key());
     }
 
-    private static X509Certificate sign(
-            X500Name issuer,
-            PrivateKey issuerKey,
-            X500Name subject,
-            PublicKey key,
-            Instant now,
-            Duration life,
-            RandomGenerator random,
-            Extensions extensions) {
-        try {
-            byte[] serial = new byte[16];
-            random.nextBytes(serial);
-            X509v3CertificateBuilder builder = new JcaX509v3CertificateBuilder(
-                    issuer,
-                    new BigInteger(1, serial).setBit(0),
-                    Date.from(now.minus(BACKDATED)),
-                    Date.from(now.plus(life)),
-                    subject,
-                    key);
-            extensions.addTo(builder);
-            return new JcaX509CertificateConverter()
-                    .getCertificate(builder.build(new JcaContentSignerBuilder(signature(issuerKey)).build(issuerKey)));
-        } catch (IOException | GeneralSecurityException | OperatorCreationException e) {
-            throw new IllegalStateException("cannot create a certificate for " + subject + ": " + e.getMessage(), e);
-        }
-    }
-
-    private static String signature(PrivateKey key) {
-        return key.getAlgorithm().equals("RSA") ? "SHA256withRSA" : SIGNATURE;
-    }
-
-    private static X500Name name(String commonName, List<String> groups) {
-        X500NameBuilder name = new X500NameBuilder(BCStyle.INSTANCE);
-        groups.forEach(group -> name.addRDN(BCStyle.O, group));
-        return name.addRDN(BCStyle.CN, commonName).build();
+    /** 16 random bytes, as many as RFC 5280 allows to all readers, never 0. */
+    private static BigInteger serial(RandomGenerator random) {
+        byte[] serial = new byte[16];
+        random.nextBytes(serial);
+        return new BigInteger(1, serial).setBit(0);
     }
 }

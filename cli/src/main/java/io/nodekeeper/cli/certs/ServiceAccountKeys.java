@@ -11,17 +11,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
+import java.security.KeyPair;
 import java.security.PrivateKey;
 import java.security.PublicKey;
+import java.security.Signature;
 import java.security.interfaces.ECPrivateKey;
 import java.security.interfaces.RSAPrivateCrtKey;
-import java.security.spec.ECParameterSpec;
-import java.security.spec.ECPoint;
-import java.security.spec.ECPublicKeySpec;
 import java.security.spec.RSAPublicKeySpec;
 import java.util.List;
-import org.bouncycastle.jcajce.provider.asymmetric.util.EC5Util;
-import org.bouncycastle.math.ec.FixedPointCombMultiplier;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * The key that signs service account tokens, stored in {@code DATA/pki/sa.key}.
  *
  * @param privateKey signs
- * @param publicKey the public key, computed from the private one
+ * @param publicKey its public key: the one in the file, or computed from the private one
  */
 public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
     private static final Logger log = LoggerFactory.getLogger(ServiceAccountKeys.class);
@@ -38,7 +36,8 @@ public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
     public static ServiceAccountKeys open(Path data) throws IOException {
         Path file = OwnerOnly.directory(data.resolve("pki")).resolve("sa.key");
         if (!Files.exists(file)) {
-            PrivateFiles.writeSecret(file, Pem.encode(EcKeys.newKey().getPrivate()));
+            KeyPair key = EcKeys.newKey();
+            PrivateFiles.writeSecret(file, Pem.encode(key.getPrivate(), key.getPublic()));
             log.info("Created a key for service account tokens in {}", file);
         }
         OwnerOnly.tighten(file);
@@ -48,8 +47,9 @@ public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
     /** The private key in {@code file}, which {@code what} names. */
     public static ServiceAccountKeys read(String what, Path file) throws IOException {
         try {
-            PrivateKey key = Pem.privateKey(SmallFiles.text(file, StandardCharsets.US_ASCII));
-            return new ServiceAccountKeys(key, publicKey(key));
+            String pem = SmallFiles.text(file, StandardCharsets.US_ASCII);
+            PrivateKey key = Pem.privateKey(pem);
+            return new ServiceAccountKeys(key, publicKey(key, Pem.publicPart(pem)));
         } catch (IllegalArgumentException | GeneralSecurityException e) {
             throw new IllegalArgumentException(what + " " + file + ": " + e.getMessage(), e);
         }
@@ -68,22 +68,31 @@ public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
         }
     }
 
-    private static PublicKey publicKey(PrivateKey key) throws GeneralSecurityException {
+    /** Whether {@code publicKey} verifies what {@code key} signs. */
+    private static boolean belongs(PublicKey publicKey, PrivateKey key) throws GeneralSecurityException {
+        byte[] text = {1};
+        Signature signature = Signature.getInstance("SHA256withECDSA");
+        signature.initSign(key);
+        signature.update(text);
+        byte[] signed = signature.sign();
+        signature.initVerify(publicKey);
+        signature.update(text);
+        return signature.verify(signed);
+    }
+
+    private static PublicKey publicKey(PrivateKey key, Optional<PublicKey> beside) throws GeneralSecurityException {
         return switch (key) {
             case RSAPrivateCrtKey rsa ->
                 KeyFactory.getInstance("RSA")
                         .generatePublic(new RSAPublicKeySpec(rsa.getModulus(), rsa.getPublicExponent()));
             case ECPrivateKey ec -> {
-                ECParameterSpec curve = ec.getParams();
-                var point = new FixedPointCombMultiplier()
-                        .multiply(EC5Util.convertSpec(curve).getG(), ec.getS())
-                        .normalize();
-                yield KeyFactory.getInstance("EC")
-                        .generatePublic(new ECPublicKeySpec(
-                                new ECPoint(
-                                        point.getAffineXCoord().toBigInteger(),
-                                        point.getAffineYCoord().toBigInteger()),
-                                curve));
+                List<PublicKey> candidates = beside.isPresent() ? List.of(beside.get()) : EcPoints.candidates(ec);
+                for (PublicKey candidate : candidates) {
+                    if (belongs(candidate, key)) {
+                        yield candidate;
+                    }
+                }
+                throw new IllegalArgumentException("the public key in the block does not belong to the private key");
             }
             default ->
                 throw new IllegalArgumentException("expected an RSA or EC key, found a key of " + key.getAlgorithm());

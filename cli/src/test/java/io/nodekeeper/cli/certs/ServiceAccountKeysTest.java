@@ -50,6 +50,20 @@ class ServiceAccountKeysTest {
     }
 
     @Test
+    void thePublicKeyInTheFileMustBelongToThePrivateOne() throws Exception {
+        KeyPair mine = pair("EC", 256);
+        KeyPair other = pair("EC", 256);
+        Path file = data.resolve("key.pem");
+
+        Files.writeString(file, Pem.encode(mine.getPrivate(), mine.getPublic()));
+        assertThat(ServiceAccountKeys.read("--flag", file).publicKey()).isEqualTo(mine.getPublic());
+
+        Files.writeString(file, Pem.encode(mine.getPrivate(), other.getPublic()));
+        assertThatThrownBy(() -> ServiceAccountKeys.read("--flag", file))
+                .hasMessage("--flag " + file + ": the public key in the block does not belong to the private key");
+    }
+
+    @Test
     void aFileWithoutAKeyIsNamed() throws Exception {
         Path file = data.resolve("key.pem");
         Files.writeString(file, "nothing");

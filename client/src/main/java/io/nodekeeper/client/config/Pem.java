@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -91,6 +92,24 @@ public final class Pem {
         throw new IllegalArgumentException(
                 "expected a PEM block \"PRIVATE KEY\", \"EC PRIVATE KEY\" or \"RSA PRIVATE KEY\", found "
                         + labels(pem));
+    }
+
+    /**
+     * The public key that the first private key in {@code pem} carries: SEC 1 may contain it. Whether both belong together is not
+     * checked.
+     */
+    public static Optional<PublicKey> publicPart(String pem) {
+        Optional<Block> first = blocks(pem).stream()
+                .filter(block -> block.label.endsWith("PRIVATE KEY"))
+                .findFirst()
+                .filter(block -> block.label.equals("EC PRIVATE KEY"));
+        if (first.isEmpty()) {
+            return Optional.empty();
+        }
+        byte[] sec1 = first.get().der;
+        return element(sec1, PUBLIC_KEY)
+                .map(point -> tagged(SEQUENCE, tagged(SEQUENCE, EC_PUBLIC_KEY, curve(sec1)), point))
+                .map(der -> key("public", factory -> factory.generatePublic(new X509EncodedKeySpec(der))));
     }
 
     /** The public keys in {@code pem}, in their order, at least one. */
@@ -214,20 +233,28 @@ public final class Pem {
         return tagged(SEQUENCE, VERSION_0, algorithm, tagged(OCTET_STRING, key));
     }
 
-    /** The curve of a SEC 1 key: SEQUENCE { version, OCTET STRING, [0] { curve }, … } (RFC 5915). */
     private static byte[] curve(byte[] sec1) {
+        return element(sec1, CURVE)
+                .orElseThrow(() -> new IllegalArgumentException("the EC private key does not name its curve"));
+    }
+
+    /** What {@code tag} holds in a SEC 1 key: SEQUENCE { version, OCTET STRING, [0] { curve }, [1] { public key } } (RFC 5915). */
+    private static Optional<byte[]> element(byte[] sec1, int tag) {
         try {
             int at = contents(sec1, 0);
             at = end(sec1, at);
             at = end(sec1, at);
-            if ((sec1[at] & 0xff) == CURVE) {
-                int inner = contents(sec1, at);
-                return Arrays.copyOfRange(sec1, inner, end(sec1, inner));
+            while (at < sec1.length && (sec1[at] & 0xff) != tag) {
+                at = end(sec1, at);
             }
+            if (at == sec1.length) {
+                return Optional.empty();
+            }
+            int inner = contents(sec1, at);
+            return Optional.of(Arrays.copyOfRange(sec1, inner, end(sec1, inner)));
         } catch (IndexOutOfBoundsException e) {
             throw new IllegalArgumentException("the EC private key is truncated", e);
         }
-        throw new IllegalArgumentException("the EC private key does not name its curve");
     }
 
     /** Where the contents of the element at {@code at} start. */

@@ -73,6 +73,9 @@ class PemTest {
             assertThat(read.getAlgorithm()).isEqualTo(algorithm);
             if (read instanceof ECPrivateKey key) {
                 assertThat(key.getS()).isEqualTo(((ECPrivateKey) pair.getPrivate()).getS());
+                assertThat(Pem.publicPart(pem)).contains(pair.getPublic());
+            } else {
+                assertThat(Pem.publicPart(pem)).isEmpty();
             }
         }
     }
@@ -120,6 +123,8 @@ class PemTest {
 
         assertThat(((ECPrivateKey) read).getS()).isEqualTo(((ECPrivateKey) pair.getPrivate()).getS());
         assertThat(((ECPrivateKey) read).getParams()).isEqualTo(((ECPrivateKey) pair.getPrivate()).getParams());
+        assertThat(Pem.publicPart(Pem.encode(pair.getPrivate(), pair.getPublic())))
+                .contains(pair.getPublic());
     }
 
     @ParameterizedTest
@@ -145,6 +150,7 @@ class PemTest {
                 byte[] changed = whole.clone();
                 changed[place] = (byte) value;
                 try {
+                    Pem.publicPart(pem(label, changed));
                     Pem.privateKey(pem(label, changed));
                 } catch (IllegalArgumentException expected) {
                     assertThat(expected).hasMessageContaining("key");
