@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.Collection;
@@ -12,7 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import javax.net.ssl.KeyManager;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
@@ -21,8 +19,6 @@ import javax.net.ssl.X509ExtendedTrustManager;
 
 /** Creates TLS contexts for clients. */
 public final class ClientTls {
-    private static final char[] NO_PASSWORD = {};
-
     private ClientTls() {}
 
     /**
@@ -71,15 +67,7 @@ public final class ClientTls {
         if (identity.isEmpty()) {
             return new KeyManager[0];
         }
-        KeyStore store = empty();
-        store.setKeyEntry(
-                "client",
-                identity.get().key(),
-                NO_PASSWORD,
-                identity.get().chain().toArray(Certificate[]::new));
-        KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        factory.init(store, NO_PASSWORD);
-        return factory.getKeyManagers();
+        return TlsStores.keys(identity.get().key(), identity.get().chain()).getKeyManagers();
     }
 
     private static X509ExtendedTrustManager trust(ServerAccess access) throws GeneralSecurityException, IOException {
@@ -92,16 +80,12 @@ public final class ClientTls {
 
     private static X509ExtendedTrustManager usual(List<X509Certificate> authorities)
             throws GeneralSecurityException, IOException {
-        TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        TrustManagerFactory factory;
         if (authorities.isEmpty()) {
+            factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             factory.init((KeyStore) null);
         } else {
-            KeyStore store = empty();
-            int count = 0;
-            for (X509Certificate authority : authorities) {
-                store.setCertificateEntry("ca-" + count++, authority);
-            }
-            factory.init(store);
+            factory = TlsStores.trust(authorities);
         }
         for (TrustManager manager : factory.getTrustManagers()) {
             if (manager instanceof X509ExtendedTrustManager extended) {
@@ -109,12 +93,6 @@ public final class ClientTls {
             }
         }
         throw new GeneralSecurityException("this Java has no X.509 trust manager");
-    }
-
-    private static KeyStore empty() throws GeneralSecurityException, IOException {
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(null, null);
-        return store;
     }
 
     /** Whether {@code certificate} is valid for {@code name}, a DNS name (which {@code *.} may match) or an address. */

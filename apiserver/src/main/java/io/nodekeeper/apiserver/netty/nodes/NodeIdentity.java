@@ -4,11 +4,13 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import io.nodekeeper.client.config.TlsStores;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Optional;
-import javax.net.ssl.SSLException;
 
 /**
  * How the server shows itself to the APIs of nodes. Immutable.
@@ -48,15 +50,15 @@ public record NodeIdentity(PrivateKey key, List<X509Certificate> chain, List<X50
                             .endpointIdentificationAlgorithm("HTTPS")
                             .build());
             return new Tls(open, verifying);
-        } catch (SSLException e) {
+        } catch (GeneralSecurityException | IOException e) {
             throw new IllegalArgumentException(this + " cannot be used for TLS: " + e.getMessage(), e);
         }
     }
 
-    private SslContextBuilder builder() {
+    private SslContextBuilder builder() throws GeneralSecurityException, IOException {
         return SslContextBuilder.forClient()
                 .sslProvider(SslProvider.JDK)
-                .keyManager(key, chain.toArray(X509Certificate[]::new))
+                .keyManager(TlsStores.keys(key, chain))
                 .protocols("TLSv1.3", "TLSv1.2");
     }
 
