@@ -40,6 +40,15 @@ public interface Journal extends AutoCloseable {
         return entry;
     }
 
+    /**
+     * The form in which the history keeps {@code entry} after a change replaced it: without the value in memory if the journal can
+     * read it later. Any thread may read such an entry until the journal is closed; it is there as long as the change is in the
+     * history.
+     */
+    default Entry replaced(Entry entry) {
+        return entry;
+    }
+
     @Override
     void close();
 

@@ -481,6 +481,11 @@ public final class RocksJournal implements Journal {
     }
 
     @Override
+    public Entry replaced(Entry entry) {
+        return values.replaced(entry);
+    }
+
+    @Override
     public void close() {
         values.detach();
         db.close();

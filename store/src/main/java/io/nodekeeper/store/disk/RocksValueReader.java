@@ -21,8 +21,8 @@ final class RocksValueReader implements ValueReader {
 
     private final Path directory;
     private final ValueTransformer transformer;
-    /** Values that were recently written or read. A sixteenth of the heap, half of what the history may take. */
-    private final ValueCache cache = new ValueCache(Runtime.getRuntime().maxMemory() / 16);
+    /** Large values that were recently written or read. A 32nd of the heap, a quarter of what the history may take. */
+    private final ValueCache cache = new ValueCache(Runtime.getRuntime().maxMemory() / 32);
 
     /** The write lock guards changes of {@link #db}, the read lock its use. */
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
@@ -61,6 +61,11 @@ final class RocksValueReader implements ValueReader {
             return entry;
         }
         cache.put(entry.modRevision(), entry.value());
+        return replaced(entry);
+    }
+
+    /** The same version without its value in memory. The cache does not keep it, because few readers want old versions. */
+    Entry replaced(Entry entry) {
         return Entry.stored(entry.key(), entry.length(), this, entry.createRevision(), entry.modRevision());
     }
 

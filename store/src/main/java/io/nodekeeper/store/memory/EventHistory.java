@@ -5,12 +5,14 @@ import io.nodekeeper.store.Event;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The latest changes of one resource. Watches resume from it, and lists at an earlier revision are computed from it. A change
- * costs the memory of the version that it replaced, because nothing else keeps that version. Not thread-safe: the owner's lock
- * guards it.
+ * costs the memory of the version that it replaced, because nothing else keeps that version. If that version comes without its
+ * value, because it can be read later, then the earlier change that made it does not keep the value either. Not thread-safe:
+ * the owner's lock guards it.
  */
 final class EventHistory {
     /** Bytes that a change costs besides the replaced version: the event, its two entries and its slot here. */
@@ -75,6 +77,9 @@ final class EventHistory {
 
     /** Adds a change. Its revision must not be below the latest one. */
     void add(Event event, long now) {
+        if (event.before().isPresent() && event.before().get().resident() == 0) {
+            leave(event.before());
+        }
         if (size == events.length) {
             grow();
         }
@@ -84,6 +89,19 @@ final class EventHistory {
         size++;
         memory += memory(event);
         stored += stored(event);
+    }
+
+    /** Replaces the version that an earlier change made by {@code made}, the same one without its value. */
+    private void leave(Optional<Entry> made) {
+        long revision = made.orElseThrow().modRevision();
+        int index = after(revision - 1);
+        if (index < size) {
+            Event earlier = get(index);
+            if (earlier.after().equals(made)) {
+                events[(first + index) & (events.length - 1)] =
+                        new Event(earlier.revision(), earlier.key(), earlier.before(), made);
+            }
+        }
     }
 
     private void grow() {

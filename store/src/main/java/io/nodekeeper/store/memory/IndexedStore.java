@@ -121,7 +121,7 @@ public final class IndexedStore implements Store {
         this.journal = journal;
         space = new StoreSpace(limits);
         window = new CommitWindow(loop.clock().nanoTime());
-        cache = new WatchCache(loop, limits.history());
+        cache = new WatchCache(loop, limits.history(), journal::replaced);
         Journal.Recovered kept = journal.load();
         kept.entries().forEach(space::add);
         cache.begin(kept);

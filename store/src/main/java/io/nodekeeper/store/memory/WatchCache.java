@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.UnaryOperator;
 
 /**
  * All objects in memory, the latest changes of each resource, and the open watches, as in kube-apiserver's watch cache. A
@@ -57,13 +58,14 @@ public final class WatchCache {
     /**
      * A group of changes that is not yet visible.
      *
-     * @param events the changes, ordered by revision
+     * @param events the changes in the form that the history keeps, ordered by revision
      * @param forgotten the changes that leave the history when the group is applied
      */
     public record Plan(List<Event> events, List<Event> forgotten) {}
 
     private final Loop loop;
     private final Limits limits;
+    private final UnaryOperator<Entry> replaced;
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private final ObjectIndex index = new ObjectIndex();
     private final Map<String, EventHistory> histories = new HashMap<>();
@@ -73,10 +75,16 @@ public final class WatchCache {
 
     private volatile long revision;
 
-    /** An empty cache at revision 0. */
+    /** An empty cache at revision 0. Its history keeps the values of replaced versions in memory. */
     public WatchCache(Loop loop, Limits limits) {
+        this(loop, limits, UnaryOperator.identity());
+    }
+
+    /** As above; {@code replaced} makes the form in which the history keeps a version that was replaced. */
+    WatchCache(Loop loop, Limits limits, UnaryOperator<Entry> replaced) {
         this.loop = loop;
         this.limits = limits;
+        this.replaced = replaced;
     }
 
     /**
@@ -216,8 +224,9 @@ public final class WatchCache {
 
     /** Determines which changes leave the history when {@code events}, at least one, are applied. Changes nothing. */
     public Plan plan(List<Event> events) {
+        List<Event> kept = events.stream().map(this::kept).toList();
         Map<String, Trim> trims = new HashMap<>();
-        for (Event event : events) {
+        for (Event event : kept) {
             trims.computeIfAbsent(StoreKeys.resource(event.key()), this::trim).expect(event);
         }
         long now = loop.clock().nanoTime();
@@ -246,7 +255,13 @@ public final class WatchCache {
         }
         List<Event> forgotten = new ArrayList<>();
         trims.values().forEach(trim -> trim.dropped(forgotten));
-        return new Plan(events, forgotten);
+        return new Plan(kept, forgotten);
+    }
+
+    private Event kept(Event event) {
+        return event.before().isEmpty()
+                ? event
+                : new Event(event.revision(), event.key(), event.before().map(replaced), event.after());
     }
 
     private Trim trim(String resource) {

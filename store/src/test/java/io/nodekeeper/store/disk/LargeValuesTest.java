@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.store.Changes;
 import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.store.memory.IndexedStore;
@@ -17,11 +18,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
@@ -90,6 +97,52 @@ class LargeValuesTest {
                 .isEqualTo(value(9_000, 1));
         assertThat(opened.get(KEY).orElseThrow().resident()).isEqualTo(10);
         opened.close();
+        settle();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void onlyTheLatestVersionOfASmallObjectIsInMemoryAndAllOthersCanBeRead(long seed) {
+        Random random = new Random(seed);
+        IndexedStore store = open();
+        Map<String, Long> current = new HashMap<>();
+        Map<Long, byte[]> values = new HashMap<>();
+        long revision = 0;
+        // given groups of writes and deletions, also several of the same object in one group
+        for (int group = 0; group < 60; group++) {
+            for (int i = random.nextInt(6); i >= 0; i--) {
+                String key = "/registry/leases/kube-node-lease/n" + random.nextInt(4);
+                long expected = current.getOrDefault(key, 0L);
+                revision++;
+                if (expected > 0 && random.nextInt(8) == 0) {
+                    store.delete(key, expected);
+                    current.remove(key);
+                } else {
+                    byte[] value = value(1 + random.nextInt(RocksValueReader.LARGE), (int) revision);
+                    store.put(key, value, expected);
+                    current.put(key, revision);
+                    values.put(revision, value);
+                }
+            }
+            settle();
+        }
+
+        // then the history has all of them
+        List<Event> history = store.changes("/registry/leases/", 0, Integer.MAX_VALUE, Long.MAX_VALUE)
+                .events();
+        assertThat(history).hasSize((int) revision);
+        for (Event event : history) {
+            event.before().ifPresent(before -> {
+                assertThat(before.resident()).isZero();
+                assertThat(before.value()).isEqualTo(values.get(before.modRevision()));
+            });
+            event.after().ifPresent(after -> {
+                boolean latest = current.getOrDefault(after.key(), 0L) == after.modRevision();
+                assertThat(after.resident() > 0).as("%s is in memory", after).isEqualTo(latest);
+                assertThat(after.value()).isEqualTo(values.get(after.modRevision()));
+            });
+        }
+        store.close();
         settle();
     }
 
