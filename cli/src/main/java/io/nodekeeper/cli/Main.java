@@ -13,6 +13,7 @@ import io.nodekeeper.cli.controller.ControllerProcess;
 import io.nodekeeper.cli.controller.HistoryOptions;
 import io.nodekeeper.cli.hollow.HollowNodesCommand;
 import io.nodekeeper.cli.hollow.HollowProcess;
+import io.nodekeeper.cli.metrics.HeapPace;
 import io.nodekeeper.cli.output.CheckedWriter;
 import io.nodekeeper.cli.up.UpCommand;
 import io.nodekeeper.client.config.Kubeconfig;
@@ -77,7 +78,9 @@ public final class Main {
         ServerProcess server = ServerProcess.start(command.server);
         OUT.println("ready " + server.address() + "  next: kubectl --kubeconfig " + server.adminKubeconfig()
                 + " get namespaces");
-        return untilStopped(server::stop);
+        stopOnSignal(server::stop);
+        Shutdown.await(HeapPace.EVERY, HeapPace.ofThisProcess()::look);
+        return CommandRunner.OK;
     }
 
     private static int controller(ControllerCommand command) throws Exception {
