@@ -1,7 +1,6 @@
 package io.nodekeeper.cli.metrics;
 
 import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryPoolMXBean;
 import java.time.Duration;
 
 /**
@@ -52,11 +51,7 @@ public final class HeapPace {
     private static long used() {
         return ManagementFactory.getMemoryPoolMXBeans().stream()
                 .filter(pool -> pool.getName().equals("Tenured Gen"))
-                .mapToLong(HeapPace::used)
+                .mapToLong(pool -> pool.getUsage().getUsed())
                 .sum();
-    }
-
-    private static long used(MemoryPoolMXBean pool) {
-        return pool.getUsage().getUsed();
     }
 }

@@ -43,7 +43,7 @@ public record CertificateRequest(
     private static final String LABEL = "CERTIFICATE REQUEST";
     private static final byte[] VERSION = {2, 1, 0};
     private static final byte[] EXTENSION_REQUEST = HexFormat.of().parseHex("06092a864886f70d01090e");
-    private static final byte[] SUBJECT_ALTERNATIVE_NAME = HexFormat.of().parseHex("0603551d11");
+    static final byte[] SUBJECT_ALTERNATIVE_NAME = HexFormat.of().parseHex("0603551d11");
     private static final byte[] ECDSA_SHA256 = HexFormat.of().parseHex("06082a8648ce3d040302");
     /** [0] { attributes } */
     private static final int ATTRIBUTES = 0xa0;
@@ -101,17 +101,20 @@ public record CertificateRequest(
 
     /** The attribute with the names; empty without a name. */
     private static byte[] names(List<String> dnsNames, List<InetAddress> addresses) {
-        List<byte[]> names = new ArrayList<>();
-        dnsNames.forEach(name -> names.add(Der.of(DNS_NAME, name.getBytes(StandardCharsets.US_ASCII))));
-        addresses.forEach(address -> names.add(Der.of(ADDRESS, address.getAddress())));
-        if (names.isEmpty()) {
+        if (dnsNames.isEmpty() && addresses.isEmpty()) {
             return new byte[0];
         }
         byte[] extension = Der.of(
-                Der.SEQUENCE,
-                SUBJECT_ALTERNATIVE_NAME,
-                Der.of(Der.OCTETS, Der.of(Der.SEQUENCE, names.toArray(byte[][]::new))));
+                Der.SEQUENCE, SUBJECT_ALTERNATIVE_NAME, Der.of(Der.OCTETS, alternativeNames(dnsNames, addresses)));
         return Der.of(Der.SEQUENCE, EXTENSION_REQUEST, Der.of(Der.SET, Der.of(Der.SEQUENCE, extension)));
+    }
+
+    /** The value of the extension {@link #SUBJECT_ALTERNATIVE_NAME}, in requests and certificates. */
+    static byte[] alternativeNames(List<String> dnsNames, List<InetAddress> addresses) {
+        List<byte[]> names = new ArrayList<>();
+        dnsNames.forEach(name -> names.add(Der.of(DNS_NAME, name.getBytes(StandardCharsets.US_ASCII))));
+        addresses.forEach(address -> names.add(Der.of(ADDRESS, address.getAddress())));
+        return Der.of(Der.SEQUENCE, names.toArray(byte[][]::new));
     }
 
     /**

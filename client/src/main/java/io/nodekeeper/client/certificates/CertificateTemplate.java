@@ -64,7 +64,6 @@ public record CertificateTemplate(
     private static final byte[] EXTENDED_KEY_USAGE = HEX.parseHex("0603551d25");
     private static final byte[] SUBJECT_KEY = HEX.parseHex("0603551d0e");
     private static final byte[] AUTHORITY_KEY = HEX.parseHex("0603551d23");
-    private static final byte[] ALTERNATIVE_NAMES = HEX.parseHex("0603551d11");
     private static final byte[] SERVER_AUTH = HEX.parseHex("06082b06010505070301");
     private static final byte[] CLIENT_AUTH = HEX.parseHex("06082b06010505070302");
     private static final byte[] TRUE = {1, 1, (byte) 0xff};
@@ -73,8 +72,6 @@ public record CertificateTemplate(
     private static final int GENERALIZED_TIME = 0x18;
     private static final int EXTENSIONS = 0xa3;
     private static final int KEY_IDENTIFIER = 0x80;
-    private static final int DNS_NAME = 0x82;
-    private static final int ADDRESS = 0x87;
     /** Bits of a key's usage; the first bit of a BIT STRING is the highest one. */
     private static final int SIGNATURE_BIT = 0x80;
 
@@ -177,13 +174,13 @@ public record CertificateTemplate(
         // Only the key's identifier: a renewed authority keeps its key, but not its serial number.
         issuerIdentifier.ifPresent(identifier -> extensions.add(
                 extension(AUTHORITY_KEY, false, Der.of(Der.SEQUENCE, Der.of(KEY_IDENTIFIER, identifier)))));
-        List<byte[]> names = new ArrayList<>();
-        dnsNames.forEach(name -> names.add(Der.of(DNS_NAME, name.getBytes(StandardCharsets.US_ASCII))));
-        addresses.forEach(address -> names.add(Der.of(ADDRESS, address.getAddress())));
-        if (!names.isEmpty()) {
-            // Without a subject these names are the only ones, so whoever reads the certificate must understand them.
+        if (!dnsNames.isEmpty() || !addresses.isEmpty()) {
+            // A certificate without a subject has no other names, so readers must not ignore these (RFC 5280, 4.2.1.6).
             boolean critical = subject.getName().isEmpty();
-            extensions.add(extension(ALTERNATIVE_NAMES, critical, Der.of(Der.SEQUENCE, names.toArray(byte[][]::new))));
+            extensions.add(extension(
+                    CertificateRequest.SUBJECT_ALTERNATIVE_NAME,
+                    critical,
+                    CertificateRequest.alternativeNames(dnsNames, addresses)));
         }
         return extensions.toArray(byte[][]::new);
     }

@@ -5,6 +5,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.KeyStore.PasswordProtection;
 import java.security.KeyStore.PrivateKeyEntry;
+import java.security.KeyStoreException;
 import java.security.PrivateKey;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
@@ -31,11 +32,14 @@ public final class TlsStores {
      */
     public static KeyManagerFactory keys(PrivateKey key, List<X509Certificate> chain)
             throws GeneralSecurityException, IOException {
+        PrivateKeyEntry entry;
+        try {
+            entry = new PrivateKeyEntry(key, chain.toArray(Certificate[]::new));
+        } catch (IllegalArgumentException e) {
+            throw new KeyStoreException(e.getMessage(), e);
+        }
         KeyStore store = empty();
-        store.setEntry(
-                "key",
-                new PrivateKeyEntry(key, chain.toArray(Certificate[]::new)),
-                new PasswordProtection(NO_PASSWORD, ENCRYPTION, ONCE));
+        store.setEntry("key", entry, new PasswordProtection(NO_PASSWORD, ENCRYPTION, ONCE));
         KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         factory.init(store, NO_PASSWORD);
         return factory;

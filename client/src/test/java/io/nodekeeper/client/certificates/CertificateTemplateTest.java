@@ -91,7 +91,7 @@ class CertificateTemplateTest {
     @Test
     void whatItSignedStaysValidWhenTheAuthorityIsRenewedWithItsKey() throws Exception {
         X509Certificate old = authority(key);
-        X509Certificate client = client(FROM, TO).sign(old, key.getPrivate());
+        X509Certificate client = client(TO).sign(old, key.getPrivate());
 
         write("renewed.crt", authority(key));
         write("client.crt", client);
@@ -102,8 +102,7 @@ class CertificateTemplateTest {
 
     @Test
     void timesFrom2050OnHaveFourDigitsOfTheYear() throws Exception {
-        X509Certificate client =
-                client(FROM, Instant.parse("2050-01-01T00:00:00Z")).sign(authority(key), key.getPrivate());
+        X509Certificate client = client(Instant.parse("2050-01-01T00:00:00Z")).sign(authority(key), key.getPrivate());
 
         assertThat(client.getNotAfter()).isEqualTo(Instant.parse("2050-01-01T00:00:00Z"));
         assertThat(new String(client.getEncoded(), StandardCharsets.ISO_8859_1))
@@ -132,34 +131,30 @@ class CertificateTemplateTest {
     void aKeyThatCannotSignIsAClearError() throws Exception {
         KeyPair other = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
 
-        assertThatThrownBy(() -> client(FROM, TO).sign(authority(key), other.getPrivate()))
+        assertThatThrownBy(() -> client(TO).sign(authority(key), other.getPrivate()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("cannot sign a certificate for CN=client: ");
     }
 
     private static X509Certificate authority(KeyPair pair) {
-        return new CertificateTemplate(
-                        CertificateTemplate.name("authority", List.of()),
-                        pair.getPublic(),
-                        BigInteger.TEN,
-                        FROM,
-                        TO,
-                        true,
-                        Set.of(Usage.DIGITAL_SIGNATURE),
-                        List.of(),
-                        List.of())
+        return template("authority", pair, TO, true, Set.of(Usage.DIGITAL_SIGNATURE))
                 .signBySelf(pair.getPrivate());
     }
 
-    private CertificateTemplate client(Instant from, Instant to) {
+    private CertificateTemplate client(Instant to) {
+        return template("client", key, to, false, Set.of(Usage.DIGITAL_SIGNATURE, Usage.CLIENT_AUTH));
+    }
+
+    private static CertificateTemplate template(
+            String name, KeyPair pair, Instant to, boolean authority, Set<Usage> usages) {
         return new CertificateTemplate(
-                CertificateTemplate.name("client", List.of()),
-                key.getPublic(),
-                BigInteger.TWO,
-                from,
+                CertificateTemplate.name(name, List.of()),
+                pair.getPublic(),
+                BigInteger.TEN,
+                FROM,
                 to,
-                false,
-                Set.of(Usage.DIGITAL_SIGNATURE, Usage.CLIENT_AUTH),
+                authority,
+                usages,
                 List.of(),
                 List.of());
     }
