@@ -73,12 +73,21 @@ final class Kubectl {
 
     /** Starts it, for commands that run for long. */
     Process start(Path out, Path err, String... arguments) throws IOException {
+        return start(ProcessBuilder.Redirect.to(out.toFile()), err, arguments);
+    }
+
+    /** The same, with an output that the caller reads from the process. */
+    Process startPiped(Path err, String... arguments) throws IOException {
+        return start(ProcessBuilder.Redirect.PIPE, err, arguments);
+    }
+
+    private Process start(ProcessBuilder.Redirect out, Path err, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(executable, "--kubeconfig", kubeconfig.toString()));
         command.addAll(List.of("--cache-dir", directory.resolve("kubectl-cache").toString()));
         command.addAll(List.of(arguments));
         try {
             ProcessBuilder builder =
-                    new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+                    new ProcessBuilder(command).redirectOutput(out).redirectError(err.toFile());
             builder.environment().put("KUBE_EDITOR", editor);
             return builder.start();
         } catch (IOException e) {

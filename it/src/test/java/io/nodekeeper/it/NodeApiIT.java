@@ -282,6 +282,26 @@ class NodeApiIT {
         System.out.println("exec: " + megabytes + " MB in " + (System.nanoTime() - start) / 1_000_000 + " ms");
     }
 
+    /** kubectl sends a ping each 5 s, also when the command has ended and its output is still on the way. */
+    @Test
+    void aSlowReaderOfOutputGetsAllOfIt() throws Exception {
+        Process process =
+                kubectl.startPiped(directory.resolve("slow.err"), "exec", "web", "--", "sh", "-c", "seq 1 1500000");
+        long read = 0;
+        try (InputStream in = process.getInputStream()) {
+            byte[] part = new byte[64 << 10];
+            for (int size = in.read(part); size >= 0; size = in.read(part)) {
+                read += size;
+                // About 1 MB/s: the command ends more than 5 s before its last output is read.
+                Thread.sleep(60);
+            }
+        }
+
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isZero();
+        assertThat(read).isEqualTo(10_888_896);
+    }
+
     @Test
     void filesAreCopiedToAContainerAndBack() throws Exception {
         Path there = Files.writeString(directory.resolve("there"), "some text\n".repeat(10_000));

@@ -2,9 +2,11 @@ package io.nodekeeper.client.relay;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.util.concurrent.TimeUnit;
@@ -13,29 +15,45 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Passes the bytes that one connection reads to another one. It reads only while the other one accepts, so what waits is
- * bounded by Netty's write buffer (64 KiB) and one read. When the connection ends, the other one is closed after it has
- * received everything. Confined to the event loop that both connections share.
+ * bounded by Netty's write buffer (64 KiB) and one read. Confined to the event loop that both connections share.
+ *
+ * <p>When the connection ends, the output of the other one ends after it has everything; its input is read and dropped
+ * until its other end closes it. If it were closed with unread input, a ping for example, the kernel would reset it, and
+ * what waits in its send buffer would be lost: megabytes, and without an error for kubectl. For the same reason a failed
+ * write ends neither connection: its reader may still have to receive what came before.
+ *
+ * <p>The output to a client of SPDY ends later, so that the client closes its connection first. Older versions of its
+ * library drop what they have received and not yet delivered when they read the end of a connection
+ * (kubernetes/kubernetes 124571). The ends of its streams are frames, so it needs no other end.
  */
 final class Passage extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(Passage.class);
-    /** How long the last bytes may take after one side has ended; more than a slow network needs. */
-    private static final int FAREWELL_SECONDS = 30;
+    /** How long a client of SPDY has time to close a connection that ended behind it. */
+    static final int SPDY_SECONDS = 30;
+    /** How long the last bytes may take after one side has ended; also for a user who reads them page by page. */
+    static final int FAREWELL_SECONDS = 300;
 
     private final Channel to;
+    private final int patience;
+    /** Whether bytes find no receiver any more. */
+    private boolean dropping;
 
-    Passage(Channel to) {
+    /** @param patience how many seconds the output to {@code to} stays open after the end of this side */
+    Passage(Channel to, int patience) {
         this.to = to;
+        this.patience = patience;
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        if (!to.isActive()) {
+        if (dropping || !to.isActive()) {
             ReferenceCountUtil.release(message);
             return;
         }
         to.write(message).addListener(written -> {
             if (!written.isSuccess()) {
-                context.close();
+                dropping = true;
+                context.read();
             }
         });
     }
@@ -43,7 +61,8 @@ final class Passage extends ChannelInboundHandlerAdapter {
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         to.flush();
-        if (to.isWritable()) {
+        // Without a receiver the end of this connection must still be read.
+        if (to.isWritable() || dropping || !to.isActive()) {
             context.read();
         }
     }
@@ -70,10 +89,31 @@ final class Passage extends ChannelInboundHandlerAdapter {
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         if (to.isActive()) {
-            to.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
-            var late = context.executor().schedule(() -> to.close(), FAREWELL_SECONDS, TimeUnit.SECONDS);
-            to.closeFuture().addListener(closed -> late.cancel(false));
+            to.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> after(patience, this::endOutput));
+            to.read();
+            after(FAREWELL_SECONDS, to::close);
         }
+    }
+
+    private void after(int seconds, Runnable action) {
+        if (seconds == 0) {
+            action.run();
+        } else {
+            var later = to.eventLoop().schedule(action, seconds, TimeUnit.SECONDS);
+            to.closeFuture().addListener(closed -> later.cancel(false));
+        }
+    }
+
+    private void endOutput() {
+        SslHandler tls = to.pipeline().get(SslHandler.class);
+        ChannelFuture ended = tls == null ? to.newSucceededFuture() : tls.closeOutbound();
+        ended.addListener(done -> {
+            if (to instanceof DuplexChannel socket) {
+                socket.shutdownOutput();
+            } else {
+                to.close();
+            }
+        });
     }
 
     @Override

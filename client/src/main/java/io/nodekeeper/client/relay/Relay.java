@@ -15,6 +15,7 @@ import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequestEncoder;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
@@ -73,6 +74,8 @@ public final class Relay extends ChannelInboundHandlerAdapter {
         REFUSED,
         /** The server changed the protocol; the client is being told. */
         JOINING,
+        /** Both connections are one. */
+        JOINED,
         /** Nothing more to do here. */
         OVER
     }
@@ -197,7 +200,9 @@ public final class Relay extends ChannelInboundHandlerAdapter {
     public void stop() {
         client.executor().execute(() -> {
             fail("the server is stopping");
-            if (server != null) {
+            if (state == State.JOINED) {
+                client.channel().close();
+            } else if (server != null) {
                 server.close();
             }
         });
@@ -330,7 +335,8 @@ public final class Relay extends ChannelInboundHandlerAdapter {
         pipeline.channel().writeAndFlush(answer).addListener(written -> {
             if (written.isSuccess()) {
                 // Later: the decoder may still pass on the end of the answer.
-                client.executor().execute(() -> join(pipeline));
+                boolean isSpdy = head.headers().containsValue(HttpHeaderNames.UPGRADE, "SPDY/3.1", true);
+                client.executor().execute(() -> join(pipeline, isSpdy));
             } else {
                 pipeline.channel().close();
             }
@@ -348,17 +354,20 @@ public final class Relay extends ChannelInboundHandlerAdapter {
         gone.forEach(pipeline::remove);
     }
 
-    private void join(ChannelPipeline pipeline) {
+    private void join(ChannelPipeline pipeline, boolean isSpdy) {
         Channel front = pipeline.channel();
         Channel back = server;
         if (back == null || !back.isActive() || !front.isActive()) {
             front.close();
             return;
         }
-        state = State.OVER;
-        pipeline.addLast(new Passage(back));
+        state = State.JOINED;
+        // A failed write must not close a connection that has more to be read.
+        front.config().setAutoClose(false);
+        back.config().setAutoClose(false);
+        pipeline.addLast(new Passage(back, 0));
         ChannelPipeline behind = back.pipeline();
-        behind.replace(this, "passage", new Passage(front));
+        behind.replace(this, "passage", new Passage(front, isSpdy ? Passage.SPDY_SECONDS : 0));
         behind.remove(HttpRequestEncoder.class);
         // Each decoder passes on what it has read already.
         pipeline.remove(HttpServerCodec.class);
@@ -379,7 +388,7 @@ public final class Relay extends ChannelInboundHandlerAdapter {
                 client.flush();
                 resume(context);
             }
-            case JOINING, OVER -> {
+            case JOINING, JOINED, OVER -> {
                 // The passages read on, or there is nothing to read.
             }
         }
@@ -401,7 +410,7 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             case PASSING -> client.close();
             case REFUSED -> refuse();
             case JOINING -> client.channel().close();
-            case ASKING, OVER -> {
+            case ASKING, JOINED, OVER -> {
                 // The listener of the closed connection tells the owner.
             }
         }

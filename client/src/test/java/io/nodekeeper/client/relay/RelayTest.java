@@ -1,6 +1,7 @@
 package io.nodekeeper.client.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
@@ -27,10 +28,12 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -41,6 +44,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A relay between real sockets: a client, this server, and another server that the tests play. */
 @Timeout(30)
@@ -99,8 +104,63 @@ class RelayTest {
         send(server, "answer");
         assertThat(read(client, 6)).isEqualTo("answer");
 
+        client.close();
+        assertThat(server.getInputStream().read()).isEqualTo(-1);
+        assertThat(said.take()).isEqualTo("closed");
+    }
+
+    @Test
+    void shouldLetASpdyClientEndItsConnectionSoThatItLosesNothing() throws Exception {
+        Socket server = changed("SPDY/3.1");
+        send(server, "the last frames");
         server.close();
+
+        // The end of the server's connection is known here, and not passed on.
+        assertThat(said.take()).isEqualTo("closed");
+        assertThat(read(client, 15)).isEqualTo("the last frames");
+        client.setSoTimeout(200);
+        assertThatThrownBy(() -> client.getInputStream().read()).isInstanceOf(SocketTimeoutException.class);
+        send(client, "dropped");
+        client.shutdownOutput();
         assertThat(client.getInputStream().read()).isEqualTo(-1);
+    }
+
+    @Test
+    void shouldEndAnotherProtocolsConnectionWithItsServer() throws Exception {
+        Socket server = changed("websocket");
+        send(server, "the last frames");
+        server.close();
+
+        assertThat(read(client, 15)).isEqualTo("the last frames");
+        assertThat(client.getInputStream().read()).isEqualTo(-1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"SPDY/3.1", "websocket"})
+    void shouldLoseNothingWhenTheClientWritesAfterTheServersEnd(String protocol) throws Exception {
+        // Small, so that much waits in the relay's buffer when the server ends.
+        client.setReceiveBufferSize(16 << 10);
+        Socket server = changed(protocol);
+        int size = 16 << 20;
+        CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
+            try {
+                server.getOutputStream().write(new byte[size]);
+                server.shutdownOutput();
+                server.getInputStream().readAllBytes();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        int read = 0;
+        byte[] part = new byte[64 << 10];
+        while (read < size) {
+            int count = client.getInputStream().read(part);
+            assertThat(count).as("after %s bytes", read).isPositive();
+            read += count;
+            send(client, "ping");
+        }
+
+        sent.join();
         assertThat(said.take()).isEqualTo("closed");
     }
 
@@ -117,11 +177,7 @@ class RelayTest {
 
     @Test
     void shouldStopASenderWhoseReceiverDoesNotRead() throws Exception {
-        send(client, UPGRADE);
-        Socket server = accepted();
-        head(server);
-        send(server, CHANGED);
-        head(client);
+        Socket server = changed("websocket");
         int size = 64 << 20;
         CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
             try (OutputStream out = server.getOutputStream()) {
@@ -221,6 +277,16 @@ class RelayTest {
         assertThat(head(accepted()))
                 .doesNotContain("secret", "c2VjcmV0", "admin", "ookie")
                 .contains("sec-websocket-protocol: v4.channel.k8s.io\r\n");
+    }
+
+    /** The server's end after both have changed the protocol. */
+    private Socket changed(String protocol) throws IOException {
+        send(client, UPGRADE.replace("SPDY/3.1", protocol));
+        Socket server = accepted();
+        head(server);
+        send(server, CHANGED.replace("SPDY/3.1", protocol));
+        head(client);
+        return server;
     }
 
     private Socket accepted() throws IOException {
