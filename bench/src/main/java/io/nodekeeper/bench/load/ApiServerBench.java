@@ -54,7 +54,7 @@ public final class ApiServerBench {
         System.out.println(options.json() ? new JsonArray(List.copyOf(rows)).toString() : ResultTable.of(rows));
     }
 
-    private static void delete(Path directory) throws IOException {
+    static void delete(Path directory) throws IOException {
         try (var files = Files.walk(directory)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);

@@ -56,6 +56,11 @@ final class BenchedServer implements AutoCloseable {
         return process.pid();
     }
 
+    /** The kubeconfig of the controller. */
+    Path controllerKubeconfig() {
+        return data.resolve("controller.kubeconfig");
+    }
+
     /** Access as administrator. */
     ServerAccess access() {
         return Kubeconfig.load(data.resolve("admin.kubeconfig"));
