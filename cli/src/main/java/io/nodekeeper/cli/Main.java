@@ -71,7 +71,7 @@ public final class Main {
         agent.registered()
                 .thenRun(() -> OUT.println("ready " + server.address() + "  node " + name
                         + "  next: kubectl --kubeconfig " + admin + " get nodes"));
-        return untilEnded(controller, agent::stop, controller::stop, server::stop);
+        return untilEnded(controller, HeapPace.SERVER, agent::stop, controller::stop, server::stop);
     }
 
     private static int apiServer(ApiServerCommand command) throws Exception {
@@ -79,7 +79,7 @@ public final class Main {
         OUT.println("ready " + server.address() + "  next: kubectl --kubeconfig " + server.adminKubeconfig()
                 + " get namespaces");
         stopOnSignal(server::stop);
-        Shutdown.await(HeapPace.EVERY, HeapPace.ofThisProcess()::look);
+        Shutdown.await(HeapPace.EVERY, HeapPace.ofThisProcess(HeapPace.SERVER)::look);
         return CommandRunner.OK;
     }
 
@@ -93,7 +93,7 @@ public final class Main {
                 command.controller,
                 command.controller.election(true),
                 observing ? history.directory(System.getenv()) : history.directory(System.getenv(), access.server()));
-        return untilEnded(controller, controller::stop);
+        return untilEnded(controller, HeapPace.CONTROLLER, controller::stop);
     }
 
     private static int agent(AgentCommand command) throws Exception {
@@ -128,9 +128,10 @@ public final class Main {
     }
 
     /** Waits for a signal, or fails if the controller cannot continue, so that a supervisor restarts the process. */
-    private static int untilEnded(ControllerProcess controller, Runnable... stops) throws Exception {
+    private static int untilEnded(ControllerProcess controller, long heapGrowth, Runnable... stops) throws Exception {
         stopOnSignal(stops);
-        throw new IllegalStateException(controller.ended().get());
+        HeapPace pace = HeapPace.ofThisProcess(heapGrowth);
+        throw new IllegalStateException(Shutdown.await(controller.ended(), HeapPace.EVERY, pace::look));
     }
 
     private static void stopOnSignal(Runnable... stops) {

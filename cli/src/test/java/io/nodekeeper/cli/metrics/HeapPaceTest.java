@@ -9,7 +9,7 @@ class HeapPaceTest {
 
     @Test
     void aSmallHeapMayGrowBy64Megabytes() {
-        HeapPace pace = new HeapPace(20 * MB);
+        HeapPace pace = new HeapPace(64 * MB, 20 * MB);
 
         assertThat(pace.isDue(84 * MB - 1)).isFalse();
         assertThat(pace.isDue(84 * MB)).isTrue();
@@ -17,7 +17,7 @@ class HeapPaceTest {
 
     @Test
     void aLargeHeapMayGrowByHalfOfWhatTheLastCollectionLeft() {
-        HeapPace pace = new HeapPace(20 * MB);
+        HeapPace pace = new HeapPace(64 * MB, 20 * MB);
         pace.collected(400 * MB);
 
         assertThat(pace.isDue(600 * MB - 1)).isFalse();
@@ -26,7 +26,7 @@ class HeapPaceTest {
 
     @Test
     void aHeapThatDoesNotGrowIsNeverCollected() {
-        HeapPace pace = new HeapPace(700 * MB);
+        HeapPace pace = new HeapPace(64 * MB, 700 * MB);
 
         for (int look = 0; look < 1_000; look++) {
             assertThat(pace.isDue(700 * MB)).isFalse();
@@ -35,7 +35,7 @@ class HeapPaceTest {
 
     @Test
     void whatTheCollectorFreedByItselfCounts() {
-        HeapPace pace = new HeapPace(400 * MB);
+        HeapPace pace = new HeapPace(64 * MB, 400 * MB);
 
         assertThat(pace.isDue(100 * MB)).isFalse();
         assertThat(pace.isDue(164 * MB)).isTrue();

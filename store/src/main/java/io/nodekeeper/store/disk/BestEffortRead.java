@@ -72,11 +72,9 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
         while (from >= 0) {
             try (RocksIterator at = db.newIterator()) {
                 for (at.seek(RowFormat.row(from, "")); at.isValid() && at.key()[0] == RowFormat.CHANGE; at.next()) {
+                    String key = RowFormat.key(at.key());
                     Event event = RowFormat.event(
-                            at.key(),
-                            at.value(),
-                            Optional.ofNullable(live.get(RowFormat.key(at.key()))),
-                            ValueTransformer.RAW);
+                            key, at.key(), at.value(), Optional.ofNullable(live.get(key)), ValueTransformer.RAW);
                     event.after()
                             .ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
                     last = event.revision();
