@@ -94,7 +94,7 @@ public record Media(Form form, String version, String include, boolean yaml) {
      * Whether the client accepts protobuf and no text form. Its answer is created as JSON and converted to protobuf at
      * the end. The events of a WebSocket are always text.
      */
-    static boolean onlyProtobuf(ApiRequest request) {
+    public static boolean onlyProtobuf(ApiRequest request) {
         String header = request.header("accept");
         if (PLAIN.contains(header)
                 || !header.contains(Protobuf.MEDIA_TYPE)

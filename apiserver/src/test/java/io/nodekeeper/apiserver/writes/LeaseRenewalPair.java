@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.writes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
@@ -11,6 +12,9 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import io.nodekeeper.apiserver.wire.LeaseMessage;
+import io.nodekeeper.apiserver.wire.Protobuf;
+import io.nodekeeper.apiserver.wire.ProtobufWriter;
 import io.nodekeeper.store.Entry;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -86,6 +90,8 @@ final class LeaseRenewalPair {
     private long micros;
     /** Updates that the short path took, as far as its recognition tells. */
     long recognized;
+    /** Those of them that were protobuf. */
+    long messages;
     /** Updates that were accepted. */
     long accepted;
 
@@ -129,7 +135,8 @@ final class LeaseRenewalPair {
         Optional<Entry> stored = left.store.get(KEY);
         String body =
                 stored.isEmpty() ? "{}" : body(Json.parseObject(stored.get().value()), stored.get());
-        byte[] bytes = damaged(body).getBytes(StandardCharsets.UTF_8);
+        boolean protobuf = random.nextInt(3) == 0;
+        byte[] bytes = protobuf ? damagedBytes(message(body)) : damaged(body).getBytes(StandardCharsets.UTF_8);
         User user = switch (random.nextInt(10)) {
             case 0 -> N2;
             case 1 -> TestServer.ALICE;
@@ -143,10 +150,19 @@ final class LeaseRenewalPair {
             case 3 -> Map.of("content-type", "text/plain");
             default -> Map.of("content-type", "application/json", "accept", "application/json");
         };
+        if (protobuf) {
+            headers = Map.of(
+                    "content-type",
+                    Protobuf.MEDIA_TYPE,
+                    "accept",
+                    Protobuf.MEDIA_TYPE + (random.nextInt(4) == 0 ? ",application/json" : ""));
+        }
         String uri = LEASES + (random.nextInt(50) == 0 ? "/n2" : "/n1") + "?timeout=10s"
                 + (random.nextInt(50) == 0 ? "&dryRun=All" : "");
+        Optional<byte[]> json = protobuf ? LeaseMessage.read(bytes).map(LeaseMessage::json) : Optional.of(bytes);
         boolean usual = stored.isPresent()
-                && LeaseRenewal.renewed(stored.get().value(), stored.get().modRevision(), bytes)
+                && json.flatMap(text -> LeaseRenewal.renewed(
+                                stored.get().value(), stored.get().modRevision(), text))
                         .isPresent();
         Answer one = ask(left, user, uri, headers, bytes);
         // This is what an update without the parameter does.
@@ -164,7 +180,9 @@ final class LeaseRenewalPair {
                     .isTrue();
         }
         assertThat(left.store.revision()).as(what).isEqualTo(right.store.revision());
+        assertThat(one.bytes()).as(what).isEqualTo(other.bytes());
         recognized += usual ? 1 : 0;
+        messages += usual && protobuf ? 1 : 0;
         accepted += one.status() == 200 ? 1 : 0;
     }
 
@@ -232,6 +250,30 @@ final class LeaseRenewalPair {
             case 9 -> body.replaceFirst("\"" + pick(NAMES) + "\":\"[^\"]*\",?", "");
             default -> body;
         };
+    }
+
+    /** The body in protobuf; an earlier update may have stored names that the body does not escape. */
+    private static byte[] message(String body) {
+        byte[] none = {'k'};
+        try {
+            return ProtobufWriter.object(Json.parseObject(body)).orElse(none);
+        } catch (JsonException e) {
+            return none;
+        }
+    }
+
+    private byte[] damagedBytes(byte[] bytes) {
+        byte[] damaged = bytes.clone();
+        int at = random.nextInt(bytes.length);
+        switch (random.nextInt(12)) {
+            case 0 -> damaged[at] = (byte) random.nextInt(256);
+            case 1 -> damaged[at]++;
+            case 2 -> damaged = Arrays.copyOf(bytes, at);
+            default -> {
+                // As it is.
+            }
+        }
+        return damaged;
     }
 
     private static String quoted(String replacement) {

@@ -134,6 +134,7 @@ class LeaseRenewalTest {
 
     private static void compare(int pairs, int steps) {
         long recognized = 0;
+        long messages = 0;
         long accepted = 0;
         for (int seed = 1; seed <= pairs; seed++) {
             LeaseRenewalPair pair = new LeaseRenewalPair(Randoms.seeded(seed));
@@ -141,10 +142,12 @@ class LeaseRenewalTest {
                 pair.step();
             }
             recognized += pair.recognized;
+            messages += pair.messages;
             accepted += pair.accepted;
         }
         // The comparison means something only if many updates take the short path, and many others do not.
         assertThat(recognized).isGreaterThan(pairs * (long) steps / 10);
+        assertThat(messages).isGreaterThan(pairs * (long) steps / 50);
         assertThat(accepted).isGreaterThan(pairs * (long) steps / 5);
     }
 }

@@ -72,9 +72,11 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
         while (from >= 0) {
             try (RocksIterator at = db.newIterator()) {
                 for (at.seek(RowFormat.row(from, "")); at.isValid() && at.key()[0] == RowFormat.CHANGE; at.next()) {
-                    String key = RowFormat.key(at.key());
                     Event event = RowFormat.event(
-                            key, at.key(), at.value(), Optional.ofNullable(live.get(key)), ValueTransformer.RAW);
+                            at.key(),
+                            at.value(),
+                            Optional.ofNullable(live.get(RowFormat.key(at.key()))),
+                            ValueTransformer.RAW);
                     event.after()
                             .ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
                     last = event.revision();

@@ -52,38 +52,36 @@ record JournalContents(
             sum.add(RowFormat.FLOOR, RowFormat.number(floor));
         }
         Map<String, Long> windows = windows(db, sum);
-        Map<String, Newest> objects = new HashMap<>();
+        Map<String, Entry> live = new HashMap<>();
+        // The objects whose values stay in memory. Of all other versions only the revision is kept.
+        Map<String, Entry> small = new HashMap<>();
         List<Event> history = new ArrayList<>();
         List<byte[]> unwanted = new ArrayList<>();
         Optional<StoreException> gap = Optional.empty();
-        try (RowReader rows = RowReader.start(db, RowFormat.CHANGE)) {
-            for (List<RowReader.Row> batch = rows.next(); !batch.isEmpty(); batch = rows.next()) {
-                for (RowReader.Row row : batch) {
-                    sum.add(row.key());
-                    String name = RowFormat.key(row.key());
-                    Newest newest = objects.getOrDefault(name, Newest.NONE);
-                    // All versions of an object share one key string.
-                    String key = newest.version.map(Entry::key).orElse(name);
-                    Event whole = RowFormat.event(key, row.key(), row.value(), newest.version, transformer);
-                    Event event = values.map(later -> stored(whole, later)).orElse(whole);
-                    if (event.after().isPresent()) {
-                        objects.put(
-                                key, new Newest(event.after(), whole.after().filter(JournalContents::staysInMemory)));
-                    } else {
-                        objects.remove(key);
-                    }
-                    if (event.revision() > Math.max(floor, windows.getOrDefault(StoreKeys.resource(key), 0L))) {
-                        gap = gap.or(() -> missingBefore(event, RowFormat.before(row.value())));
-                        history.add(event);
-                    } else {
-                        unwanted.addAll(RowFormat.leftBehind(event));
-                    }
+        try (RocksIterator rows = db.newIterator()) {
+            for (rows.seek(new byte[] {RowFormat.CHANGE});
+                    rows.isValid() && rows.key()[0] == RowFormat.CHANGE;
+                    rows.next()) {
+                byte[] row = rows.key();
+                byte[] change = rows.value();
+                sum.add(row);
+                Event whole =
+                        RowFormat.event(row, change, Optional.ofNullable(live.get(RowFormat.key(row))), transformer);
+                Event event = values.map(later -> stored(whole, later)).orElse(whole);
+                whole.after()
+                        .filter(after -> after.length() <= RocksValueReader.LARGE)
+                        .ifPresentOrElse(after -> small.put(event.key(), after), () -> small.remove(event.key()));
+                event.after().ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
+                if (event.revision() > Math.max(floor, windows.getOrDefault(StoreKeys.resource(event.key()), 0L))) {
+                    gap = gap.or(() -> missingBefore(event, RowFormat.before(change)));
+                    history.add(event);
+                } else {
+                    unwanted.addAll(RowFormat.leftBehind(event));
                 }
             }
+            rows.status();
         }
-        List<Entry> live = objects.values().stream()
-                .map(newest -> newest.whole.or(() -> newest.version).orElseThrow())
-                .toList();
+        live.putAll(small);
         long revision = number(db, RowFormat.REVISION);
         if (format == FORMAT) {
             checkSum(db, sum, revision);
@@ -92,25 +90,11 @@ record JournalContents(
             throw gap.get();
         }
         return new JournalContents(
-                new Journal.Recovered(revision, live, history, Map.copyOf(windows), floor),
+                new Journal.Recovered(revision, List.copyOf(live.values()), history, Map.copyOf(windows), floor),
                 format,
                 sum,
                 windows,
                 unwanted);
-    }
-
-    /**
-     * The newest version of an object so far.
-     *
-     * @param version as the history has it
-     * @param whole the same with its value, if the value stays in memory
-     */
-    private record Newest(Optional<Entry> version, Optional<Entry> whole) {
-        static final Newest NONE = new Newest(Optional.empty(), Optional.empty());
-    }
-
-    private static boolean staysInMemory(Entry entry) {
-        return entry.length() <= RocksValueReader.LARGE;
     }
 
     /** The same change, with a value that is read from {@code values} when it is needed. */

@@ -93,13 +93,12 @@ final class RowFormat {
     /**
      * Decodes a change.
      *
-     * @param key the object's key, which {@link #key} has read from the row key
      * @param row the row key
      * @param change the row value
      * @param before the version that the change replaced
      * @throws StoreException.Damaged if the row value is too short
      */
-    static Event event(String key, byte[] row, byte[] change, Optional<Entry> before, ValueTransformer transformer) {
+    static Event event(byte[] row, byte[] change, Optional<Entry> before, ValueTransformer transformer) {
         if (change.length < HEAD) {
             throw new StoreException.Damaged(
                     "the change of revision " + revision(row) + " has " + change.length + " bytes; expected " + HEAD
@@ -110,6 +109,8 @@ final class RowFormat {
         byte kind = head.get();
         long created = head.getLong();
         long revision = revision(row);
+        // All versions of an object share one key string.
+        String key = before.map(Entry::key).orElseGet(() -> key(row));
         return new Event(
                 revision,
                 key,

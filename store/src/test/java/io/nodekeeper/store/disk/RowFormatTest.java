@@ -64,7 +64,7 @@ class RowFormatTest {
         assertThat(change).containsExactly(1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 9, 'x');
         assertThat(RowFormat.before(change)).isEqualTo(3);
         assertThat(RowFormat.value(KEY, change, SUFFIX)).containsExactly(9);
-        Event read = RowFormat.event(KEY, RowFormat.row(update()), change, Optional.of(OLD), SUFFIX);
+        Event read = RowFormat.event(RowFormat.row(update()), change, Optional.of(OLD), SUFFIX);
         assertThat(read).isEqualTo(update());
         assertThat(read.after().orElseThrow().value()).containsExactly(9);
         // and all versions share one key string
@@ -81,7 +81,7 @@ class RowFormatTest {
 
         assertThat(change).containsExactly(1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0);
         assertThat(RowFormat.before(change)).isZero();
-        Event read = RowFormat.event(KEY, RowFormat.row(creation), change, Optional.empty(), ValueTransformer.RAW);
+        Event read = RowFormat.event(RowFormat.row(creation), change, Optional.empty(), ValueTransformer.RAW);
         assertThat(read).isEqualTo(creation);
         assertThat(read.after().orElseThrow().createRevision()).isEqualTo(5);
     }
@@ -93,7 +93,7 @@ class RowFormatTest {
         byte[] change = RowFormat.change(deletion, SUFFIX);
 
         assertThat(change).containsExactly(2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2);
-        assertThat(RowFormat.event(KEY, RowFormat.row(deletion), change, Optional.of(NEW), SUFFIX))
+        assertThat(RowFormat.event(RowFormat.row(deletion), change, Optional.of(NEW), SUFFIX))
                 .isEqualTo(deletion);
     }
 
@@ -102,8 +102,7 @@ class RowFormatTest {
         byte[] change = new byte[16];
         change[0] = 1;
 
-        assertThatThrownBy(() ->
-                        RowFormat.event(KEY, RowFormat.row(4, KEY), change, Optional.empty(), ValueTransformer.RAW))
+        assertThatThrownBy(() -> RowFormat.event(RowFormat.row(4, KEY), change, Optional.empty(), ValueTransformer.RAW))
                 .isInstanceOf(StoreException.Damaged.class)
                 .hasMessage("the change of revision 4 has 16 bytes; expected 17 or more");
     }
