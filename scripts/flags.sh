@@ -12,7 +12,7 @@ set_flags() {
     certs | why | status | observe-report | completion | doctor | -* | '') flags="$flags -XX:TieredStopAtLevel=1 -Xmx128m" ;;
     # A small heap that grows with the fleet. Without these the JVM begins with a 64th of the machine's memory, and a third of
     # that is filled before anything is collected.
-    controller) flags="$flags -Xms32m -XX:NewSize=12m -XX:NewRatio=3 -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -Xmx512m -XX:TrimNativeHeapInterval=60000 -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0" ;;
+    controller) flags="$flags -Xms32m -XX:NewSize=12m -XX:NewRatio=3 -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -XX:-ShrinkHeapInSteps -Xmx512m -XX:TrimNativeHeapInterval=60000 -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0" ;;
     # An API server, a controller and an agent in one process, for a small cluster.
     up) flags="$flags -Xmx768m" ;;
     # As much as an API server may take: they hold a cluster, too.

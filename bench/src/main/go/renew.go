@@ -164,6 +164,9 @@ func main() {
 	warmup := flag.Duration("warmup", 30*time.Second, "time before the measurement")
 	measured := flag.Duration("measured", 30*time.Second, "time of the measurement")
 	flag.Parse()
+	if *nodes < *connections {
+		log.Fatalf("-nodes is %d, but each of the %d connections needs one", *nodes, *connections)
+	}
 
 	a := load(*kubeconfig)
 	var done, seen int64

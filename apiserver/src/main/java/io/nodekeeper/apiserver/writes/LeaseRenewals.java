@@ -67,8 +67,11 @@ final class LeaseRenewals {
         }
         // The only admission that concerns leases; it depends on the name in the URL, not on the object.
         nodeRestriction.check(user, resource, target, JsonObject.EMPTY, JsonObject.EMPTY);
+        boolean protobuf = message.isPresent()
+                && Media.onlyProtobuf(request)
+                && Media.of(request, "update").whole();
         return Optional.of(store.putBatched(entry.key(), renewed.get(), entry.modRevision())
-                .thenApply(stored -> message.isPresent() && Media.onlyProtobuf(request)
+                .thenApply(stored -> protobuf
                         ? new ApiResponse.Full(200, PROTOBUF, message.get().protobuf(stored.modRevision()))
                         : ApiResponse.json(200, resource.codec().show(stored, stored.modRevision()))));
     }

@@ -63,6 +63,16 @@ final class LeaseRenewalPair {
             "[{\"manager\":\"m\",\"operation\":\"Apply\"}]",
             "[\"example.com/keep\"]");
 
+    /** What follows protobuf in the header Accept. */
+    private static final List<String> ACCEPTED = List.of(
+            "",
+            "",
+            ",application/json",
+            ", */*",
+            ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+            ";as=Table;g=meta.k8s.io;v=v1",
+            ",application/yaml");
+
     private static final List<String> NAMES = List.of(
             "name",
             "namespace",
@@ -151,11 +161,7 @@ final class LeaseRenewalPair {
             default -> Map.of("content-type", "application/json", "accept", "application/json");
         };
         if (protobuf) {
-            headers = Map.of(
-                    "content-type",
-                    Protobuf.MEDIA_TYPE,
-                    "accept",
-                    Protobuf.MEDIA_TYPE + (random.nextInt(4) == 0 ? ",application/json" : ""));
+            headers = Map.of("content-type", Protobuf.MEDIA_TYPE, "accept", Protobuf.MEDIA_TYPE + pick(ACCEPTED));
         }
         String uri = LEASES + (random.nextInt(50) == 0 ? "/n2" : "/n1") + "?timeout=10s"
                 + (random.nextInt(50) == 0 ? "&dryRun=All" : "");

@@ -9,6 +9,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +48,10 @@ public final class GrowthBench {
     public static void main(String[] arguments) throws Exception {
         Map<String, String> given = new HashMap<>();
         List<String> known = List.of("--nodes", "--warmup", "--settle", "--seconds", "--plot", "--command");
+        if (List.of(arguments).contains("--help")) {
+            System.out.print(USAGE);
+            return;
+        }
         for (int i = 0; i < arguments.length; i += 2) {
             if (!known.contains(arguments[i]) || i + 1 == arguments.length) {
                 System.err.println("unknown option, or one without its value: " + arguments[i] + "\n" + USAGE);
@@ -160,6 +165,10 @@ public final class GrowthBench {
         ticks.cancel(false);
         if (!renewals.refusals().isEmpty()) {
             throw new IllegalStateException("refused: " + renewals.refusals() + " " + renewals.firstRefusal());
+        }
+        Optional<String> fault = on(connections, clients::fault);
+        if (fault.isPresent()) {
+            throw new IllegalStateException(fault.get());
         }
         on(connections, () -> {
             clients.rest();

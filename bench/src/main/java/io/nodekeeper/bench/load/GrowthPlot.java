@@ -55,7 +55,7 @@ final class GrowthPlot {
         for (GrowthRow row : rows) {
             add(
                     "  <text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" fill=\"#52606d\" font-size=\"11\">%s</text>",
-                    x(left, row), bottom + 18, row.nodes() / 1000 + "k");
+                    x(left, row), bottom + 18, row.nodes() % 1_000 == 0 ? row.nodes() / 1_000 + "k" : row.nodes());
         }
         line(left, top, value, SERVER, GrowthRow::server);
         line(left, top, value, CONTROLLER, GrowthRow::controller);

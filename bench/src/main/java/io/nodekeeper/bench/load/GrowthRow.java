@@ -26,13 +26,14 @@ record GrowthRow(int nodes, double renewals, Cost server, Cost controller, doubl
      */
     record Cost(double core, long emptyBytes, long bytes) {
         private String of(int nodes, double renewals) {
-            return "%.1f %% | %.0f µs | %d; %d MB | %.1f KB"
-                    .formatted(
-                            core * 100,
-                            core * 1e6 / renewals,
-                            emptyBytes >> 20,
-                            bytes >> 20,
-                            (bytes - emptyBytes) / 1024.0 / nodes);
+            return String.format(
+                    Locale.ROOT,
+                    "%.1f %% | %.0f µs | %d; %d MB | %.1f KB",
+                    core * 100,
+                    core * 1e6 / renewals,
+                    emptyBytes >> 20,
+                    bytes >> 20,
+                    (bytes - emptyBytes) / 1024.0 / nodes);
         }
     }
 

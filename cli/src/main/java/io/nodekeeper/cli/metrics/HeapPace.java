@@ -15,7 +15,7 @@ public final class HeapPace {
     public static final Duration EVERY = Duration.ofSeconds(10);
     /** Bytes that an API server's small heap may grow by: a minute and a half of 1,000 renewals a second. */
     public static final long SERVER = 64L << 20;
-    /** The same for a controller, whose heap is smaller and grows by 0.1 MB a second at that load. */
+    /** The same for a controller, whose heap is smaller and grows by less than 1 MB a second at that load. */
     public static final long CONTROLLER = 16L << 20;
 
     private final long least;

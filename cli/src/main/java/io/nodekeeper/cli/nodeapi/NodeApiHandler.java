@@ -145,7 +145,11 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
         request.headers().set(HttpHeaderNames.HOST, place.getAuthority()).set(HttpHeaderNames.CONTENT_LENGTH, 0);
         UpgradeHeaders.copy(asked.headers(), request.headers());
         RelayTarget runtime = new RelayTarget(
-                new InetSocketAddress(place.getHost(), place.getPort()), Optional.empty(), NioSocketChannel.class);
+                new InetSocketAddress(place.getHost(), place.getPort()),
+                Optional.empty(),
+                NioSocketChannel.class,
+                0,
+                0);
         Relay.start(context, runtime, request, true, new Upgraded(context));
     }
 

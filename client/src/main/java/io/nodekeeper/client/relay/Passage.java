@@ -6,6 +6,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.ReferenceCountUtil;
@@ -20,28 +21,32 @@ import org.slf4j.LoggerFactory;
  * <p>When the connection ends, the output of the other one ends after it has everything; its input is read and dropped
  * until its other end closes it. If it were closed with unread input, a ping for example, the kernel would reset it, and
  * what waits in its send buffer would be lost: megabytes, and without an error for kubectl. For the same reason a failed
- * write ends neither connection: its reader may still have to receive what came before.
+ * write does not end a connection that is still read. (When a client goes, its server's connection is closed at once: nobody
+ * would read the rest.)
  *
- * <p>The output to a client of SPDY ends later, so that the client closes its connection first. Older versions of its
+ * <p>The output to a client of SPDY may end later, so that the client closes its connection first. Older versions of its
  * library drop what they have received and not yet delivered when they read the end of a connection
- * (kubernetes/kubernetes 124571). The ends of its streams are frames, so it needs no other end.
+ * (kubernetes/kubernetes 124571). The ends of its streams are frames, so it needs no other end, unless the connection behind it
+ * broke.
  */
 final class Passage extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(Passage.class);
-    /** How long a client of SPDY has time to close a connection that ended behind it. */
-    static final int SPDY_SECONDS = 30;
     /** How long the last bytes may take after one side has ended; also for a user who reads them page by page. */
     static final int FAREWELL_SECONDS = 300;
+    /** How long a connection that accepts no bytes is still read. */
+    static final int FAILED_SECONDS = 30;
 
     private final Channel to;
-    private final int patience;
+    private final int patienceSeconds;
+    /** Whether this side has said that it ends, as TLS does; a connection without TLS cannot say so. */
+    private boolean orderly;
     /** Whether bytes find no receiver any more. */
     private boolean dropping;
 
-    /** @param patience how many seconds the output to {@code to} stays open after the end of this side */
-    Passage(Channel to, int patience) {
+    /** @param patienceSeconds how long the output to {@code to} stays open after an orderly end of this side */
+    Passage(Channel to, int patienceSeconds) {
         this.to = to;
-        this.patience = patience;
+        this.patienceSeconds = patienceSeconds;
     }
 
     @Override
@@ -51,11 +56,21 @@ final class Passage extends ChannelInboundHandlerAdapter {
             return;
         }
         to.write(message).addListener(written -> {
-            if (!written.isSuccess()) {
+            if (!written.isSuccess() && !dropping) {
                 dropping = true;
-                context.read();
+                failed(context);
             }
         });
+    }
+
+    /** The receiver may have sent more before it went, which is read while there is room for it. */
+    private void failed(ChannelHandlerContext context) {
+        if (context.channel().isWritable()) {
+            afterSeconds(FAILED_SECONDS, to, to::close);
+            context.read();
+        } else {
+            to.close();
+        }
     }
 
     @Override
@@ -82,29 +97,36 @@ final class Passage extends ChannelInboundHandlerAdapter {
             log.info("closing a stream between {} and {}: no byte passed", to.remoteAddress(), context.channel());
             context.close();
         } else {
+            orderly |= event == SslCloseCompletionEvent.SUCCESS;
             context.fireUserEventTriggered(event);
         }
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        end(to, orderly ? patienceSeconds : 0);
+    }
+
+    /** Ends the output of {@code to} after {@code seconds}, and reads its input until it is closed. */
+    static void end(Channel to, int seconds) {
         if (to.isActive()) {
-            to.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> after(patience, this::endOutput));
+            to.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(written -> afterSeconds(seconds, to, () -> endOutput(to)));
             to.read();
-            after(FAREWELL_SECONDS, to::close);
+            afterSeconds(FAREWELL_SECONDS, to, to::close);
         }
     }
 
-    private void after(int seconds, Runnable action) {
+    private static void afterSeconds(int seconds, Channel channel, Runnable action) {
         if (seconds == 0) {
             action.run();
         } else {
-            var later = to.eventLoop().schedule(action, seconds, TimeUnit.SECONDS);
-            to.closeFuture().addListener(closed -> later.cancel(false));
+            var later = channel.eventLoop().schedule(action, seconds, TimeUnit.SECONDS);
+            channel.closeFuture().addListener(closed -> later.cancel(false));
         }
     }
 
-    private void endOutput() {
+    private static void endOutput(Channel to) {
         SslHandler tls = to.pipeline().get(SslHandler.class);
         ChannelFuture ended = tls == null ? to.newSucceededFuture() : tls.closeOutbound();
         ended.addListener(done -> {

@@ -83,6 +83,7 @@ public final class Relay extends ChannelInboundHandlerAdapter {
     private final ChannelHandlerContext client;
     private final boolean upgrade;
     private final boolean verbatim;
+    private final int spdySeconds;
     private final RelayListener listener;
     /** What came after the change of protocol in the same read; at most one read of 64 KiB. */
     private final ArrayDeque<Object> early = new ArrayDeque<>();
@@ -93,10 +94,12 @@ public final class Relay extends ChannelInboundHandlerAdapter {
     private @Nullable ScheduledFuture<?> deadline;
     private @Nullable Channel server;
 
-    private Relay(ChannelHandlerContext client, boolean upgrade, boolean verbatim, RelayListener listener) {
+    private Relay(
+            ChannelHandlerContext client, boolean upgrade, boolean verbatim, int spdySeconds, RelayListener listener) {
         this.client = client;
         this.upgrade = upgrade;
         this.verbatim = verbatim;
+        this.spdySeconds = spdySeconds;
         this.listener = listener;
     }
 
@@ -128,7 +131,7 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             boolean upgrade,
             boolean verbatim,
             RelayListener listener) {
-        Relay relay = new Relay(client, upgrade, verbatim, listener);
+        Relay relay = new Relay(client, upgrade, verbatim, target.spdySeconds(), listener);
         relay.connect(target, request);
         return relay;
     }
@@ -136,7 +139,11 @@ public final class Relay extends ChannelInboundHandlerAdapter {
     private void connect(RelayTarget target, FullHttpRequest request) {
         deadline = client.executor()
                 .schedule(() -> fail("no answer in " + HEAD_SECONDS + " s"), HEAD_SECONDS, TimeUnit.SECONDS);
-        new Bootstrap()
+        Bootstrap bootstrap = new Bootstrap();
+        if (target.receiveBuffer() > 0) {
+            bootstrap.option(ChannelOption.SO_RCVBUF, target.receiveBuffer());
+        }
+        bootstrap
                 .group(client.channel().eventLoop())
                 .channel(target.transport())
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
@@ -181,7 +188,12 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             // The client's connection may serve further requests.
             client.channel().closeFuture().removeListener(gone);
             fail("the connection was closed without an answer");
-            listener.closed();
+            if (state == State.JOINING || state == State.JOINED) {
+                // The client may still have to receive the rest.
+                client.channel().closeFuture().addListener(over -> listener.closed());
+            } else {
+                listener.closed();
+            }
         });
         if (state == State.OVER) {
             request.release();
@@ -336,9 +348,10 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             if (written.isSuccess()) {
                 // Later: the decoder may still pass on the end of the answer.
                 boolean isSpdy = head.headers().containsValue(HttpHeaderNames.UPGRADE, "SPDY/3.1", true);
-                client.executor().execute(() -> join(pipeline, isSpdy));
+                client.executor().execute(() -> join(pipeline, isSpdy ? spdySeconds : 0));
             } else {
                 pipeline.channel().close();
+                dropEarly();
             }
         });
     }
@@ -354,11 +367,12 @@ public final class Relay extends ChannelInboundHandlerAdapter {
         gone.forEach(pipeline::remove);
     }
 
-    private void join(ChannelPipeline pipeline, boolean isSpdy) {
+    private void join(ChannelPipeline pipeline, int patienceSeconds) {
         Channel front = pipeline.channel();
         Channel back = server;
-        if (back == null || !back.isActive() || !front.isActive()) {
+        if (back == null || !front.isActive()) {
             front.close();
+            dropEarly();
             return;
         }
         state = State.JOINED;
@@ -366,18 +380,34 @@ public final class Relay extends ChannelInboundHandlerAdapter {
         front.config().setAutoClose(false);
         back.config().setAutoClose(false);
         pipeline.addLast(new Passage(back, 0));
-        ChannelPipeline behind = back.pipeline();
-        behind.replace(this, "passage", new Passage(front, isSpdy ? Passage.SPDY_SECONDS : 0));
-        behind.remove(HttpRequestEncoder.class);
-        // Each decoder passes on what it has read already.
-        pipeline.remove(HttpServerCodec.class);
+        if (back.isActive()) {
+            ChannelPipeline behind = back.pipeline();
+            behind.replace(this, "passage", new Passage(front, patienceSeconds));
+            behind.remove(HttpRequestEncoder.class);
+            // Each decoder passes on what it has read already.
+            pipeline.remove(HttpServerCodec.class);
+            writeEarly(front);
+            behind.remove(HttpResponseDecoder.class);
+            front.flush();
+            back.flush();
+            front.read();
+            back.read();
+        } else {
+            // It has ended meanwhile; all that it sent came early.
+            pipeline.remove(HttpServerCodec.class);
+            writeEarly(front);
+            Passage.end(front, patienceSeconds);
+        }
+    }
+
+    private void writeEarly(Channel front) {
         early.forEach(front::write);
         early.clear();
-        behind.remove(HttpResponseDecoder.class);
-        front.flush();
-        back.flush();
-        front.read();
-        back.read();
+    }
+
+    private void dropEarly() {
+        early.forEach(ReferenceCountUtil::release);
+        early.clear();
     }
 
     @Override
@@ -409,13 +439,13 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             // The client must not take a part of a body for the whole.
             case PASSING -> client.close();
             case REFUSED -> refuse();
-            case JOINING -> client.channel().close();
+            case JOINING -> {
+                // The client gets what came, once it has been told.
+            }
             case ASKING, JOINED, OVER -> {
                 // The listener of the closed connection tells the owner.
             }
         }
-        early.forEach(ReferenceCountUtil::release);
-        early.clear();
         context.fireChannelInactive();
     }
 

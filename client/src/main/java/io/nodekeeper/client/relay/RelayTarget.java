@@ -11,5 +11,13 @@ import java.util.Optional;
  * @param address its address, resolved
  * @param tls how to connect to it; empty for plain TCP
  * @param transport the kind of connection that fits the client's event loop
+ * @param receiveBuffer bytes that the kernel may hold for a client that does not read; 0 for the kernel's own choice, which is
+ *     megabytes. Where a connection ends, epoll reads all of them at once.
+ * @param spdySeconds how long a client of SPDY has time to close a connection that ended behind it, in order; see {@link Passage}
  */
-public record RelayTarget(InetSocketAddress address, Optional<SslContext> tls, Class<? extends Channel> transport) {}
+public record RelayTarget(
+        InetSocketAddress address,
+        Optional<SslContext> tls,
+        Class<? extends Channel> transport,
+        int receiveBuffer,
+        int spdySeconds) {}
