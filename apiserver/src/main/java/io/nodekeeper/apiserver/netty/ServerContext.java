@@ -24,7 +24,10 @@ final class ServerContext {
     /** The memory of large unread responses. */
     final MemoryBudget answers;
 
-    /** The open requests that nodes answer, some 400 KB each at most, until their clients have closed them; one user gets a third of them. */
+    /**
+     * The open requests that nodes answer, some 400 KB each at most. An upgraded one counts until its client has closed it. One user
+     * gets a third of them.
+     */
     final FairMemoryBudget relays = new FairMemoryBudget(RELAYS);
 
     private final Set<Relay> relayed = ConcurrentHashMap.newKeySet();

@@ -20,8 +20,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The short path of lease renewals, which are nearly all writes of a cluster: from the bytes of the request to the bytes to store
- * ({@link LeaseRenewal}), in JSON or in protobuf ({@link LeaseMessage}), which kubelets send. It refuses nothing by itself except what admission refuses, and stores the same bytes and gives the same
- * answer as the general path. Thread-safe.
+ * ({@link LeaseRenewal}), in JSON or in protobuf ({@link LeaseMessage}), which kubelets send. It refuses nothing by itself except
+ * what admission refuses, and stores the same bytes and gives the same answer as the general path. Thread-safe.
  */
 final class LeaseRenewals {
     /** The parameters of an update that the general path handles. */
