@@ -78,9 +78,8 @@ public final class Main {
         ServerProcess server = ServerProcess.start(command.server);
         OUT.println("ready " + server.address() + "  next: kubectl --kubeconfig " + server.adminKubeconfig()
                 + " get namespaces");
-        stopOnSignal(server::stop);
-        Shutdown.await(HeapPace.EVERY, HeapPace.ofThisProcess(HeapPace.SERVER)::look);
-        return CommandRunner.OK;
+        HeapPace pace = HeapPace.ofThisProcess(HeapPace.SERVER);
+        return untilStopped(server::stop, HeapPace.EVERY, pace::look);
     }
 
     private static int controller(ControllerCommand command) throws Exception {
@@ -116,8 +115,12 @@ public final class Main {
      * of that would keep. The pause is some 50 ms.
      */
     private static int untilAgentStopped(Runnable stop) throws InterruptedException {
+        return untilStopped(stop, COLLECT_EVERY, System::gc);
+    }
+
+    private static int untilStopped(Runnable stop, Duration period, Runnable task) throws InterruptedException {
         stopOnSignal(stop);
-        Shutdown.await(COLLECT_EVERY, System::gc);
+        Shutdown.await(period, task);
         return CommandRunner.OK;
     }
 

@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver.wire;
 
 import com.google.protobuf.CodedInputStream;
-import com.google.protobuf.WireFormat;
 import io.nodekeeper.api.KubeTime;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -22,12 +21,9 @@ public final class LeaseMessage {
     /** Behind the message: an empty encoding and an empty media type. */
     private static final byte[] END = {3 << 3 | 2, 0, 4 << 3 | 2, 0};
 
-    /** The last second of the year 9999. */
-    private static final long LAST_SECOND = 253_402_300_799L;
-
-    private static final int METADATA = delimited(1);
-    private static final int SPEC = delimited(2);
-    private static final int OWNERS = delimited(13);
+    private static final int METADATA = Scalars.delimited(1);
+    private static final int SPEC = Scalars.delimited(2);
+    private static final int OWNERS = Scalars.delimited(13);
 
     private final ByteArrayOutputStream json = new ByteArrayOutputStream(512);
     /** The fields of the metadata before the version, and those behind it. */
@@ -74,7 +70,7 @@ public final class LeaseMessage {
     public byte[] protobuf(long version) {
         ByteArrayOutputStream metadata = new ByteArrayOutputStream(256);
         metadata.writeBytes(before.toByteArray());
-        bytes(metadata, delimited(6), Long.toString(version).getBytes(StandardCharsets.US_ASCII));
+        bytes(metadata, Scalars.delimited(6), Long.toString(version).getBytes(StandardCharsets.US_ASCII));
         metadata.writeBytes(behind.toByteArray());
         ByteArrayOutputStream message = new ByteArrayOutputStream(512);
         bytes(message, METADATA, metadata.toByteArray());
@@ -85,10 +81,6 @@ public final class LeaseMessage {
         all.writeBytes(message.toByteArray());
         all.writeBytes(END);
         return all.toByteArray();
-    }
-
-    private static int delimited(int number) {
-        return number << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED;
     }
 
     private boolean message(CodedInputStream in) throws IOException {
@@ -130,7 +122,7 @@ public final class LeaseMessage {
             case 1 << 3 | 2 -> text(in, tag, "name", before);
             case 3 << 3 | 2 -> text(in, tag, "namespace", before);
             case 5 << 3 | 2 -> text(in, tag, "uid", before);
-            // Its bytes are made anew for each version.
+            // protobuf() writes this field, with the version that it is given.
             case 6 << 3 | 2 -> text(in, tag, "resourceVersion", new ByteArrayOutputStream());
             case 8 << 3 | 2 -> time(in, tag, "creationTimestamp", false, behind);
             case 13 << 3 | 2 -> owner(in);
@@ -220,7 +212,7 @@ public final class LeaseMessage {
             return false;
         }
         int nanos = in.readInt32();
-        if (!in.isAtEnd() || seconds < 0 || seconds > LAST_SECOND || nanos < 0 || nanos >= 1_000_000_000) {
+        if (!in.isAtEnd() || seconds < 0 || seconds > Scalars.LAST_SECOND || nanos < 0 || nanos >= 1_000_000_000) {
             return false;
         }
         in.popLimit(limit);

@@ -26,7 +26,7 @@ final class Scalars {
     /** RFC 3339 has years of four digits. The first second of year 1 is Go's zero time. */
     private static final long FIRST_SECOND = -62_135_596_800L;
 
-    private static final long LAST_SECOND = 253_402_300_799L;
+    static final long LAST_SECOND = 253_402_300_799L;
 
     private Scalars() {}
 
@@ -179,7 +179,7 @@ final class Scalars {
         return new JsonNumber(new BigDecimal(value).stripTrailingZeros().toString());
     }
 
-    private static int delimited(int number) {
+    static int delimited(int number) {
         return number << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED;
     }
 }

@@ -65,13 +65,7 @@ record BenchOptions(
      * @throws IllegalArgumentException with the error
      */
     static BenchOptions of(String[] arguments) {
-        Map<String, String> given = new HashMap<>();
-        for (int i = 0; i < arguments.length; i += 2) {
-            if (!KNOWN.contains(arguments[i]) || i + 1 == arguments.length) {
-                throw new IllegalArgumentException("unknown option, or one without its value: " + arguments[i]);
-            }
-            given.put(arguments[i], arguments[i + 1]);
-        }
+        Map<String, String> given = given(arguments, KNOWN);
         String etcd = given.getOrDefault("--etcd-servers", "");
         return new BenchOptions(
                 words(given.getOrDefault("--command", "./nodekeeper"), " "),
@@ -93,6 +87,22 @@ record BenchOptions(
                 5);
     }
 
+    /**
+     * The values of the options by their names.
+     *
+     * @throws IllegalArgumentException for an option that is not {@code known}, or without a value
+     */
+    static Map<String, String> given(String[] arguments, Set<String> known) {
+        Map<String, String> given = new HashMap<>();
+        for (int i = 0; i < arguments.length; i += 2) {
+            if (!known.contains(arguments[i]) || i + 1 == arguments.length) {
+                throw new IllegalArgumentException("unknown option, or one without its value: " + arguments[i]);
+            }
+            given.put(arguments[i], arguments[i + 1]);
+        }
+        return given;
+    }
+
     /** The server's flags for {@code store}. */
     List<String> serverFlags(String store) {
         List<String> flags = new ArrayList<>(List.of("--store", store));
@@ -111,7 +121,7 @@ record BenchOptions(
         return text.equals("true");
     }
 
-    private static int number(Map<String, String> given, String name, int otherwise) {
+    static int number(Map<String, String> given, String name, int otherwise) {
         return Integer.parseInt(given.getOrDefault(name, Integer.toString(otherwise)));
     }
 

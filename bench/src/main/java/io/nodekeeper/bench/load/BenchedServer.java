@@ -42,7 +42,7 @@ final class BenchedServer implements AutoCloseable {
         BenchedServer server = new BenchedServer(process, data, log);
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
         // The controller's kubeconfig is written last.
-        while (!Files.exists(data.resolve("controller.kubeconfig"))) {
+        while (!Files.exists(server.controllerKubeconfig())) {
             if (!process.isAlive() || System.nanoTime() > end) {
                 server.close();
                 throw new IOException("the API server did not start: " + Files.readString(log));
@@ -82,6 +82,11 @@ final class BenchedServer implements AutoCloseable {
 
     @Override
     public void close() {
+        stop(process);
+    }
+
+    /** Asks {@code process} to exit, and kills it if it does not. */
+    static void stop(Process process) {
         process.destroy();
         try {
             if (!process.waitFor(20, TimeUnit.SECONDS)) {

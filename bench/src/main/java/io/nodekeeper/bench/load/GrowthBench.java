@@ -6,18 +6,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@code scripts/bench-growth}: what an API server and a controller cost with more and more nodes. For each number of nodes
- * both start anew, the nodes register, and renew their leases at 2,000/s until the compilers have little left to do. Then each
- * node renews every 10 s, and the last part of that is measured.
+ * {@code scripts/bench-growth}: what an API server and a controller cost with more and more nodes. For each number of nodes it
+ * starts both with an empty store. The nodes register, then renew their leases at 2,000/s until most of the code is compiled. After
+ * that each node renews every 10 s, and the last part of that time is measured.
  */
 public final class GrowthBench {
     private static final String USAGE = """
@@ -29,6 +27,9 @@ public final class GrowthBench {
               --plot FILE          where to write a picture (SVG)
               --command COMMAND    default ./nodekeeper
             """;
+
+    private static final Set<String> KNOWN =
+            Set.of("--nodes", "--warmup", "--settle", "--seconds", "--plot", "--command");
 
     private static final double WARM_RATE = 2_000;
     private static final int RENEW_SECONDS = 10;
@@ -46,18 +47,17 @@ public final class GrowthBench {
 
     /** Runs the measurement; progress goes to standard error, the table to standard output. */
     public static void main(String[] arguments) throws Exception {
-        Map<String, String> given = new HashMap<>();
-        List<String> known = List.of("--nodes", "--warmup", "--settle", "--seconds", "--plot", "--command");
         if (List.of(arguments).contains("--help")) {
             System.out.print(USAGE);
             return;
         }
-        for (int i = 0; i < arguments.length; i += 2) {
-            if (!known.contains(arguments[i]) || i + 1 == arguments.length) {
-                System.err.println("unknown option, or one without its value: " + arguments[i] + "\n" + USAGE);
-                System.exit(2);
-            }
-            given.put(arguments[i], arguments[i + 1]);
+        Map<String, String> given;
+        try {
+            given = BenchOptions.given(arguments, KNOWN);
+        } catch (IllegalArgumentException e) {
+            System.err.println(e.getMessage() + "\n" + USAGE);
+            System.exit(2);
+            return;
         }
         new GrowthBench(given).run();
     }
@@ -88,8 +88,7 @@ public final class GrowthBench {
                 Thread.sleep(10_000);
                 long serverEmpty = ProcessCost.residentBytes(server.pid());
                 long controllerEmpty = ProcessCost.residentBytes(controller.pid());
-                Clients clients = on(
-                        connections,
+                Clients clients = connections.call(
                         () -> Clients.connect(connections, Math.max(10, nodes / NODES_PER_CONNECTION), false));
                 clients.ready().get(WAIT_SECONDS, TimeUnit.SECONDS);
                 Fleet fleet = new Fleet(nodes, connections.host());
@@ -97,12 +96,12 @@ public final class GrowthBench {
                 all(connections, clients, new NodeRequests(nodes, fleet::registration, (node, body) -> {}));
                 all(connections, clients, new NodeRequests(nodes, fleet::creation, fleet::stored));
                 progress.printf("%,d nodes renew%n", nodes);
-                renew(connections, clients, fleet, WARM_RATE, seconds("--warmup", 90));
+                renew(connections, clients, fleet, WARM_RATE, BenchOptions.number(given, "--warmup", 90));
                 double rate = (double) nodes / RENEW_SECONDS;
-                renew(connections, clients, fleet, rate, seconds("--settle", 60));
+                renew(connections, clients, fleet, rate, BenchOptions.number(given, "--settle", 60));
                 double serverCpu = ProcessCost.cpuSeconds(server.pid());
                 double controllerCpu = ProcessCost.cpuSeconds(controller.pid());
-                int seconds = seconds("--seconds", 60);
+                int seconds = BenchOptions.number(given, "--seconds", 60);
                 double renewals = renew(connections, clients, fleet, rate, seconds);
                 return new GrowthRow(
                         nodes,
@@ -117,10 +116,7 @@ public final class GrowthBench {
                                 ProcessCost.residentBytes(controller.pid())),
                         reference);
             } finally {
-                controller.destroy();
-                if (!controller.waitFor(20, TimeUnit.SECONDS)) {
-                    controller.destroyForcibly();
-                }
+                BenchedServer.stop(controller);
             }
         } finally {
             ApiServerBench.delete(directory);
@@ -138,22 +134,16 @@ public final class GrowthBench {
                 .start();
     }
 
-    private int seconds(String option, int otherwise) {
-        return Integer.parseInt(given.getOrDefault(option, Integer.toString(otherwise)));
-    }
-
     private static void all(ServerConnections connections, Clients clients, NodeRequests requests) throws Exception {
         connections.loop().execute(() -> clients.work(requests));
-        var ticks = connections.loop().scheduleAtFixedRate(clients::kick, 1, 1, TimeUnit.MILLISECONDS);
         requests.done().get(WAIT_SECONDS, TimeUnit.SECONDS);
-        ticks.cancel(false);
     }
 
     /** Renews at {@code rate} a second; returns how many a second were answered. */
     private static double renew(ServerConnections connections, Clients clients, Fleet fleet, double rate, int seconds)
             throws Exception {
-        Renewals renewals = on(connections, () -> {
-            // Nobody asks for the revisions here, so they start at 0 and are kept as bits.
+        Renewals renewals = connections.call(() -> {
+            // Only a watch would compare the revisions, and this measurement has none.
             Renewals made = new Renewals(fleet, new BitSet(), 0, rate);
             clients.work(made);
             return made;
@@ -161,38 +151,26 @@ public final class GrowthBench {
         var ticks = connections.loop().scheduleAtFixedRate(clients::kick, 1, 1, TimeUnit.MILLISECONDS);
         long began = System.nanoTime();
         Thread.sleep(seconds * 1_000L);
-        double answered = on(connections, renewals::done) / ((System.nanoTime() - began) / 1e9);
+        double answered = connections.call(renewals::done) / ((System.nanoTime() - began) / 1e9);
         ticks.cancel(false);
         if (!renewals.refusals().isEmpty()) {
             throw new IllegalStateException("refused: " + renewals.refusals() + " " + renewals.firstRefusal());
         }
-        Optional<String> fault = on(connections, clients::fault);
+        Optional<String> fault = connections.call(clients::fault);
         if (fault.isPresent()) {
             throw new IllegalStateException(fault.get());
         }
-        on(connections, () -> {
+        connections.call(() -> {
             clients.rest();
             return "";
         });
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
-        while (!on(connections, clients::atRest)) {
+        while (!connections.call(clients::atRest)) {
             if (System.nanoTime() > deadline) {
                 throw new IllegalStateException("renewals were not answered within " + WAIT_SECONDS + " s");
             }
             Thread.sleep(10);
         }
         return answered;
-    }
-
-    private static <T> T on(ServerConnections connections, Callable<T> call) throws Exception {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        connections.loop().execute(() -> {
-            try {
-                result.complete(call.call());
-            } catch (Exception e) {
-                result.completeExceptionally(e);
-            }
-        });
-        return result.get(WAIT_SECONDS, TimeUnit.SECONDS);
     }
 }

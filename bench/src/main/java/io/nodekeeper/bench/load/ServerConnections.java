@@ -26,6 +26,7 @@ import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
 import java.net.URI;
 import java.security.cert.X509Certificate;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
@@ -36,6 +37,8 @@ import javax.net.ssl.SSLException;
  * least.
  */
 final class ServerConnections implements AutoCloseable {
+    private static final long CALL_SECONDS = 300;
+
     private final MultiThreadIoEventLoopGroup group;
     private final SslContext tls;
     /** For HTTP/2. */
@@ -73,6 +76,11 @@ final class ServerConnections implements AutoCloseable {
     /** The single thread. */
     EventLoop loop() {
         return group.next();
+    }
+
+    /** Runs {@code call} on the single thread and waits for its result. */
+    <T> T call(Callable<T> call) throws Exception {
+        return loop().submit(call).get(CALL_SECONDS, TimeUnit.SECONDS);
     }
 
     /** The value of the header Host. */

@@ -229,7 +229,7 @@ final class Trial {
     }
 
     private <T> T onLoop(Callable<T> call) throws Exception {
-        return connections.loop().submit(call).get(WAIT_SECONDS, TimeUnit.SECONDS);
+        return connections.call(call);
     }
 
     private void awaitWithProgress(BooleanSupplier done, Callable<String> text) throws Exception {

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  * <p>When the connection ends, the output of the other one ends after it has everything; its input is read and dropped
  * until its other end closes it. If it were closed with unread input, a ping for example, the kernel would reset it, and
  * what waits in its send buffer would be lost: megabytes, and without an error for kubectl. For the same reason a failed
- * write does not end a connection that is still read. (When a client goes, its server's connection is closed at once: nobody
- * would read the rest.)
+ * write does not end a connection that is still read. When the client closes its connection, {@link Relay} closes the server's
+ * connection at once, because nobody reads the rest.
  *
  * <p>The output to a client of SPDY may end later, so that the client closes its connection first. Older versions of its
  * library drop what they have received and not yet delivered when they read the end of a connection
@@ -32,9 +32,9 @@ import org.slf4j.LoggerFactory;
 final class Passage extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(Passage.class);
     /** How long the last bytes may take after one side has ended; also for a user who reads them page by page. */
-    static final int FAREWELL_SECONDS = 300;
+    private static final int FAREWELL_SECONDS = 300;
     /** How long a connection that accepts no bytes is still read. */
-    static final int FAILED_SECONDS = 30;
+    private static final int FAILED_SECONDS = 30;
 
     private final Channel to;
     private final int patienceSeconds;

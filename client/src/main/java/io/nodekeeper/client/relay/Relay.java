@@ -439,11 +439,8 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             // The client must not take a part of a body for the whole.
             case PASSING -> client.close();
             case REFUSED -> refuse();
-            case JOINING -> {
-                // The client gets what came, once it has been told.
-            }
-            case ASKING, JOINED, OVER -> {
-                // The listener of the closed connection tells the owner.
+            case ASKING, JOINING, JOINED, OVER -> {
+                // The listener of the closed connection tells the owner; join() passes what came before the end.
             }
         }
         context.fireChannelInactive();
