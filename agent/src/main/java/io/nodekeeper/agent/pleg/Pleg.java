@@ -153,9 +153,19 @@ public final class Pleg {
         return quarantine.stuck();
     }
 
-    /** What the last list showed. */
+    /** What the last list of all pods showed. A pod may have come or gone since, see {@link #pods()}. */
     public Inventory inventory() {
         return inventory;
+    }
+
+    /** The pods that the runtime has by the newest list, be it of all pods or of one. */
+    public List<PodRef> pods() {
+        return records.all().stream().map(PodRecord::ref).toList();
+    }
+
+    /** Whether the runtime has the pod by the newest list, be it of all pods or of this one. */
+    public boolean has(String podUid) {
+        return records.get(podUid).isPresent();
     }
 
     /** {@code listener} receives all further events, each in its own task on the loop. */

@@ -286,7 +286,7 @@ final class PodManager implements EvictablePods, EndingPods {
             return;
         }
         boolean starts = pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
-        boolean known = pleg.inventory().pod(pod.uid()).isPresent();
+        boolean known = pleg.has(pod.uid());
         if (starts && !known && security.mustWait(pod)) {
             return;
         }
@@ -396,7 +396,7 @@ final class PodManager implements EvictablePods, EndingPods {
         if (!sources.seen() || !pleg.firstRelist().isDone()) {
             return;
         }
-        List<PodRef> orphans = new ArrayList<>(pleg.inventory().pods());
+        List<PodRef> orphans = new ArrayList<>(pleg.pods());
         orphans.removeIf(
                 pod -> workers.containsKey(pod.uid()) || sources.pod(pod.uid()).isPresent() || foreign.test(pod));
         for (PodRef orphan : orphans) {
@@ -425,7 +425,7 @@ final class PodManager implements EvictablePods, EndingPods {
             PodWorker worker = workers.get(uid);
             if (worker != null) {
                 worker.releaseCgroup();
-            } else if (sources.pod(uid).isEmpty() && pleg.inventory().pod(uid).isEmpty()) {
+            } else if (sources.pod(uid).isEmpty() && !pleg.has(uid)) {
                 log.info("No source has the pod {} of a cgroup any more; removing it", uid);
                 work(Wanted.gone(unknown(uid, "", uid), ORPHANS_GRACE));
             }

@@ -106,6 +106,33 @@ class DevicePodsTest extends SimulatedNode {
     }
 
     @Test
+    void shouldNotKeepADeviceForAnEndedPodThatTheLastListOfAllPodsStillShowed() {
+        addWith("one", GPU, 2);
+        start(110);
+        advance(5);
+        delete("one");
+
+        // Rounds of the manager that come much more often than lists.
+        for (int i = 0; i < 800 && pods.containsKey("one"); i++) {
+            tickSoon();
+        }
+        tickSoon();
+
+        assertThat(pods).doesNotContainKey("one");
+        assertThat(manager().size()).isZero();
+        addWith("two", GPU, 1);
+        tickSoon();
+        assertThat(gpu.calls).containsExactly("allocate [a, b]", "allocate [a]");
+        advance(5);
+        assertThat(phase("two")).isEqualTo("Running");
+    }
+
+    private void tickSoon() {
+        time.advance(Duration.ofMillis(50));
+        manager().tick();
+    }
+
+    @Test
     void shouldDelayNoOtherPodWhileAPluginHangs() {
         gpu.hangs = true;
         addWith("stuck", GPU, 1);
