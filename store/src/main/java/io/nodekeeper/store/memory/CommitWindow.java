@@ -14,8 +14,11 @@ final class CommitWindow {
     /** Writes that must be expected during the longest wait; below 400 a second they do not wait. */
     private static final double FEWEST = 4;
 
-    /** Writes in a group beyond which the cost of the group itself hardly counts; a higher rate makes the wait shorter. */
-    private static final double ENOUGH = 50;
+    /**
+     * Writes in a group beyond which the cost of the group itself hardly counts. A higher rate makes the wait shorter, and a group
+     * that has as many before its time starts at once.
+     */
+    static final int ENOUGH = 50;
 
     /** The time over which the rate is averaged, ns: ten windows. */
     private static final double AVERAGED = 100e6;

@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * <p>The journal may have a thread of its own. Then a disk that does not respond blocks writes only, and the next group is
  * being written while the acknowledgements of the last one are sent. With such a journal, batched writes
  * ({@link Store#putBatched}) gather for up to 10 ms before a group starts, if their rate is high enough ({@link CommitWindow}). A
- * write that is not batched starts a group at once, with all writes before it.
+ * write that is not batched starts a group at once, with all writes before it, and so does the last one of enough batched ones.
  */
 public final class IndexedStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(IndexedStore.class);
@@ -68,8 +69,10 @@ public final class IndexedStore implements Store {
     private final CommitWindow window;
     /** Whether {@link #tick} takes the queue soon, so that a batched write need not wake the loop. Set by the loop only. */
     private volatile boolean deferred;
-    /** Whether a write in the queue must not wait for {@link #tick}. */
+    /** Whether what is in the queue must not wait for {@link #tick}. */
     private volatile boolean urgent;
+    /** About how many batched writes wait for {@link #tick}: those that arrive while a group begins may be counted twice. */
+    private final AtomicInteger gathered = new AtomicInteger();
 
     private Optional<Loop.Timer> ticker = Optional.empty();
     private long groups;
@@ -245,8 +248,11 @@ public final class IndexedStore implements Store {
         if (!batched) {
             urgent = true;
         } else if (deferred) {
-            // The tick resets the flag before it takes the queue, so it takes this write.
-            return done;
+            if (gathered.incrementAndGet() != CommitWindow.ENOUGH) {
+                // The tick resets the flag before it takes the queue, so it takes this write.
+                return done;
+            }
+            urgent = true;
         }
         if (draining.compareAndSet(false, true)) {
             loop.execute(this::drain);
@@ -311,6 +317,7 @@ public final class IndexedStore implements Store {
 
     private void commit() {
         urgent = false;
+        gathered.set(0);
         WriteGroup group = WriteGroup.take(queue, cache.revision(), cache::get, journal::stored, space);
         space.publish();
         if (apart) {

@@ -78,6 +78,43 @@ class BatchedWritesTest {
     }
 
     @Test
+    void enoughWritesForAGroupDoNotWaitForMore() {
+        for (int burst = 1; burst <= 120; burst++) {
+            load(500);
+            time.advance(Duration.ofMillis(10));
+            List<CompletableFuture<Entry>> writes = new ArrayList<>();
+            for (int i = 0; i < burst; i++) {
+                writes.add(renew());
+            }
+            time.advance(Duration.ZERO);
+            assertThat(writes)
+                    .as("writes at once: %d", burst)
+                    .allMatch(write -> write.isDone() == (writes.size() >= 50));
+
+            time.advance(Duration.ofMillis(10));
+            assertThat(writes).allMatch(CompletableFuture::isDone);
+        }
+    }
+
+    @Test
+    void enoughWritesThatArriveWhileAGroupIsWrittenFollowItAtOnce() {
+        load(500);
+        disk.freeze();
+        renew();
+        time.advance(Duration.ofMillis(10));
+        List<CompletableFuture<Entry>> writes = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            writes.add(renew());
+        }
+        time.advance(Duration.ofMillis(20));
+        assertThat(writes).noneMatch(CompletableFuture::isDone);
+
+        disk.thaw();
+        time.advance(Duration.ZERO);
+        assertThat(writes).allMatch(CompletableFuture::isDone);
+    }
+
+    @Test
     void deletionsDoNotWait() {
         CompletableFuture<Entry> pod = store.put("/registry/pods/default/p", VALUE, 0);
         load(500);
