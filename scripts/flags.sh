@@ -14,7 +14,7 @@ set_flags() {
     # that is filled before anything is collected.
     controller) flags="$flags -Xms32m -XX:NewSize=12m -XX:NewRatio=3 -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -XX:-ShrinkHeapInSteps -Xmx512m -XX:TrimNativeHeapInterval=60000 -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0" ;;
     # An API server, a controller and an agent in one process, for a small cluster.
-    up) flags="$flags -Xmx768m" ;;
+    up) flags="$flags -Xmx768m -XX:-ShrinkHeapInSteps" ;;
     # As much as an API server may take: they hold a cluster, too.
     hollow-nodes | simulate) flags="$flags -Xmx1g" ;;
     # What outlives one collection stays for minutes: it is not to be copied twice. A young generation of 160m collects

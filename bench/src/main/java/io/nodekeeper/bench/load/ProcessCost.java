@@ -5,9 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.List;
 
-/** Reads a process's processor time and memory from {@code /proc}. */
+/** Reads a process's processor time, memory and writes from {@code /proc}. */
 final class ProcessCost {
     /** Linux counts processor time in hundredths of a second on every common machine. */
     private static final double TICKS = 100;
@@ -48,12 +47,21 @@ final class ProcessCost {
 
     /** Resident memory of process {@code pid}, in bytes. */
     static long residentBytes(long pid) throws IOException {
-        List<String> lines = Files.readAllLines(Path.of("/proc/" + pid + "/status"));
-        for (String line : lines) {
-            if (line.startsWith("VmRSS:")) {
-                return Long.parseLong(line.replaceAll("\\D", "")) << 10;
+        return number(pid, "status", "VmRSS:") << 10;
+    }
+
+    /** What process {@code pid} has sent to disks so far, in bytes: whole pages, also if only a part of one changed. */
+    static long writtenBytes(long pid) throws IOException {
+        return number(pid, "io", "write_bytes:");
+    }
+
+    private static long number(long pid, String file, String name) throws IOException {
+        Path path = Path.of("/proc/" + pid + "/" + file);
+        for (String line : Files.readAllLines(path)) {
+            if (line.startsWith(name)) {
+                return Long.parseLong(line.replaceAll("\\D", ""));
             }
         }
-        throw new IOException("process " + pid + " has no VmRSS; it is gone");
+        throw new IOException(path + " has no " + name);
     }
 }

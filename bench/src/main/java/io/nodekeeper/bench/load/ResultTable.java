@@ -26,6 +26,7 @@ final class ResultTable {
                 "REFUSED",
                 "SERVER µs",
                 "BENCH µs",
+                "WRITTEN B",
                 "RSS MB"));
         for (JsonObject row : rows) {
             JsonObject latency = row.object("latencyMs");
@@ -45,6 +46,7 @@ final class ResultTable {
                     row.text("refusals"),
                     number(row, "serverCpuMicros"),
                     number(row, "generatorCpuMicros"),
+                    number(row, "serverWrittenBytes"),
                     number(row, "residentMb")));
         }
         int columns = table.getFirst().size();
@@ -55,7 +57,8 @@ final class ResultTable {
             }
         }
         return table.stream().map(line -> line(line, widths)).collect(Collectors.joining("\n"))
-                + "\nTimes in ms; LATE: seen later than 100 ms after they were due; µs: processor time per renewal.";
+                + "\nTimes in ms; LATE: seen later than 100 ms after they were due; µs: processor time per renewal;"
+                + " WRITTEN: to the server's disk per renewal.";
     }
 
     private static String line(List<String> cells, int[] widths) {

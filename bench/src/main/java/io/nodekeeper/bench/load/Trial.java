@@ -102,6 +102,7 @@ final class Trial {
         onLoop(() -> probes.stream().map(WatchProbe::takeLags).toList());
         double serverCpu = ProcessCost.cpuSeconds(server.pid());
         double ownCpu = ProcessCost.cpuSeconds(ProcessHandle.current().pid());
+        long written = ProcessCost.writtenBytes(server.pid());
         long began = System.nanoTime();
         Renewals renewals = onLoop(() -> {
             Renewals made = new Renewals(fleet, acknowledged, from, rate);
@@ -130,6 +131,7 @@ final class Trial {
         double took = (System.nanoTime() - began) / 1e9;
         serverCpu = ProcessCost.cpuSeconds(server.pid()) - serverCpu;
         ownCpu = ProcessCost.cpuSeconds(ProcessHandle.current().pid()) - ownCpu;
+        written = ProcessCost.writtenBytes(server.pid()) - written;
         ticks.cancel(false);
         onLoop(() -> {
             clients.rest();
@@ -150,6 +152,7 @@ final class Trial {
                 .put("connections", clients.fault().orElse("all open"))
                 .put("serverCpuMicros", Math.round(serverCpu * 1e6 / Math.max(1, done)))
                 .put("generatorCpuMicros", Math.round(ownCpu * 1e6 / Math.max(1, done)))
+                .put("serverWrittenBytes", written / Math.max(1, done))
                 .put("residentMb", megabytes());
         finish(row);
     }
