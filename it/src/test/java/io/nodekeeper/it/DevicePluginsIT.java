@@ -85,7 +85,7 @@ class DevicePluginsIT {
     void aPodSeesItsDevice() throws Exception {
         kubectl.apply(pod("first"));
 
-        awaitReady("first");
+        cluster.awaitReady(SOON, "first");
         Eventually.within(SOON, () -> log("first").contains("gpu-0 writable device"));
     }
 
@@ -133,7 +133,7 @@ class DevicePluginsIT {
         awaitDevices("2", "2");
         kubectl.apply(pod("second"));
 
-        awaitReady("second");
+        cluster.awaitReady(SOON, "second");
         Eventually.within(SOON, () -> log("second").contains("gpu-1 writable device"));
         assertThat(pods.container("first").number("restartCount")).contains(0L);
     }
@@ -144,7 +144,7 @@ class DevicePluginsIT {
         kubectl.ok("delete", "pod", "first", "--timeout=60s");
         kubectl.apply(pod("third"));
 
-        awaitReady("third");
+        cluster.awaitReady(SOON, "third");
         Eventually.within(SOON, () -> log("third").contains("gpu-0 writable device"));
         kubectl.ok("delete", "pods", "--all", "--timeout=60s");
         Eventually.within(
@@ -229,17 +229,6 @@ class DevicePluginsIT {
             throw new AssertionError(
                     "expected " + capacity + " and " + allocatable + "; plugin: "
                             + Files.readString(directory.resolve("plugin.log")) + "; agent: "
-                            + node.agent().log(),
-                    e);
-        }
-    }
-
-    private void awaitReady(String pod) throws Exception {
-        try {
-            Eventually.within(SOON, () -> pods.isReady(pod));
-        } catch (AssertionError e) {
-            throw new AssertionError(
-                    pod + " is not Ready but " + pods.status(pod) + "; agent: "
                             + node.agent().log(),
                     e);
         }

@@ -103,7 +103,7 @@ class EvictionIT {
         long begin = System.nanoTime();
         startAgent("memory.available: \"" + (free / MI - APART_MI) + "Mi\"");
         apply("small", "exec sleep 100000", "");
-        Eventually.within(SOON, () -> pods.isReady("small"));
+        cluster.awaitReady(SOON, "small");
 
         apply(
                 "large",
@@ -130,7 +130,7 @@ class EvictionIT {
         long used = Long.parseLong(Command.ok("cat", "/proc/loadavg").split("[ /]")[4]);
         startAgent("pid.available: \"" + (most - used - PROCESSES / 2) + "\"");
         apply("small", "exec sleep 100000", "");
-        Eventually.within(SOON, () -> pods.isReady("small"));
+        cluster.awaitReady(SOON, "small");
 
         apply("many", "i=0; while [ $i -lt " + PROCESSES + " ]; do sleep 100000 & i=$((i+1)); done; wait", "");
 

@@ -83,7 +83,7 @@ class GarbageCollectionIT {
 
     private void apply(String name, String cpu) throws Exception {
         kubectl.apply(pod(name, cpu).replace("spec:", "spec:\n  nodeName: " + NODE));
-        Eventually.within(SOON, () -> pods.isReady(name));
+        cluster.awaitReady(SOON, name);
     }
 
     /** Images as on a node on which many pods have been, until {@code percent} of the disk are used. */
@@ -174,7 +174,7 @@ class GarbageCollectionIT {
         Path draft = Files.writeString(directory.resolve("draft"), pod("critical", most + "m"));
         Files.move(draft, manifests.resolve("critical.yaml"));
 
-        Eventually.within(SOON, () -> pods.isReady("critical-" + NODE));
+        cluster.awaitReady(SOON, "critical-" + NODE);
         Eventually.within(SOON, () -> pods.status("large").text("phase").equals("Failed"));
         assertThat(pods.status("large").text("reason")).isEqualTo("Preempting");
         assertThat(pods.status("large").text("message")).isEqualTo("Preempted in order to admit critical pod");

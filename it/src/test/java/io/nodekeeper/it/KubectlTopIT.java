@@ -39,13 +39,11 @@ class KubectlTopIT {
     private PodCluster cluster;
 
     private Kubectl kubectl;
-    private PodLog pods;
 
     @BeforeAll
     void start() throws Exception {
         cluster = new PodCluster(directory);
         kubectl = cluster.kubectl();
-        pods = cluster.pods();
         cluster.addNode();
         cluster.startAgent("""
                 maxPods: 42
@@ -70,11 +68,7 @@ class KubectlTopIT {
                     command: ["/bin/sh", "-c", "x=$(dd if=/dev/zero bs=1000000 count=40 | tr '\\\\0' x); while true; do sleep 1000; done"]
                     readinessProbe: {exec: {command: ["/bin/sh", "-c", "exit 0"]}, periodSeconds: 1}
                 """.formatted(NODE, BusyboxImages.BUSYBOX));
-        try {
-            Eventually.within(SOON, () -> pods.isReady("web"));
-        } catch (AssertionError e) {
-            throw new AssertionError(kubectl.ok("describe", "pod", "web"), e);
-        }
+        cluster.awaitReady(SOON, "web");
         ServerSocket silent = cluster.opened(new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
         kubectl.apply("""
                 apiVersion: v1

@@ -252,7 +252,7 @@ class NodeApiIT {
         kubectl.apply(pod(
                 "chatty",
                 container("main", "while true; do head -c 60000 /dev/zero | tr '\\\\0' x; echo; sleep 1; done", "")));
-        Eventually.within(SOON, () -> pods.isReady("chatty"));
+        cluster.awaitReady(SOON, "chatty");
         String uid = pods.uid("chatty");
         String id = pods.container("chatty").text("containerID").replace("containerd://", "");
         Path podLogs = cluster.logs().resolve("default_chatty_" + uid);

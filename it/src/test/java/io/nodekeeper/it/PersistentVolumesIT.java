@@ -93,7 +93,7 @@ class PersistentVolumesIT {
         assertThat(driver.calls()).doesNotContain("stage");
         attach("data");
 
-        Eventually.within(SOON, () -> pods.isReady("writer"));
+        cluster.awaitReady(SOON, "writer");
         assertThat(driver.calls())
                 .contains("stage handle-data {user=ann} {device=/dev/x}")
                 .contains("publish handle-data");
@@ -121,7 +121,7 @@ class PersistentVolumesIT {
 
         pod("reader", "data", "cat /data/said > /data/read");
 
-        Eventually.within(SOON, () -> pods.isReady("reader"));
+        cluster.awaitReady(SOON, "reader");
         Eventually.within(SOON, () -> content("data", "read").equals("kept\n"));
     }
 
@@ -140,7 +140,7 @@ class PersistentVolumesIT {
         attach("beside");
         pod("beside", "beside", "true");
 
-        Eventually.within(SOON, () -> pods.isReady("beside"));
+        cluster.awaitReady(SOON, "beside");
         Eventually.within(
                 SOON,
                 () -> events().contains("CSI driver csi.example.com has not answered NodePublishVolume for volume"

@@ -246,7 +246,7 @@ class PodCgroupsIT {
                   - {name: cache, emptyDir: {}}
                   - {name: memory, emptyDir: {medium: Memory, sizeLimit: 16Mi}}
                 """.formatted(NODE, BusyboxImages.BUSYBOX));
-        Eventually.within(SOON, () -> pods.isReady("measured"));
+        cluster.awaitReady(SOON, "measured");
 
         knock("measured");
         Eventually.within(
@@ -315,7 +315,7 @@ class PodCgroupsIT {
     void aPodThatMakesProcessesWithoutEndIsBounded() throws Exception {
         apply("bomb", "(while true; do sleep 100000 & done); exec sleep 100000", "");
 
-        Eventually.within(SOON, () -> pods.isReady("bomb"));
+        cluster.awaitReady(SOON, "bomb");
         Path cgroup = all("pids").resolve("besteffort").resolve(pod("bomb"));
         Eventually.within(SOON, () -> number(cgroup.resolve("pids.current")) >= MOST_PIDS - 2);
         assertThat(number(cgroup.resolve("pids.current"))).isLessThanOrEqualTo(MOST_PIDS);
@@ -380,7 +380,7 @@ class PodCgroupsIT {
 
         apply("plain", SLEEP, "");
 
-        Eventually.within(SOON, () -> pods.isReady("plain"));
+        cluster.awaitReady(SOON, "plain");
         assertThat(all("memory").resolve("besteffort").resolve(pod("plain"))).doesNotExist();
         kubectl.ok("delete", "pods", "--all", "--timeout=60s");
     }
@@ -397,7 +397,7 @@ class PodCgroupsIT {
                 """.formatted(reserved));
         Eventually.within(SOON, () -> Math.abs(memoryLimit(all("memory")) - 400 * MI) < MI);
         apply("small", SLEEP, "");
-        Eventually.within(SOON, () -> pods.isReady("small"));
+        cluster.awaitReady(SOON, "small");
 
         apply("large", "dd if=/dev/zero bs=350M count=1 | sleep 100000", "");
 

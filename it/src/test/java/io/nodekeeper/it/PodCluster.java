@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -152,6 +153,19 @@ final class PodCluster implements AutoCloseable {
     /** Starts the agent as it was started last; does not wait for anything. */
     void startAgentAgain() throws Exception {
         node().startAgent(agentFlags);
+    }
+
+    /** Waits until the pod is Ready; fails after {@code limit}, with what the API, the events and the agent say about it. */
+    void awaitReady(Duration limit, String pod) throws Exception {
+        try {
+            Eventually.within(limit, () -> pods.isReady(pod));
+        } catch (AssertionError e) {
+            throw new AssertionError(
+                    pod + " is not Ready: " + pods.status(pod) + "\n"
+                            + kubectl.run("get", "events").out() + "\nagent: "
+                            + node().agent().log(),
+                    e);
+        }
     }
 
     private RealNode node() {

@@ -86,7 +86,7 @@ class PodDisturbedIT {
                     readinessProbe: {exec: {command: [cat, /etc/hosts]}, periodSeconds: 1, failureThreshold: 1, timeoutSeconds: 10}
                 """));
 
-            Eventually.within(Duration.ofSeconds(20), () -> pods.isReady("beside"));
+            cluster.awaitReady(Duration.ofSeconds(20), "beside");
             kubectl.ok("delete", "pod", "beside", "--wait=false");
             Eventually.within(Duration.ofSeconds(20), () -> pods.pod("beside").isEmpty());
             assertThat(pods.isReady("stuck-plugin")).isFalse();
@@ -110,7 +110,7 @@ class PodDisturbedIT {
                 metadata: {name: guarded}
                 spec: {minAvailable: 1, selector: {matchLabels: {app: guarded}}}
                 """);
-        Eventually.within(SOON, () -> pods.isReady("guarded"));
+        cluster.awaitReady(SOON, "guarded");
         allowed(0);
         Path out = directory.resolve("drain.out");
         Path err = directory.resolve("drain.err");

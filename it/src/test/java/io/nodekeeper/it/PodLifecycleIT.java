@@ -89,7 +89,7 @@ class PodLifecycleIT {
         cluster.startAgentAgain();
         kubectl.apply(pod("after-the-kill", SLEEP, ""));
 
-        Eventually.within(SOON, () -> pods.isReady("after-the-kill"));
+        cluster.awaitReady(SOON, "after-the-kill");
         Map<String, String> after = containers();
         after.remove("after-the-kill");
         assertThat(after).isEqualTo(before);
@@ -110,7 +110,7 @@ class PodLifecycleIT {
                             .isPresent());
             kubectl.apply(pod("beside", SLEEP, ""));
 
-            Eventually.within(Duration.ofSeconds(10), () -> pods.isReady("beside"));
+            cluster.awaitReady(Duration.ofSeconds(10), "beside");
             assertThat(pods.pod("web-1")).isPresent();
         } finally {
             Command.signal(shim, "CONT");
@@ -169,7 +169,7 @@ class PodLifecycleIT {
                 """)
                 .replace("  containers:", "  volumes:\n  - {name: out, emptyDir: {}}\n  containers:"));
 
-        Eventually.within(SOON, () -> pods.isReady("env"));
+        cluster.awaitReady(SOON, "env");
         JsonObject pod = pods.pod("env").orElseThrow();
         Path out = node.directory()
                 .resolve("agent/pods/" + pod.object("metadata").text("uid")

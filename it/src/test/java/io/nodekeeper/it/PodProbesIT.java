@@ -86,11 +86,7 @@ class PodProbesIT {
                     volumeMounts: [{name: shared, mountPath: /shared}]
                 """.formatted(NODE, BusyboxImages.BUSYBOX, shared));
 
-        try {
-            Eventually.within(SOON, () -> pods.isReady("web"));
-        } catch (AssertionError e) {
-            throw new AssertionError("web is not Ready: " + pods.status("web") + "\n" + kubectl.ok("get", "events"), e);
-        }
+        cluster.awaitReady(SOON, "web");
 
         assertThat(Files.readAllLines(shared.resolve("story"))).containsExactly("setup", "proxy", "main");
         List<JsonObject> init =
@@ -109,7 +105,7 @@ class PodProbesIT {
         assertThat(kubectl.ok("get", "pod", "web")).containsPattern("Running +0 ");
 
         Files.move(shared.resolve("kept"), shared.resolve("page"));
-        Eventually.within(SOON, () -> pods.isReady("web"));
+        cluster.awaitReady(SOON, "web");
         Eventually.within(
                 SOON,
                 () -> kubectl.ok("get", "events")

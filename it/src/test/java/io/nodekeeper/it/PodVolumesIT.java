@@ -101,7 +101,7 @@ class PodVolumesIT {
         assertThat(pods.waited("web")).contains("ContainerCreating");
 
         kubectl.ok("create", "configmap", "settings", "--from-literal=colour=red", "--from-literal=size=7");
-        Eventually.within(SOON, () -> pods.isReady("web"));
+        cluster.awaitReady(SOON, "web");
     }
 
     @Test
@@ -223,7 +223,7 @@ class PodVolumesIT {
             kubectl.apply(
                     small("beside", "{hostPath: {path: %s, type: DirectoryOrCreate}, name: data}".formatted(well), ""));
 
-            Eventually.within(Duration.ofSeconds(10), () -> pods.isReady("beside"));
+            cluster.awaitReady(Duration.ofSeconds(10), "beside");
             kubectl.ok("label", "pod", "web", "colour=white", "--overwrite");
             Eventually.within(Duration.ofSeconds(10), () -> seen().contains("/pod/colour=white"));
             assertThat(names).noneMatch(pods::isReady);

@@ -72,7 +72,7 @@ class StaticPodsIT {
     void aPodOfAFileIsRunAndShown() throws Exception {
         write("web", "first");
 
-        Eventually.within(SOON, () -> pods.isReady(COPY));
+        cluster.awaitReady(SOON, COPY);
         assertThat(kubectl.ok("get", "pod", COPY)).containsPattern(COPY + " +1/1 +Running +0 ");
         assertThat(kubectl.ok("logs", COPY)).isEqualTo("first\n");
         Eventually.within(SOON, () -> kubectl.ok("describe", "pod", COPY).contains("Started container main"));

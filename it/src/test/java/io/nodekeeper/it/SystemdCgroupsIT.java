@@ -170,7 +170,7 @@ class SystemdCgroupsIT {
 
         apply("afterwards", "");
 
-        Eventually.within(SOON, () -> pods.isReady("afterwards"));
+        cluster.awaitReady(SOON, "afterwards");
         assertThat(property(slice("kubepods-besteffort-", "afterwards"), "ActiveState"))
                 .isEqualTo("active");
     }

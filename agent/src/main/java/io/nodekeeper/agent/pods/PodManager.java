@@ -17,7 +17,6 @@ import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -396,9 +395,11 @@ final class PodManager implements EvictablePods, EndingPods {
         if (!sources.seen() || !pleg.firstRelist().isDone()) {
             return;
         }
-        List<PodRef> orphans = new ArrayList<>(pleg.pods());
-        orphans.removeIf(
-                pod -> workers.containsKey(pod.uid()) || sources.pod(pod.uid()).isPresent() || foreign.test(pod));
+        List<PodRef> orphans = pleg.pods().stream()
+                .filter(pod -> !workers.containsKey(pod.uid())
+                        && sources.pod(pod.uid()).isEmpty()
+                        && !foreign.test(pod))
+                .toList();
         for (PodRef orphan : orphans) {
             Duration grace = pleg.cache().get(orphan.uid()).status().containers().stream()
                     .flatMap(container -> PodLabels.grace(container).stream())

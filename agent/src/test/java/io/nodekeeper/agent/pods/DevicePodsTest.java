@@ -69,10 +69,7 @@ class DevicePodsTest extends SimulatedNode {
 
     @Test
     void shouldGiveADeviceAwayOnceItsPodHasEnded() {
-        addWith("one", GPU, 2);
-        start(110);
-        advance(5);
-        delete("one");
+        deletePodWithAllDevices("one");
         advance(40);
         assertThat(pods).doesNotContainKey("one");
 
@@ -84,10 +81,7 @@ class DevicePodsTest extends SimulatedNode {
 
     @Test
     void shouldGiveADeviceAwayAsSoonAsItsPodIsGoneFromTheApi() {
-        addWith("one", GPU, 2);
-        start(110);
-        advance(5);
-        delete("one");
+        deletePodWithAllDevices("one");
         for (int i = 0; i < 400 && pods.containsKey("one"); i++) {
             time.advance(Duration.ofMillis(100));
             if (i % 10 == 9 && pods.containsKey("one")) {
@@ -107,10 +101,7 @@ class DevicePodsTest extends SimulatedNode {
 
     @Test
     void shouldNotKeepADeviceForAnEndedPodThatTheLastListOfAllPodsStillShowed() {
-        addWith("one", GPU, 2);
-        start(110);
-        advance(5);
-        delete("one");
+        deletePodWithAllDevices("one");
 
         // Rounds of the manager that come much more often than lists.
         for (int i = 0; i < 800 && pods.containsKey("one"); i++) {
@@ -125,6 +116,13 @@ class DevicePodsTest extends SimulatedNode {
         assertThat(gpu.calls).containsExactly("allocate [a, b]", "allocate [a]");
         advance(5);
         assertThat(phase("two")).isEqualTo("Running");
+    }
+
+    private void deletePodWithAllDevices(String name) {
+        addWith(name, GPU, 2);
+        start(110);
+        advance(5);
+        delete(name);
     }
 
     private void tickSoon() {
