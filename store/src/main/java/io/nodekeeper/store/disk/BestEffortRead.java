@@ -1,9 +1,7 @@
 package io.nodekeeper.store.disk;
 
 import io.nodekeeper.store.Entry;
-import io.nodekeeper.store.Event;
 import io.nodekeeper.store.StoreException;
-import io.nodekeeper.store.encryption.ValueTransformer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -64,6 +62,7 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
     }
 
     private static BestEffortRead read(RocksDB db) throws RocksDBException {
+        ChangeRow.Reader reader = new ChangeRow.Reader(false);
         Map<String, Entry> live = new HashMap<>();
         List<String> unreadable = new ArrayList<>();
         long rows = 0;
@@ -72,14 +71,14 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
         while (from >= 0) {
             try (RocksIterator at = db.newIterator()) {
                 for (at.seek(RowFormat.row(from, "")); at.isValid() && at.key()[0] == RowFormat.CHANGE; at.next()) {
-                    Event event = RowFormat.event(
-                            at.key(),
-                            at.value(),
-                            Optional.ofNullable(live.get(RowFormat.key(at.key()))),
-                            ValueTransformer.RAW);
-                    event.after()
-                            .ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
-                    last = event.revision();
+                    ChangeRow change = reader.read(at);
+                    String key = RowFormat.key(change.row());
+                    last = RowFormat.revision(change.row());
+                    if (change.put()) {
+                        live.put(key, new Entry(key, change.stored().orElseThrow(), change.created(), last));
+                    } else {
+                        live.remove(key);
+                    }
                     rows++;
                 }
                 if (isEnd(at)) {

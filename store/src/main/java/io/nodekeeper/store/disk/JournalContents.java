@@ -1,16 +1,12 @@
 package io.nodekeeper.store.disk;
 
-import io.nodekeeper.store.Entry;
-import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.StoreException;
-import io.nodekeeper.store.StoreKeys;
 import io.nodekeeper.store.ValueReader;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -52,60 +48,21 @@ record JournalContents(
             sum.add(RowFormat.FLOOR, RowFormat.number(floor));
         }
         Map<String, Long> windows = windows(db, sum);
-        Map<String, Entry> live = new HashMap<>();
-        // The objects whose values stay in memory. Of all other versions only the revision is kept.
-        Map<String, Entry> small = new HashMap<>();
-        List<Event> history = new ArrayList<>();
-        List<byte[]> unwanted = new ArrayList<>();
-        Optional<StoreException> gap = Optional.empty();
-        try (RocksIterator rows = db.newIterator()) {
-            for (rows.seek(new byte[] {RowFormat.CHANGE});
-                    rows.isValid() && rows.key()[0] == RowFormat.CHANGE;
-                    rows.next()) {
-                byte[] row = rows.key();
-                byte[] change = rows.value();
-                sum.add(row);
-                Event whole =
-                        RowFormat.event(row, change, Optional.ofNullable(live.get(RowFormat.key(row))), transformer);
-                Event event = values.map(later -> stored(whole, later)).orElse(whole);
-                whole.after()
-                        .filter(after -> after.length() <= RocksValueReader.LARGE)
-                        .ifPresentOrElse(after -> small.put(event.key(), after), () -> small.remove(event.key()));
-                event.after().ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
-                if (event.revision() > Math.max(floor, windows.getOrDefault(StoreKeys.resource(event.key()), 0L))) {
-                    gap = gap.or(() -> missingBefore(event, RowFormat.before(change)));
-                    history.add(event);
-                } else {
-                    unwanted.addAll(RowFormat.leftBehind(event));
-                }
-            }
-            rows.status();
-        }
-        live.putAll(small);
+        Replay replay = new Replay(transformer, values, windows, floor, sum);
+        ChangeScan.each(db, new ChangeRow.Reader(values.isPresent() && transformer.isPlain()), replay::take);
         long revision = number(db, RowFormat.REVISION);
         if (format == FORMAT) {
             checkSum(db, sum, revision);
         }
-        if (gap.isPresent()) {
-            throw gap.get();
+        if (replay.gap().isPresent()) {
+            throw replay.gap().get();
         }
         return new JournalContents(
-                new Journal.Recovered(revision, List.copyOf(live.values()), history, Map.copyOf(windows), floor),
+                new Journal.Recovered(revision, replay.objects(), replay.history(), Map.copyOf(windows), floor),
                 format,
                 sum,
                 windows,
-                unwanted);
-    }
-
-    /** The same change, with a value that is read from {@code values} when it is needed. */
-    private static Event stored(Event event, ValueReader values) {
-        return new Event(
-                event.revision(),
-                event.key(),
-                event.before(),
-                event.after()
-                        .map(after -> Entry.stored(
-                                after.key(), after.length(), values, after.createRevision(), after.modRevision())));
+                replay.unwanted());
     }
 
     private static long format(RocksDB db, Path directory) throws RocksDBException {
@@ -137,16 +94,6 @@ record JournalContents(
             rows.status();
         }
         return windows;
-    }
-
-    /** A failure if the version that a change in the history replaced is missing. */
-    private static Optional<StoreException> missingBefore(Event event, long revision) {
-        return event.before().map(Entry::modRevision).orElse(0L) == revision
-                ? Optional.empty()
-                : Optional.of(new StoreException.Damaged(
-                        "the version of " + event.key() + " at revision " + revision + " is missing, which revision "
-                                + event.revision() + " changed",
-                        null));
     }
 
     private static void checkSum(RocksDB db, RowChecksum actual, long revision) throws RocksDBException {

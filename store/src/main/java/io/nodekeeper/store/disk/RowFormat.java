@@ -2,14 +2,12 @@ package io.nodekeeper.store.disk;
 
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
-import io.nodekeeper.store.StoreException;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * The format of a journal's rows in RocksDB. Numbers have eight bytes, big-endian.
@@ -34,11 +32,13 @@ final class RowFormat {
     /** The offset of the object's key in the row key of a change. */
     static final int KEY = 1 + Long.BYTES;
 
-    private static final byte PUT = 1;
-    private static final byte DELETE = 2;
-    private static final byte[] NOTHING = {};
     /** Length of the kind, the create revision and the replaced revision, which precede the object. */
-    private static final int HEAD = 1 + 2 * Long.BYTES;
+    static final int HEAD = 1 + 2 * Long.BYTES;
+    /** The kind of a deletion. */
+    static final byte DELETE = 2;
+
+    private static final byte PUT = 1;
+    private static final byte[] NOTHING = {};
 
     private RowFormat() {}
 
@@ -83,41 +83,6 @@ final class RowFormat {
 
     static String key(byte[] row) {
         return new String(row, KEY, row.length - KEY, StandardCharsets.UTF_8);
-    }
-
-    /** The revision of the version that a change replaced, 0 for none, from its row value. */
-    static long before(byte[] change) {
-        return ByteBuffer.wrap(change).getLong(1 + Long.BYTES);
-    }
-
-    /**
-     * Decodes a change.
-     *
-     * @param row the row key
-     * @param change the row value
-     * @param before the version that the change replaced
-     * @throws StoreException.Damaged if the row value is too short
-     */
-    static Event event(byte[] row, byte[] change, Optional<Entry> before, ValueTransformer transformer) {
-        if (change.length < HEAD) {
-            throw new StoreException.Damaged(
-                    "the change of revision " + revision(row) + " has " + change.length + " bytes; expected " + HEAD
-                            + " or more",
-                    null);
-        }
-        ByteBuffer head = ByteBuffer.wrap(change);
-        byte kind = head.get();
-        long created = head.getLong();
-        long revision = revision(row);
-        // All versions of an object share one key string.
-        String key = before.map(Entry::key).orElseGet(() -> key(row));
-        return new Event(
-                revision,
-                key,
-                before,
-                kind == DELETE
-                        ? Optional.empty()
-                        : Optional.of(new Entry(key, value(key, change, transformer), created, revision)));
     }
 
     /** Decodes the object in the row value of a change. */

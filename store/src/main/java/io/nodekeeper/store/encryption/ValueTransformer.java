@@ -19,6 +19,11 @@ public interface ValueTransformer {
         }
 
         @Override
+        public boolean isPlain() {
+            return true;
+        }
+
+        @Override
         public byte[] fromStorage(String key, String storageKey, byte[] stored) {
             if (isEncrypted(stored)) {
                 throw new EncryptionException(
@@ -35,6 +40,11 @@ public interface ValueTransformer {
         @Override
         public byte[] toStorage(String key, String storageKey, byte[] value) {
             return value;
+        }
+
+        @Override
+        public boolean isPlain() {
+            return true;
         }
 
         @Override
@@ -59,10 +69,20 @@ public interface ValueTransformer {
      */
     byte[] fromStorage(String key, String storageKey, byte[] stored);
 
+    /** Whether a value that does not begin with {@link #PREFIX} is stored as it is, so that nothing can be wrong with it. */
+    default boolean isPlain() {
+        return false;
+    }
+
     /** Whether {@code stored} is encrypted. */
     static boolean isEncrypted(byte[] stored) {
+        return isEncrypted(stored, 0, stored.length);
+    }
+
+    /** Whether the stored value in {@code bytes} between {@code from} and {@code to} is encrypted; its first bytes are enough. */
+    static boolean isEncrypted(byte[] bytes, int from, int to) {
         byte[] prefix = PREFIX.getBytes(StandardCharsets.US_ASCII);
-        return stored.length >= prefix.length && Arrays.equals(stored, 0, prefix.length, prefix, 0, prefix.length);
+        return to - from >= prefix.length && Arrays.equals(bytes, from, from + prefix.length, prefix, 0, prefix.length);
     }
 
     /** The plain text prefix of an encrypted value, at most five parts: {@code k8s:enc:PROVIDER:VERSION:KEY:}. */

@@ -1,11 +1,9 @@
 package io.nodekeeper.store.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
-import io.nodekeeper.store.StoreException;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -62,14 +60,7 @@ class RowFormatTest {
         byte[] change = RowFormat.change(update(), SUFFIX);
 
         assertThat(change).containsExactly(1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 9, 'x');
-        assertThat(RowFormat.before(change)).isEqualTo(3);
         assertThat(RowFormat.value(KEY, change, SUFFIX)).containsExactly(9);
-        Event read = RowFormat.event(RowFormat.row(update()), change, Optional.of(OLD), SUFFIX);
-        assertThat(read).isEqualTo(update());
-        assertThat(read.after().orElseThrow().value()).containsExactly(9);
-        // and all versions share one key string
-        assertThat(read.key()).isSameAs(KEY);
-        assertThat(read.after().orElseThrow().key()).isSameAs(KEY);
     }
 
     @Test
@@ -80,10 +71,6 @@ class RowFormatTest {
         byte[] change = RowFormat.change(creation, ValueTransformer.RAW);
 
         assertThat(change).containsExactly(1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0);
-        assertThat(RowFormat.before(change)).isZero();
-        Event read = RowFormat.event(RowFormat.row(creation), change, Optional.empty(), ValueTransformer.RAW);
-        assertThat(read).isEqualTo(creation);
-        assertThat(read.after().orElseThrow().createRevision()).isEqualTo(5);
     }
 
     @Test
@@ -93,18 +80,6 @@ class RowFormatTest {
         byte[] change = RowFormat.change(deletion, SUFFIX);
 
         assertThat(change).containsExactly(2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2);
-        assertThat(RowFormat.event(RowFormat.row(deletion), change, Optional.of(NEW), SUFFIX))
-                .isEqualTo(deletion);
-    }
-
-    @Test
-    void rowThatIsTooShortIsDamaged() {
-        byte[] change = new byte[16];
-        change[0] = 1;
-
-        assertThatThrownBy(() -> RowFormat.event(RowFormat.row(4, KEY), change, Optional.empty(), ValueTransformer.RAW))
-                .isInstanceOf(StoreException.Damaged.class)
-                .hasMessage("the change of revision 4 has 16 bytes; expected 17 or more");
     }
 
     @Test

@@ -1,0 +1,185 @@
+package io.nodekeeper.store.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.encryption.ValueTransformer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WALRecoveryMode;
+
+/** What a scan reads of the rows of changes, in which order, and how it fails. */
+class ChangeScanTest {
+    private static final String KEY = "/registry/a/ä";
+    private static final ChangeRow.Reader EVERYTHING = new ChangeRow.Reader(false);
+    private static final ChangeRow.Reader NOTHING_LARGE = new ChangeRow.Reader(true);
+
+    @TempDir
+    Path directory;
+
+    private Options options;
+    private RocksDB db;
+
+    @BeforeEach
+    void open() throws RocksDBException {
+        RocksDB.loadLibrary();
+        options = RocksOptions.DEFAULT
+                .options(WALRecoveryMode.AbsoluteConsistency)
+                .setCreateIfMissing(true);
+        db = RocksDB.open(options, directory.toString());
+    }
+
+    @AfterEach
+    void close() {
+        db.close();
+        options.close();
+    }
+
+    private static Entry version(long revision, byte[] value) {
+        return new Entry(KEY, value, 2, revision);
+    }
+
+    private void write(long revision, Optional<Entry> before, Optional<Entry> after) throws RocksDBException {
+        Event event = new Event(revision, KEY, before, after);
+        db.put(RowFormat.row(event), RowFormat.change(event, ValueTransformer.RAW));
+    }
+
+    private List<ChangeRow> scan(ChangeRow.Reader reader) throws RocksDBException {
+        List<ChangeRow> found = new ArrayList<>();
+        ChangeScan.each(db, reader, found::add);
+        return found;
+    }
+
+    @Test
+    void creationChangeAndDeletionAreReadInTheOrderOfTheirRevisions() throws Exception {
+        // given rows before and after those of changes, and changes that were written out of order
+        db.put(RowFormat.FORMAT, RowFormat.number(3));
+        db.put(new byte[] {RowFormat.CHANGE - 1}, new byte[0]);
+        db.put(new byte[] {RowFormat.CHANGE + 1}, new byte[0]);
+        write(300, Optional.of(version(4, new byte[0])), Optional.empty());
+        write(4, Optional.of(version(2, new byte[] {7})), Optional.of(version(4, new byte[0])));
+        write(2, Optional.empty(), Optional.of(version(2, new byte[] {7})));
+
+        List<ChangeRow> changes = scan(EVERYTHING);
+
+        assertThat(changes)
+                .extracting(change -> RowFormat.key(change.row()) + "@" + RowFormat.revision(change.row()) + " put "
+                        + change.put() + " created " + change.created() + " before " + change.before() + " length "
+                        + change.length())
+                .containsExactly(
+                        KEY + "@2 put true created 2 before 0 length 1",
+                        KEY + "@4 put true created 2 before 2 length 0",
+                        KEY + "@300 put false created 0 before 4 length 0");
+        assertThat(changes.getFirst().stored()).hasValue(new byte[] {7});
+    }
+
+    @Test
+    void databaseWithoutChangesHasNone() throws Exception {
+        db.put(RowFormat.FORMAT, RowFormat.number(3));
+
+        assertThat(scan(EVERYTHING)).isEmpty();
+    }
+
+    @Test
+    void largeValueIsLeftUnlessItIsEncrypted() throws Exception {
+        // given a value at the limit, one beyond it, and an encrypted one beyond it
+        byte[] small = new byte[RocksValueReader.LARGE];
+        byte[] large = new byte[RocksValueReader.LARGE + 1];
+        large[RocksValueReader.LARGE] = 1;
+        byte[] encrypted = Arrays.copyOf("k8s:enc:".getBytes(StandardCharsets.US_ASCII), RocksValueReader.LARGE + 1);
+        write(1, Optional.empty(), Optional.of(version(1, small)));
+        write(2, Optional.empty(), Optional.of(version(2, large)));
+        write(3, Optional.empty(), Optional.of(version(3, encrypted)));
+
+        assertThat(scan(NOTHING_LARGE)).extracting(ChangeRow::length).containsExactly(2_048, 2_049, 2_049);
+        assertThat(scan(NOTHING_LARGE))
+                .extracting(ChangeRow::stored)
+                .usingRecursiveFieldByFieldElementComparator()
+                .containsExactly(Optional.of(small), Optional.empty(), Optional.of(encrypted));
+        assertThat(scan(EVERYTHING))
+                .extracting(ChangeRow::stored)
+                .usingRecursiveFieldByFieldElementComparator()
+                .containsExactly(Optional.of(small), Optional.of(large), Optional.of(encrypted));
+    }
+
+    @Test
+    void anyNumberOfRowsIsReadOnceEach() throws Exception {
+        // given 0, 1 and some more rows than are read at once, which is 512
+        long written = 0;
+        for (int rows : List.of(0, 1, 511, 512, 513, 1_024, 1_025, 2_000)) {
+            while (written < rows) {
+                written++;
+                write(written, Optional.empty(), Optional.of(version(written, new byte[0])));
+            }
+
+            assertThat(scan(EVERYTHING))
+                    .extracting(change -> RowFormat.revision(change.row()))
+                    .containsExactlyElementsOf(
+                            LongStream.rangeClosed(1, rows).boxed().toList());
+        }
+    }
+
+    @Test
+    void rowThatIsTooShortIsDamagedWhereverItIs() throws Exception {
+        IntStream.rangeClosed(1, 1_100).forEach(revision -> {
+            try {
+                write(revision, Optional.empty(), Optional.of(version(revision, new byte[0])));
+            } catch (RocksDBException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        for (int revision : List.of(1, 512, 513, 1_100)) {
+            byte[] whole = db.get(RowFormat.row(revision, KEY));
+            for (int length : List.of(0, 1, 16)) {
+                db.put(RowFormat.row(revision, KEY), Arrays.copyOf(whole, length));
+
+                assertThatThrownBy(() -> scan(EVERYTHING))
+                        .isInstanceOf(StoreException.Damaged.class)
+                        .hasMessage("the change of revision " + revision + " has " + length
+                                + " bytes; expected 17 or more");
+            }
+            db.put(RowFormat.row(revision, KEY), whole);
+        }
+    }
+
+    @Test
+    void failureOfTheTakerEndsTheScan() throws Exception {
+        for (long revision = 1; revision <= 2_000; revision++) {
+            write(revision, Optional.empty(), Optional.of(version(revision, new byte[0])));
+        }
+        for (long refused : List.of(1L, 512L, 513L, 2_000L)) {
+            List<Long> taken = new ArrayList<>();
+
+            assertThatThrownBy(() -> ChangeScan.each(db, EVERYTHING, change -> {
+                        if (RowFormat.revision(change.row()) == refused) {
+                            throw new IllegalArgumentException("refused");
+                        }
+                        taken.add(RowFormat.revision(change.row()));
+                    }))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("refused");
+
+            assertThat(taken).hasSize((int) refused - 1);
+        }
+        // then the database can be closed and opened, because no thread reads it any more
+        db.close();
+        db = RocksDB.open(options, directory.toString());
+        assertThat(scan(EVERYTHING)).hasSize(2_000);
+    }
+}
