@@ -195,6 +195,11 @@ public final class ApiServer {
         documents = new DocumentHandler(health, metrics, authenticator.serviceAccountTokens(), serverAddress);
     }
 
+    /** Reads the built-in roles, which the first server of a process needs. A process does this while its store opens. */
+    public static void prepare() {
+        AccessState.builtIn();
+    }
+
     /** As {@link #start(Duration, String)}, without a root certificate for pods. */
     public CompletableFuture<Void> start(Duration eventTtl) {
         return start(eventTtl, "");

@@ -51,6 +51,11 @@ public final class AccessState {
     private volatile Policy policy;
     private boolean rebuilding;
 
+    /** The policy of the built-in roles. The first call reads them. */
+    public static Policy builtIn() {
+        return BUILT_IN;
+    }
+
     /** Reads the stored objects immediately, so that a restart does not refuse what was granted before. */
     public AccessState(Store store, Loop loop) {
         this.store = store;

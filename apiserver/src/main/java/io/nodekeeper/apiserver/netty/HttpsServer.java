@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -62,10 +63,20 @@ public final class HttpsServer {
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private volatile SslContext tls;
 
-    private HttpsServer(ApiServer server, ServerIdentity identity, HttpsOptions options) {
-        tls = ServerTls.context(identity);
+    /**
+     * What a server needs before there is something to serve. It takes longer than the rest of its start, so it is done while a
+     * store opens.
+     *
+     * @param tls the TLS of clients
+     * @param nodes the TLS of connections to nodes, if the server makes any
+     */
+    public record Prepared(SslContext tls, Optional<NodeIdentity.Tls> nodes, HttpsOptions options) {}
+
+    private HttpsServer(ApiServer server, Prepared prepared) {
+        HttpsOptions options = prepared.options;
+        tls = prepared.tls;
         drain = options.drain();
-        serverContext = new ServerContext(server, options);
+        serverContext = new ServerContext(server, options, prepared.nodes);
         boolean epoll = Epoll.isAvailable();
         IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         acceptors = new MultiThreadIoEventLoopGroup(1, io);
@@ -102,14 +113,28 @@ public final class HttpsServer {
     }
 
     /**
+     * Prepares a server, which does not listen yet.
+     *
+     * @throws IllegalArgumentException if an identity cannot be used
+     */
+    public static Prepared prepare(ServerIdentity identity, HttpsOptions options) {
+        return new Prepared(ServerTls.context(identity), options.nodes().map(NodeIdentity::tls), options);
+    }
+
+    /** As {@link #start(ApiServer, Prepared)}, with what {@link #prepare} makes of these arguments. */
+    public static HttpsServer start(ApiServer server, ServerIdentity identity, HttpsOptions options) {
+        return start(server, prepare(identity, options));
+    }
+
+    /**
      * Starts to listen.
      *
      * @throws UncheckedIOException if the server cannot listen on the address
-     * @throws IllegalArgumentException if the identity cannot be used
      */
-    public static HttpsServer start(ApiServer server, ServerIdentity identity, HttpsOptions options) {
+    public static HttpsServer start(ApiServer server, Prepared prepared) {
+        HttpsOptions options = prepared.options;
         try {
-            return new HttpsServer(server, identity, options);
+            return new HttpsServer(server, prepared);
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {

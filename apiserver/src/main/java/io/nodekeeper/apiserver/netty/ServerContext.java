@@ -36,13 +36,13 @@ final class ServerContext {
     private final Map<EventExecutor, Outbox> outboxes = new ConcurrentHashMap<>();
     private volatile boolean stopping;
 
-    ServerContext(ApiServer server, HttpsOptions options) {
+    ServerContext(ApiServer server, HttpsOptions options, Optional<NodeIdentity.Tls> nodes) {
         this.server = server;
         workers = options.workers();
         dates = new Dates(options.clock());
         bodies = new FairMemoryBudget(options.memory());
         answers = new MemoryBudget(options.memory());
-        nodes = options.nodes().map(NodeIdentity::tls);
+        this.nodes = nodes;
     }
 
     /** The outbox of an event loop. */

@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -34,11 +35,8 @@ class BusyWatchTest {
                     new Authenticator(Map.of()),
                     "127.0.0.1:6443"),
             new HttpsOptions(
-                    new InetSocketAddress("127.0.0.1", 0),
-                    loop.clock(),
-                    Runnable::run,
-                    Duration.ofSeconds(1),
-                    1 << 20));
+                    new InetSocketAddress("127.0.0.1", 0), loop.clock(), Runnable::run, Duration.ofSeconds(1), 1 << 20),
+            Optional.empty());
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final NettySink sink;
     private int sent;

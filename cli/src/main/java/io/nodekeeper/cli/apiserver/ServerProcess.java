@@ -87,7 +87,7 @@ public final class ServerProcess {
         RandomGenerator random = Randoms.secure();
         loop = new ThreadLoop("store");
         OwnerOnly.directory(data, OpenStore.PARTS);
-        // Opening the store and creating certificates take most of the start, so they run in parallel.
+        // Opening the store takes most of the start, so all that does not need it is done meanwhile.
         CompletableFuture<Store> opening = OpenStore.begin(options, loop);
         Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
         Set<String> names = names(options);
@@ -115,6 +115,11 @@ public final class ServerProcess {
         ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);
         workers = new ThreadPool("requests", WORKERS);
         shutdownDelay = options.shutdownDelayDuration;
+        HttpsServer.Prepared prepared = HttpsServer.prepare(
+                new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
+                HttpsOptions.of(new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers)
+                        .with(nodeIdentity(nodeClient, nodeAuthorities)));
+        ApiServer.prepare();
         store = opened(opening);
         String host = reachable(options.bindAddress);
         core = new ApiServer(
@@ -128,11 +133,7 @@ public final class ServerProcess {
                 workers,
                 audit);
         ProcessFigures.register(core.metrics().registry());
-        https = HttpsServer.start(
-                core,
-                new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
-                HttpsOptions.of(new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers)
-                        .with(nodeIdentity(nodeClient, nodeAuthorities)));
+        https = HttpsServer.start(core, prepared);
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
         rootCertificates = Pem.encode(certificates.authority());

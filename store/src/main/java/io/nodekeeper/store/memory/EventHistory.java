@@ -80,6 +80,11 @@ final class EventHistory {
         if (event.before().isPresent() && event.before().get().resident() == 0) {
             leave(event.before());
         }
+        append(event, now);
+    }
+
+    /** As {@link #add}, for a change of a journal, which keeps no value where it can read it later. */
+    void append(Event event, long now) {
         if (size == events.length) {
             grow();
         }

@@ -116,7 +116,7 @@ public final class WatchCache {
         });
         recovered
                 .history()
-                .forEach(event -> history(StoreKeys.resource(event.key())).add(event, now));
+                .forEach(event -> history(StoreKeys.resource(event.key())).append(event, now));
     }
 
     /** All changes up to this revision are applied. */
