@@ -233,6 +233,49 @@ class JournalContentsTest {
                         assertThat(after.value()).isEqualTo("/registry/a/grew@5".getBytes(StandardCharsets.UTF_8)))
                 .satisfies(after -> assertThat(after.createRevision()).isEqualTo(2))
                 .satisfies(after -> assertThat(after.length()).isEqualTo(2_049));
+        assertThat(contents.recovered().history())
+                .extracting(event -> event.after().map(Entry::length).orElse(-1))
+                .containsExactly(2_049, 5, 5, 6, 2_049, -1, 2_048);
+    }
+
+    @Test
+    void allValuesAreInMemoryIfNobodyReadsThemLater() throws Exception {
+        // given a large and a small version of an object
+        Entry large = entry(N1, RocksValueReader.LARGE + 1, 1, 1);
+        write(change(Optional.empty(), large));
+        write(change(Optional.of(large), entry(N1, 3, 1, 2)));
+        end(2);
+
+        JournalContents contents = read();
+
+        assertThat(contents.recovered().history())
+                .extracting(event -> event.after().orElseThrow().resident())
+                .containsExactly(2_049, 3);
+        assertThat(contents.recovered().entries()).extracting(Entry::resident).containsExactly(3);
+    }
+
+    @Test
+    void valueThatMayNotBeStoredAsItIsIsRefusedWhateverItsLength() throws Exception {
+        // given a transformer that reads encrypted values only, and a value that is not encrypted, at and beyond the
+        // limit
+        ValueTransformer strict = new ValueTransformer() {
+            @Override
+            public byte[] toStorage(String key, String storageKey, byte[] value) {
+                throw new AssertionError("nothing is written");
+            }
+
+            @Override
+            public byte[] fromStorage(String key, String storageKey, byte[] stored) {
+                throw new StoreException(key + " has " + stored.length + " bytes that are not encrypted", null);
+            }
+        };
+        for (int length : List.of(RocksValueReader.LARGE, RocksValueReader.LARGE + 1)) {
+            write(change(Optional.empty(), entry(N1, length, 1, 1)));
+
+            assertThatThrownBy(() -> JournalContents.read(db, directory, strict, Optional.of(LATER)))
+                    .isInstanceOf(StoreException.class)
+                    .hasMessage(N1 + " has " + length + " bytes that are not encrypted");
+        }
     }
 
     @Test
