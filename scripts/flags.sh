@@ -14,9 +14,9 @@ set_flags() {
     # that is filled before anything is collected.
     controller) flags="$flags -Xms32m -XX:NewSize=12m -XX:NewRatio=3 -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -XX:-ShrinkHeapInSteps -Xmx512m -XX:TrimNativeHeapInterval=60000 -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0" ;;
     # An API server, a controller and an agent in one process, for a small cluster: only the quick compiler, because the thorough
-    # one would take a third of the processor time of the start, and pays under load only (decision 168).
+    # one would take a quarter of the processor time of the start, and pays under load only (decision 168).
     up) flags="$flags -XX:TieredStopAtLevel=1 -Xmx768m -XX:-ShrinkHeapInSteps" ;;
-    # The run in which quick starts are learned, for every command.
+    # The run in which quick starts are learned, for all commands but the agent: with both compilers, as most of them have.
     trial) flags="$flags -Xmx768m" ;;
     # As much as an API server may take: they hold a cluster, too.
     hollow-nodes | simulate) flags="$flags -Xmx1g" ;;

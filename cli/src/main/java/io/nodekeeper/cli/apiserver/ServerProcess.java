@@ -87,7 +87,7 @@ public final class ServerProcess {
         RandomGenerator random = Randoms.secure();
         loop = new ThreadLoop("store");
         OwnerOnly.directory(data, OpenStore.PARTS);
-        // Opening the store takes most of the start, so all that does not need it is done meanwhile.
+        // Opening the store takes most of the start, so most of what does not need it is done meanwhile.
         CompletableFuture<Store> opening = OpenStore.begin(options, loop);
         Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
         Set<String> names = names(options);

@@ -15,19 +15,19 @@ import org.rocksdb.RocksIterator;
  * @param created the create revision of the object; 0 for a deletion
  * @param before the revision of the version that the change replaced; 0 if there is none
  * @param length the length of the stored value in bytes
- * @param stored the stored value; empty if it was not read, because it is large and not encrypted
+ * @param stored the stored value; empty if it is large and the reader leaves such values out
  */
 record ChangeRow(byte[] row, boolean put, long created, long before, int length, Optional<byte[]> stored) {
 
     /**
-     * Reads rows. A large value takes longer to copy than all of its row, so a reader can leave such values on disk. Not
-     * thread-safe.
+     * Reads rows. To copy a large value takes longer than the rest of its row, so a reader can leave such values out unless they
+     * are encrypted: it copies only their start. Not thread-safe.
      */
     static final class Reader {
         private final boolean leavesLarge;
         private final byte[] start = new byte[RowFormat.HEAD + RocksValueReader.LARGE];
 
-        /** A reader that does or does not leave values of more than {@link RocksValueReader#LARGE} bytes on disk. */
+        /** A reader that does or does not leave out values of more than {@link RocksValueReader#LARGE} bytes. */
         Reader(boolean leavesLarge) {
             this.leavesLarge = leavesLarge;
         }

@@ -14,19 +14,15 @@ import org.rocksdb.Slice;
 
 /**
  * Reads all changes of a database in the order of their revisions. A start waits for this, and to read a row takes about as long as
- * to take it up. So a second thread reads the next rows while the caller takes the last ones.
+ * to take it up. So a second thread reads the next block of rows while the caller takes the last one. Two blocks are in memory at a
+ * time. If the disk hangs, the caller hangs, as it would without the second thread.
  */
 final class ChangeScan {
-    /** Rows that are read at once: some hundred kilobytes, if values are small. */
     private static final int ROWS = 512;
+    /** A block ends once its values have this many bytes, if not before: an encrypted Secret can have more than a megabyte. */
+    private static final int BYTES = 1 << 20;
 
-    private final RocksIterator rows;
-    private final ChangeRow.Reader reader;
-
-    private ChangeScan(RocksIterator rows, ChangeRow.Reader reader) {
-        this.rows = rows;
-        this.reader = reader;
-    }
+    private ChangeScan() {}
 
     /**
      * Passes each change of {@code db} to {@code taker}, on the caller's thread.
@@ -40,10 +36,10 @@ final class ChangeScan {
                 RocksIterator rows = db.newIterator(options);
                 ThreadPool second = new ThreadPool("rows", 1)) {
             rows.seek(new byte[] {RowFormat.CHANGE});
-            ChangeScan scan = new ChangeScan(rows, reader);
-            List<ChangeRow> read = scan.next();
+            List<ChangeRow> read = block(rows, reader);
             while (!read.isEmpty()) {
-                CompletableFuture<List<ChangeRow>> following = CompletableFuture.supplyAsync(scan::next, second);
+                CompletableFuture<List<ChangeRow>> following =
+                        CompletableFuture.supplyAsync(() -> block(rows, reader), second);
                 try {
                     read.forEach(taker);
                 } finally {
@@ -65,11 +61,14 @@ final class ChangeScan {
     }
 
     /** The next rows; none at the end, and where the iterator stops because of an error, which is its status then. */
-    private List<ChangeRow> next() {
-        List<ChangeRow> next = new ArrayList<>(ROWS);
-        for (; next.size() < ROWS && rows.isValid(); rows.next()) {
-            next.add(reader.read(rows));
+    static List<ChangeRow> block(RocksIterator rows, ChangeRow.Reader reader) {
+        List<ChangeRow> block = new ArrayList<>(ROWS);
+        long bytes = 0;
+        for (; block.size() < ROWS && bytes < BYTES && rows.isValid(); rows.next()) {
+            ChangeRow change = reader.read(rows);
+            bytes += change.stored().map(value -> value.length).orElse(0);
+            block.add(change);
         }
-        return next;
+        return block;
     }
 }

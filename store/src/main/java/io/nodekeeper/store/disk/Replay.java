@@ -40,7 +40,7 @@ final class Replay {
     private final long floor;
     private final RowChecksum sum;
 
-    /** In the order of their creation: keys that are alike come together, so that an ordered index is built in half the time. */
+    /** By the oldest change of each that is kept: objects that were created together, whose keys are alike, are mostly together. */
     private final Map<String, Latest> live = new LinkedHashMap<>();
 
     private final List<Event> history = new ArrayList<>();
@@ -116,7 +116,7 @@ final class Replay {
                         null));
     }
 
-    /** The objects, in the order of their creation. */
+    /** The objects, ordered by the oldest change of each that is kept: those with similar keys are mostly together. */
     List<Entry> objects() {
         return live.values().stream().map(Latest::entry).toList();
     }

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
 import org.rocksdb.WALRecoveryMode;
 
 /** What a scan reads of the rows of changes, in which order, and how it fails. */
@@ -116,6 +117,31 @@ class ChangeScanTest {
                 .extracting(ChangeRow::stored)
                 .usingRecursiveFieldByFieldElementComparator()
                 .containsExactly(Optional.of(small), Optional.of(large), Optional.of(encrypted));
+    }
+
+    @Test
+    void blockIsBoundedInRowsAndInBytesOfValues() throws Exception {
+        // given two values that are together larger than a block, then one that is larger alone, then 600 small ones
+        write(1, Optional.empty(), Optional.of(version(1, new byte[600 << 10])));
+        write(2, Optional.empty(), Optional.of(version(2, new byte[600 << 10])));
+        write(3, Optional.empty(), Optional.of(version(3, new byte[3 << 20])));
+        for (long revision = 4; revision <= 603; revision++) {
+            write(revision, Optional.empty(), Optional.of(version(revision, new byte[1])));
+        }
+        try (RocksIterator rows = db.newIterator()) {
+            rows.seekToFirst();
+            assertThat(ChangeScan.block(rows, EVERYTHING)).hasSize(2);
+            assertThat(ChangeScan.block(rows, EVERYTHING)).hasSize(1);
+            assertThat(ChangeScan.block(rows, EVERYTHING)).hasSize(512);
+            assertThat(ChangeScan.block(rows, EVERYTHING)).hasSize(88);
+            assertThat(ChangeScan.block(rows, EVERYTHING)).isEmpty();
+        }
+        // but values that are left on disk do not count
+        try (RocksIterator rows = db.newIterator()) {
+            rows.seekToFirst();
+            assertThat(ChangeScan.block(rows, NOTHING_LARGE)).hasSize(512);
+        }
+        assertThat(scan(EVERYTHING)).hasSize(603);
     }
 
     @Test
