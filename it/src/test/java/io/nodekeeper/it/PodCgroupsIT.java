@@ -300,7 +300,11 @@ class PodCgroupsIT {
     void aPodBeyondItsMemoryIsShownAsKilled() throws Exception {
         apply("greedy", "exec dd if=/dev/zero of=/dev/null bs=300M count=1", "limits: {memory: 32Mi}");
 
-        Eventually.within(SOON, () -> terminated("greedy").text("reason").equals("OOMKilled"));
+        cluster.await(
+                SOON,
+                "greedy",
+                "shown as killed",
+                () -> terminated("greedy").text("reason").equals("OOMKilled"));
         assertThat(terminated("greedy").number("exitCode")).contains(137L);
         assertThat(Stream.of("guaranteed", "burstable", "besteffort").allMatch(pods::isReady))
                 .isTrue();

@@ -155,13 +155,18 @@ final class PodCluster implements AutoCloseable {
         node().startAgent(agentFlags);
     }
 
-    /** Waits until the pod is Ready; fails after {@code limit}, with what the API, the events and the agent say about it. */
+    /** Waits until the pod is Ready; fails as {@link #await}. */
     void awaitReady(Duration limit, String pod) throws Exception {
+        await(limit, pod, "Ready", () -> pods.isReady(pod));
+    }
+
+    /** Waits until the pod is {@code what}; fails after {@code limit}, with what the API, the events and the agent say about it. */
+    void await(Duration limit, String pod, String what, Eventually.Condition condition) throws Exception {
         try {
-            Eventually.within(limit, () -> pods.isReady(pod));
+            Eventually.within(limit, condition);
         } catch (AssertionError e) {
             throw new AssertionError(
-                    pod + " is not Ready: " + pods.status(pod) + "\n"
+                    pod + " is not " + what + ": " + pods.status(pod) + "\n"
                             + kubectl.run("get", "events").out() + "\nagent: "
                             + node().agent().log(),
                     e);
