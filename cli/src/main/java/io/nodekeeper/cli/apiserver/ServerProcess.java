@@ -21,6 +21,7 @@ import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.ThreadPool;
@@ -40,7 +41,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -120,7 +120,7 @@ public final class ServerProcess {
                 HttpsOptions.of(new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers)
                         .with(nodeIdentity(nodeClient, nodeAuthorities)));
         ApiServer.prepare();
-        store = opened(opening);
+        store = Futures.join(opening);
         String host = reachable(options.bindAddress);
         core = new ApiServer(
                 store,
@@ -222,14 +222,6 @@ public final class ServerProcess {
         } finally {
             timer.close();
             files.close();
-        }
-    }
-
-    private static Store opened(CompletableFuture<Store> opening) {
-        try {
-            return opening.join();
-        } catch (CompletionException e) {
-            throw e.getCause() instanceof RuntimeException cause ? cause : e;
         }
     }
 

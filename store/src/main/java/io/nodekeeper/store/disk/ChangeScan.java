@@ -1,10 +1,10 @@
 package io.nodekeeper.store.disk;
 
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.ThreadPool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
@@ -43,20 +43,12 @@ final class ChangeScan {
                 try {
                     read.forEach(taker);
                 } finally {
-                    // Nobody may close the database while the other thread reads it.
+                    // The database must not be closed while the other thread reads it.
                     following.exceptionally(failed -> List.of()).join();
                 }
-                read = of(following);
+                read = Futures.join(following);
             }
             rows.status();
-        }
-    }
-
-    private static List<ChangeRow> of(CompletableFuture<List<ChangeRow>> read) {
-        try {
-            return read.join();
-        } catch (CompletionException e) {
-            throw e.getCause() instanceof RuntimeException known ? known : e;
         }
     }
 

@@ -8,49 +8,20 @@ import io.nodekeeper.store.Event;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.rocksdb.Options;
-import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
-import org.rocksdb.WALRecoveryMode;
 
 /** What a scan reads of the rows of changes, in which order, and how it fails. */
-class ChangeScanTest {
+class ChangeScanTest extends DatabaseFixture {
     private static final String KEY = "/registry/a/ä";
     private static final ChangeRow.Reader EVERYTHING = new ChangeRow.Reader(false);
     private static final ChangeRow.Reader NOTHING_LARGE = new ChangeRow.Reader(true);
-
-    @TempDir
-    Path directory;
-
-    private Options options;
-    private RocksDB db;
-
-    @BeforeEach
-    void open() throws RocksDBException {
-        RocksDB.loadLibrary();
-        options = RocksOptions.DEFAULT
-                .options(WALRecoveryMode.AbsoluteConsistency)
-                .setCreateIfMissing(true);
-        db = RocksDB.open(options, directory.toString());
-    }
-
-    @AfterEach
-    void close() {
-        db.close();
-        options.close();
-    }
 
     private static Entry version(long revision, byte[] value) {
         return new Entry(KEY, value, 2, revision);
@@ -59,6 +30,13 @@ class ChangeScanTest {
     private void write(long revision, Optional<Entry> before, Optional<Entry> after) throws RocksDBException {
         Event event = new Event(revision, KEY, before, after);
         db.put(RowFormat.row(event), RowFormat.change(event, ValueTransformer.RAW));
+    }
+
+    /** Writes a creation with a value of one byte at each of these revisions. */
+    private void create(long first, long last) throws RocksDBException {
+        for (long revision = first; revision <= last; revision++) {
+            write(revision, Optional.empty(), Optional.of(version(revision, new byte[1])));
+        }
     }
 
     private List<ChangeRow> scan(ChangeRow.Reader reader) throws RocksDBException {
@@ -125,9 +103,7 @@ class ChangeScanTest {
         write(1, Optional.empty(), Optional.of(version(1, new byte[600 << 10])));
         write(2, Optional.empty(), Optional.of(version(2, new byte[600 << 10])));
         write(3, Optional.empty(), Optional.of(version(3, new byte[3 << 20])));
-        for (long revision = 4; revision <= 603; revision++) {
-            write(revision, Optional.empty(), Optional.of(version(revision, new byte[1])));
-        }
+        create(4, 603);
         try (RocksIterator rows = db.newIterator()) {
             rows.seekToFirst();
             assertThat(ChangeScan.block(rows, EVERYTHING)).hasSize(2);
@@ -149,10 +125,8 @@ class ChangeScanTest {
         // given 0, 1 and some more rows than are read at once, which is 512
         long written = 0;
         for (int rows : List.of(0, 1, 511, 512, 513, 1_024, 1_025, 2_000)) {
-            while (written < rows) {
-                written++;
-                write(written, Optional.empty(), Optional.of(version(written, new byte[0])));
-            }
+            create(written + 1, rows);
+            written = rows;
 
             assertThat(scan(EVERYTHING))
                     .extracting(change -> RowFormat.revision(change.row()))
@@ -163,13 +137,7 @@ class ChangeScanTest {
 
     @Test
     void rowThatIsTooShortIsDamagedWhereverItIs() throws Exception {
-        IntStream.rangeClosed(1, 1_100).forEach(revision -> {
-            try {
-                write(revision, Optional.empty(), Optional.of(version(revision, new byte[0])));
-            } catch (RocksDBException e) {
-                throw new IllegalStateException(e);
-            }
-        });
+        create(1, 1_100);
         for (int revision : List.of(1, 512, 513, 1_100)) {
             byte[] whole = db.get(RowFormat.row(revision, KEY));
             for (int length : List.of(0, 1, 16)) {
@@ -186,9 +154,7 @@ class ChangeScanTest {
 
     @Test
     void failureOfTheTakerEndsTheScan() throws Exception {
-        for (long revision = 1; revision <= 2_000; revision++) {
-            write(revision, Optional.empty(), Optional.of(version(revision, new byte[0])));
-        }
+        create(1, 2_000);
         for (long refused : List.of(1L, 512L, 513L, 2_000L)) {
             List<Long> taken = new ArrayList<>();
 
@@ -205,7 +171,7 @@ class ChangeScanTest {
         }
         // then the database can be closed and opened, because no thread reads it any more
         db.close();
-        db = RocksDB.open(options, directory.toString());
+        openAgain();
         assertThat(scan(EVERYTHING)).hasSize(2_000);
     }
 }

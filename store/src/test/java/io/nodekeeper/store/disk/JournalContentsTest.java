@@ -17,19 +17,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.FlushOptions;
-import org.rocksdb.Options;
-import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
-import org.rocksdb.WALRecoveryMode;
 
 /** The rows of a journal, written one by one, and what a start reads from them. */
-class JournalContentsTest {
+class JournalContentsTest extends DatabaseFixture {
     private static final String N1 = "/registry/minions/n1";
     private static final String N2 = "/registry/minions/n2";
     private static final String LEASE = "/registry/leases/kube-node-lease/n1";
@@ -48,28 +42,8 @@ class JournalContentsTest {
         }
     };
 
-    @TempDir
-    Path directory;
-
-    private Options options;
-    private RocksDB db;
     /** The checksum of the rows that this test wrote. */
     private final RowChecksum sum = new RowChecksum();
-
-    @BeforeEach
-    void open() throws RocksDBException {
-        RocksDB.loadLibrary();
-        options = RocksOptions.DEFAULT
-                .options(WALRecoveryMode.AbsoluteConsistency)
-                .setCreateIfMissing(true);
-        db = RocksDB.open(options, directory.toString());
-    }
-
-    @AfterEach
-    void close() {
-        db.close();
-        options.close();
-    }
 
     private static Entry entry(String key, int length, long created, long revision) {
         return new Entry(key, new byte[length], created, revision);
@@ -153,6 +127,12 @@ class JournalContentsTest {
                         change(Optional.of(first), second),
                         change(Optional.empty(), lease),
                         deletion(4, lease));
+        // and all versions of an object share one key string
+        String key = contents.recovered().entries().getFirst().key();
+        assertThat(contents.recovered().history().subList(0, 2)).allSatisfy(event -> {
+            assertThat(event.key()).isSameAs(key);
+            assertThat(event.after().orElseThrow().key()).isSameAs(key);
+        });
         assertThat(contents.unwanted()).isEmpty();
         assertThat(contents.sum().encode(4)).isEqualTo(sum.encode(4));
     }
@@ -364,7 +344,7 @@ class JournalContentsTest {
                 bytes.write('X');
             }
         }
-        db = RocksDB.open(options, directory.toString());
+        openAgain();
     }
 
     /** Writes the format that has no sum, which would detect missing rows, to a table of its own. */
