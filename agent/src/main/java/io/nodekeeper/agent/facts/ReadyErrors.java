@@ -8,6 +8,11 @@ public record ReadyErrors(List<String> runtime, List<String> network, List<Strin
     /** Nothing is wrong. */
     public static final ReadyErrors NONE = new ReadyErrors(List.of(), List.of(), List.of(), List.of());
 
+    /** Whether nothing is wrong. */
+    public boolean isEmpty() {
+        return runtime.isEmpty() && network.isEmpty() && storage.isEmpty() && shutdown.isEmpty();
+    }
+
     /** All of them, in the order in which Kubernetes names them. */
     public List<String> inOrder() {
         return Stream.of(runtime, network, storage, shutdown)

@@ -11,17 +11,28 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Creates and registers metrics. Histograms have classic buckets only, which use less memory. The controller has a class
+ * Creates and registers metrics. Histograms have classic buckets only, which use less memory. Nothing here is traced, so there
+ * are no exemplars: looking for one would set a timer after each observation. The controller has a class
  * like this: the modules that both may use serve clients without metrics, and do not depend on the metrics library.
  */
 record MetricFactory(PrometheusRegistry registry) {
 
     Gauge gauge(String name, String help, String... labels) {
-        return Gauge.builder().name(name).help(help).labelNames(labels).register(registry);
+        return Gauge.builder()
+                .name(name)
+                .help(help)
+                .labelNames(labels)
+                .withoutExemplars()
+                .register(registry);
     }
 
     Counter counter(String name, String help, String... labels) {
-        return Counter.builder().name(name).help(help).labelNames(labels).register(registry);
+        return Counter.builder()
+                .name(name)
+                .help(help)
+                .labelNames(labels)
+                .withoutExemplars()
+                .register(registry);
     }
 
     Histogram histogram(String name, String help, double[] buckets, String... labels) {
@@ -31,6 +42,7 @@ record MetricFactory(PrometheusRegistry registry) {
                 .classicOnly()
                 .classicUpperBounds(buckets)
                 .labelNames(labels)
+                .withoutExemplars()
                 .register(registry);
     }
 

@@ -27,13 +27,17 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The server's metrics for Prometheus, with kube-apiserver's names. Thread-safe. */
+/**
+ * The server's metrics for Prometheus, with kube-apiserver's names. Nothing here is traced, so there are no exemplars: looking
+ * for one would set a timer after each observation. Thread-safe.
+ */
 public final class ServerMetrics {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Counter requests = Counter.builder()
             .name("apiserver_request_total")
             .help("Number of requests by verb, resource and HTTP code.")
             .labelNames("verb", "group", "version", "resource", "subresource", "scope", "code")
+            .withoutExemplars()
             .register(registry);
     private final Histogram durations = Histogram.builder()
             .name("apiserver_request_duration_seconds")
@@ -41,22 +45,26 @@ public final class ServerMetrics {
             .labelNames("verb", "resource")
             .classicOnly()
             .classicUpperBounds(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+            .withoutExemplars()
             .register(registry);
     private final Gauge inflight = Gauge.builder()
             .name("apiserver_current_inflight_requests")
             .help("Current number of requests other than watches.")
             .labelNames("request_kind")
+            .withoutExemplars()
             .register(registry);
     private final Gauge watchers = Gauge.builder()
             .name("apiserver_longrunning_requests")
             .help("Watches open.")
             .labelNames("verb", "resource")
+            .withoutExemplars()
             .register(registry);
 
     private final Gauge registered = Gauge.builder()
             .name("apiserver_registered_watchers")
             .help("Current number of watches, by resource.")
             .labelNames("group", "version", "kind")
+            .withoutExemplars()
             .register(registry);
     private final Histogram sizes = Histogram.builder()
             .name("apiserver_response_sizes")
@@ -64,23 +72,28 @@ public final class ServerMetrics {
             .labelNames("verb", "resource")
             .classicOnly()
             .classicUpperBounds(1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+            .withoutExemplars()
             .register(registry);
     private final Counter watchLines = Counter.builder()
             .name("nodekeeper_watch_lines_total")
             .help("Number of changes and bookmarks that were written to open watches.")
+            .withoutExemplars()
             .register(registry);
     private final Counter watchBlocks = Counter.builder()
             .name("nodekeeper_watch_blocks_total")
             .help("Number of blocks in which they were written.")
+            .withoutExemplars()
             .register(registry);
     private final Counter dropped = Counter.builder()
             .name("apiserver_dropped_requests_total")
             .help("Number of requests refused with status 429.")
             .labelNames("request_kind")
+            .withoutExemplars()
             .register(registry);
     private final Counter handshakes = Counter.builder()
             .name("apiserver_tls_handshake_errors_total")
             .help("Number of connections that failed before their first request.")
+            .withoutExemplars()
             .register(registry);
     /** Buckets are kube-apiserver's. */
     private final Histogram certificates = Histogram.builder()
@@ -102,6 +115,7 @@ public final class ServerMetrics {
                     7_776_000,
                     15_552_000,
                     31_104_000)
+            .withoutExemplars()
             .register(registry);
 
     private static final ResourceType NOTHING = new ResourceType("", "", "", "", false);

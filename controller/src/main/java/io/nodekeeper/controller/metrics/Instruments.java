@@ -6,17 +6,28 @@ import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 
 /**
- * Creates and registers metrics. Histograms have classic buckets, as in Kubernetes. The agent has a class like this: the
+ * Creates and registers metrics. Histograms have classic buckets, as in Kubernetes. Nothing here is traced, so there are no
+ * exemplars: looking for one would set a timer after each observation. The agent has a class like this: the
  * modules that both may use serve clients without metrics, and do not depend on the metrics library.
  */
 record Instruments(PrometheusRegistry registry) {
 
     Gauge gauge(String name, String help, String... labels) {
-        return Gauge.builder().name(name).help(help).labelNames(labels).register(registry);
+        return Gauge.builder()
+                .name(name)
+                .help(help)
+                .labelNames(labels)
+                .withoutExemplars()
+                .register(registry);
     }
 
     Counter counter(String name, String help, String... labels) {
-        return Counter.builder().name(name).help(help).labelNames(labels).register(registry);
+        return Counter.builder()
+                .name(name)
+                .help(help)
+                .labelNames(labels)
+                .withoutExemplars()
+                .register(registry);
     }
 
     Histogram histogram(String name, String help, double[] buckets, String... labels) {
@@ -26,6 +37,7 @@ record Instruments(PrometheusRegistry registry) {
                 .classicOnly()
                 .classicUpperBounds(buckets)
                 .labelNames(labels)
+                .withoutExemplars()
                 .register(registry);
     }
 
