@@ -27,6 +27,14 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Containerd implements AutoCloseable {
     private static final Duration READY = Duration.ofSeconds(60);
+    /** How long the calls of a calm node are watched: lists and the statistics of each container come in it. */
+    private static final Duration WATCHED = Duration.ofSeconds(10);
+    /** The smallest quota that the kernel knows. */
+    private static final Duration QUOTA = Duration.ofMillis(1);
+
+    private static final double ENOUGH = 1.5;
+    private static final Duration SHORTEST = Duration.ofMillis(20);
+    private static final Duration LONGEST = Duration.ofMillis(400);
     private static final Path PLUGINS = Path.of("/usr/lib/cni");
     /** Where libcni keeps what plugins answered, and shims their sockets; neither can be configured in containerd 1.6. */
     private static final Path CNI_RESULTS = Path.of("/var/lib/cni/results");
@@ -43,6 +51,9 @@ public final class Containerd implements AutoCloseable {
     private final Gate runc;
     private final Gate cni;
     private final CpuLimit cpu;
+    /** The share of one processor that its calls need, as last measured. */
+    private double need;
+
     private final Leftovers leftovers;
     private final Optional<LoopDisk> disk;
     private final Optional<SystemdMachine> machine;
@@ -243,7 +254,23 @@ public final class Containerd implements AutoCloseable {
      * periods.
      */
     public void starve() throws Exception {
-        slow(Duration.ofMillis(1), Duration.ofMillis(400));
+        slow(QUOTA, LONGEST);
+    }
+
+    /** Measures how much processor time the calls of this node need, which takes some seconds; for {@link #strain}. */
+    void watchNeed() throws Exception {
+        long before = ProcessFacts.runNanos(pid());
+        Thread.sleep(WATCHED.toMillis());
+        need = (ProcessFacts.runNanos(pid()) - before) / (double) WATCHED.toNanos();
+    }
+
+    /**
+     * It gets half as much again as the calls of this node need: each relist takes several periods, but calls are answered.
+     * What they need differs between machines by a factor of five, so {@link #watchNeed} measures it before.
+     */
+    void strain() throws Exception {
+        long period = Math.clamp((long) (QUOTA.toMillis() / (need * ENOUGH)), SHORTEST.toMillis(), LONGEST.toMillis());
+        slow(QUOTA, Duration.ofMillis(period));
     }
 
     /** It gets what there is. */

@@ -53,6 +53,7 @@ final class FaultCase {
         }
         try (node) {
             Thread.sleep(SETTLED.toMillis());
+            fault.watch(node);
             long struck = System.nanoTime();
             fault.strike(node);
             Optional<Double> othersAge = observe(node);

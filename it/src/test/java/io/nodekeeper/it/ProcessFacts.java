@@ -2,7 +2,9 @@ package io.nodekeeper.it;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -26,6 +28,22 @@ public final class ProcessFacts {
         // The name in the second field may hold blanks; utime and stime are the 12th and 13th field after it.
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
         return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_A_SECOND;
+    }
+
+    /** Processor time that its present threads have used so far, ns; finer than {@link #cpuSeconds}. */
+    static long runNanos(long pid) throws IOException {
+        long sum = 0;
+        try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
+            for (Path thread : threads) {
+                try {
+                    sum += Long.parseLong(
+                            Files.readString(thread.resolve("schedstat")).split(" ")[0]);
+                } catch (NoSuchFileException e) {
+                    // It has ended since.
+                }
+            }
+        }
+        return sum;
     }
 
     /** The kernel's letter for what it does: R, S, D, T, Z and so on; X once it is gone. */

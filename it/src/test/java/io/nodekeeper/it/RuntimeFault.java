@@ -155,11 +155,16 @@ enum RuntimeFault {
             node.containerd().start();
         }
     },
-    /** Each answer takes 100 to 500 ms. */
-    RUNTIME_SLOW("containerd with 0.25 % of a processor", Expected.stale("RuntimeThrottled", "")) {
+    /** Each answer takes some 100 ms. */
+    RUNTIME_SLOW("containerd with hardly enough of a processor", Expected.stale("RuntimeThrottled", "")) {
+        @Override
+        void watch(RealNode node) throws Exception {
+            node.containerd().watchNeed();
+        }
+
         @Override
         void strike(RealNode node) throws Exception {
-            node.containerd().starve();
+            node.containerd().strain();
             node.begun(node.pods().begin("newcomer"));
         }
 
@@ -372,6 +377,9 @@ enum RuntimeFault {
 
     /** Prepares what must exist before the agent starts. */
     void prepare(RealNode node) throws Exception {}
+
+    /** Looks at the calm node, before the time of the fault begins. */
+    void watch(RealNode node) throws Exception {}
 
     /** Causes the fault. */
     abstract void strike(RealNode node) throws Exception;
