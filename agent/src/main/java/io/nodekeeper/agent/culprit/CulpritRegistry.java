@@ -44,10 +44,6 @@ final class CulpritRegistry {
      * that the last scan did not show is left out if another one was shown.
      */
     List<Culprit> accusations() {
-        if (held.isEmpty()) {
-            // Asked every second, and mostly there is none.
-            return List.of();
-        }
         boolean shown = held.values().stream().anyMatch(known -> isOfRuntime(known) && known.goneSince.isEmpty());
         return inOrder(
                 known -> !known.culprit.isLoad() && !(shown && isOfRuntime(known) && known.goneSince.isPresent()));
@@ -60,6 +56,7 @@ final class CulpritRegistry {
 
     private List<Culprit> inOrder(Predicate<Held> wanted) {
         if (held.isEmpty()) {
+            // Asked every second, and mostly there is none.
             return List.of();
         }
         return held.values().stream()

@@ -45,9 +45,6 @@ public final class CulpritWatch {
     public static final String CONDITION = "RuntimeDegraded";
     /** The reason of a condition that is False without a load. */
     private static final String RESPONSIVE = "RuntimeResponsive";
-    /** One object, because it is compared every second. */
-    private static final ConditionReport NOTHING_WRONG = new ConditionReport(
-            CONDITION, "False", RESPONSIVE, "the container runtime answers and none of its processes hangs");
 
     private static final Logger log = LoggerFactory.getLogger(CulpritWatch.class);
     /** The tolerance when ages are compared: more than the precision of process ages (10 ms). */
@@ -182,7 +179,8 @@ public final class CulpritWatch {
                             + (loads.isEmpty() ? "" : "; " + summaries(loads)));
         }
         return loads.isEmpty()
-                ? NOTHING_WRONG
+                ? new ConditionReport(
+                        CONDITION, "False", RESPONSIVE, "the container runtime answers and none of its processes hangs")
                 : new ConditionReport(
                         CONDITION,
                         "False",

@@ -127,9 +127,6 @@ public final class NodeProblems implements ProblemView {
 
     private void set(ProblemCheck check, ConditionReport report) {
         Map<ProblemCheck, ConditionReport> all = reports.computeIfAbsent(report.type(), type -> new LinkedHashMap<>());
-        if (report.equals(all.get(check))) {
-            return;
-        }
         String before = all.isEmpty() ? Condition.FALSE : worst(all).status();
         all.put(check, report);
         ConditionReport now = worst(all);

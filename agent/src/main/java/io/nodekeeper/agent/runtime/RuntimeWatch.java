@@ -88,15 +88,7 @@ public final class RuntimeWatch implements RuntimeView {
     private Optional<Shown> shown = Optional.empty();
 
     /** The parts of the result whose change triggers an early report. */
-    private record Shown(boolean ready, Optional<RuntimeVersion> version, List<ConditionReport> conditions) {
-        /**
-         * Whether both show the same. Records compare with method handles, which are slow where they run too seldom to be
-         * compiled; here mostly the same objects meet.
-         */
-        boolean same(Shown other) {
-            return ready == other.ready && version.equals(other.version) && conditions.equals(other.conditions);
-        }
-    }
+    private record Shown(boolean ready, Optional<RuntimeVersion> version, List<ConditionReport> conditions) {}
 
     /**
      * The parts of a watch.
@@ -347,7 +339,7 @@ public final class RuntimeWatch implements RuntimeView {
                     culpritBeat.ifPresent(LoopMonitor.Beat::beat);
                 });
         Shown now = new Shown(errors().isEmpty(), version.fact().current(), conditions());
-        if (shown.isPresent() && !shown.get().same(now)) {
+        if (shown.isPresent() && !shown.get().equals(now)) {
             log.debug("The runtime's state changed: {}", now);
             onNews.run();
         }
