@@ -1,42 +1,45 @@
 package io.nodekeeper.client;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.nodekeeper.api.Failures;
-import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.CredentialException;
-import io.nodekeeper.client.config.ExecCredentials;
-import io.nodekeeper.client.config.ExecPlugin;
-import io.nodekeeper.client.config.ExecRun;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
-import io.nodekeeper.client.config.TokenSource;
+import io.nodekeeper.client.http.HttpExchange;
+import io.nodekeeper.client.http.ResponseReceiver;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.SystemClock;
-import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.ThreadPool;
+import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
  * A transport to an API server over HTTP/1.1 and TLS. Each running call and each stream has its own connection, which
- * is kept for the next call: a connection that hangs affects only its own call. Its only deadline is for connecting;
- * callers cancel. Thread-safe; results complete on the threads of the pool.
+ * is kept for the next call: a connection that hangs affects only its own call. Its only deadlines are those for connecting;
+ * callers cancel. Thread-safe; one thread serves the network and calls the handlers of streams, which must not block it. Results of
+ * calls complete on the threads of a pool, because callers parse them there.
  */
 public final class HttpTransport implements Transport {
-    /** Shorter than Kubernetes' 30 s, which is longer than the deadline of a heartbeat, so that a retry is in time. */
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
-    /** Enough for TLS on every core; at least 4, so that a DNS lookup that hangs does not block other calls. */
+    /** Enough for parsing on every core; at least 4, so that a DNS lookup that hangs does not block other calls. */
     private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
 
     /**
@@ -45,24 +48,21 @@ public final class HttpTransport implements Transport {
      */
     static final int CALLS = 64;
 
-    /** The most bytes of a response that refuses a stream: a Status has some hundred bytes. */
-    private static final int REFUSAL = 1 << 20;
+    /** The most bytes of a response. A page of 500 objects has some megabytes, and 128 MiB is a quarter of a controller's heap. */
+    private static final int REPLY = 128 << 20;
 
-    /** The time between two readings of the server's clock, in ns: 10 s, the period of heartbeats. */
-    private static final long DATE_PERIOD = Duration.ofSeconds(10).toNanos();
-    /** The longest round trip of a reading, in ns; also excludes watches, whose end is their response. */
-    private static final long DATE_ROUND_TRIP = Duration.ofSeconds(2).toNanos();
+    /** How long connections may take to end when the transport is closed. */
+    private static final int CLOSE_SECONDS = 1;
 
     private final Clock clock = new SystemClock();
+    private final ServerClock serverClock = new ServerClock();
     private final InFlightLimiter limiter = new InFlightLimiter(CALLS);
+    private final ThreadPool threads = new ThreadPool("http", THREADS);
+    private final EventLoopGroup network = new MultiThreadIoEventLoopGroup(
+            1, new DefaultThreadFactory("http-network", true), NioIoHandler.newFactory());
     private final ServerAccess access;
-    private final ThreadPool threads;
-    private final TokenSource token;
     private final String base;
-    private final Optional<Plugin> plugin;
-    private volatile Way way;
-    private volatile Optional<ServerDate> serverDate = Optional.empty();
-    private volatile long dateAt;
+    private final Senders senders;
     private final String userAgent = "nodekeeper/" + Version.current();
 
     /**
@@ -72,61 +72,14 @@ public final class HttpTransport implements Transport {
      */
     public HttpTransport(ServerAccess access) {
         this.access = access;
-        this.threads = new ThreadPool("http", THREADS);
-        this.token = new TokenSource(access, new SystemClock(), threads);
         String server = access.server().toString();
         this.base = server.endsWith("/") ? server.substring(0, server.length() - 1) : server;
-        this.way = new Way(access.identity(), client(access.identity()));
-        // A static credential has precedence over a plugin, as in client-go.
-        this.plugin = access.token().isEmpty() && access.tokenFile().isEmpty()
-                ? access.plugin().map(Plugin::of)
-                : Optional.empty();
-    }
-
-    /** The connections of one client certificate. */
-    private record Way(Optional<Identity> identity, HttpClient http) {}
-
-    /** A credential plugin with its loop. */
-    private record Plugin(ThreadLoop loop, ExecRun run, ExecCredentials credentials) {
-        static Plugin of(ExecPlugin plugin) {
-            ThreadLoop loop = new ThreadLoop("credentials");
-            ExecRun run = new ExecRun(plugin, loop);
-            return new Plugin(loop, run, new ExecCredentials(loop, run::run));
-        }
-
-        void close() {
-            run.close();
-            loop.close();
-        }
-    }
-
-    private HttpClient client(Optional<Identity> identity) {
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(CONNECT_TIMEOUT)
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .executor(threads);
-        if (base.startsWith("https:")) {
-            builder.sslContext(ClientTls.context(access.as(identity)));
-        }
-        return builder.build();
-    }
-
-    /** The connections for that certificate. A new certificate needs new connections; the old ones end with their calls. */
-    private synchronized HttpClient http(Optional<Identity> identity) {
-        Way now = way;
-        if (!now.identity.equals(identity)) {
-            way = new Way(identity, client(identity));
-            now.http.shutdown();
-        }
-        return way.http;
+        this.senders = new Senders(access, network.next(), threads);
     }
 
     /** Uses another client certificate for new calls, unless the kubeconfig's plugin provides certificates. */
     public void renew(Identity identity) {
-        if (plugin.isEmpty()) {
-            http(Optional.of(identity));
-        }
+        senders.renew(identity);
     }
 
     /**
@@ -134,8 +87,7 @@ public final class HttpTransport implements Transport {
      * Each call waits for that itself, before its deadline begins: a person may have to log in.
      */
     public CompletableFuture<Void> authenticated() {
-        return plugin.map(known -> known.credentials.current().thenAccept(credential -> {}))
-                .orElseGet(() -> CompletableFuture.completedFuture(null));
+        return senders.current().thenAccept(sender -> {});
     }
 
     /** The server's address and the user, without secrets. */
@@ -146,7 +98,7 @@ public final class HttpTransport implements Transport {
 
     /** The newest reading of the server's clock; empty if the server sends no dates. */
     public Optional<ServerDate> serverDate() {
-        return serverDate;
+        return serverClock.newest();
     }
 
     @Override
@@ -164,30 +116,22 @@ public final class HttpTransport implements Transport {
         return authorized(call, sender -> exchange(call, sender));
     }
 
-    private CompletableFuture<Reply> exchange(Call call, Sender sender) {
-        return exchange(
-                call,
-                sender,
-                info -> HttpResponse.BodySubscribers.ofByteArray(),
-                response -> new Reply(response.statusCode(), response.body()));
+    private CompletableFuture<Reply> exchange(Call call, Senders.Sender sender) {
+        return exchange(call, sender, new WholeBody(REPLY));
     }
 
-    /** The connections and the token for a call, and what to do if the server refuses them with 401. */
-    private record Sender(HttpClient http, String bearer, Runnable refused) {}
-
-    private <R> CompletableFuture<R> authorized(Call call, Function<Sender, CompletableFuture<R>> sending) {
-        if (plugin.isEmpty()) {
-            return sending.apply(new Sender(way.http, token.current(), () -> {}));
+    /** Sends as soon as there is a credential. */
+    private <R> CompletableFuture<R> authorized(Call call, Function<Senders.Sender, CompletableFuture<R>> sending) {
+        CompletableFuture<Senders.Sender> current = senders.current();
+        if (current.isDone() && !current.isCompletedExceptionally()) {
+            return sending.apply(current.join());
         }
-        ExecCredentials credentials = plugin.get().credentials;
         CompletableFuture<R> result = new CompletableFuture<>();
-        credentials.current().whenComplete((credential, error) -> {
+        current.whenComplete((sender, error) -> {
             if (error != null) {
                 result.completeExceptionally(failure(call, error));
             } else if (!result.isDone()) {
-                Optional<Identity> identity = credential.identity().or(access::identity);
-                CompletableFuture<R> sent = sending.apply(
-                        new Sender(http(identity), credential.token(), () -> credentials.refused(credential)));
+                CompletableFuture<R> sent = sending.apply(sender);
                 sent.whenComplete((reply, failure) -> {
                     if (failure != null) {
                         result.completeExceptionally(failure);
@@ -207,22 +151,8 @@ public final class HttpTransport implements Transport {
 
     @Override
     public Stream open(Call call, StreamHandler handler) {
-        CompletableFuture<Optional<Reply>> end = authorized(
-                call,
-                sender -> exchange(
-                        call,
-                        sender,
-                        info -> {
-                            if (info.statusCode() != 200) {
-                                return HttpResponse.BodySubscribers.mapping(
-                                        HttpResponse.BodySubscribers.limiting(
-                                                HttpResponse.BodySubscribers.ofByteArray(), REFUSAL),
-                                        Optional::of);
-                            }
-                            handler.onOpen();
-                            return new LineSubscriber(handler);
-                        },
-                        response -> response.body().map(body -> new Reply(response.statusCode(), body))));
+        CompletableFuture<Optional<Reply>> end =
+                authorized(call, sender -> exchange(call, sender, new LineBody(handler)));
         AtomicBoolean cancelled = new AtomicBoolean();
         end.whenComplete((refusal, error) -> {
             if (cancelled.get()) {
@@ -242,78 +172,105 @@ public final class HttpTransport implements Transport {
 
     @Override
     public void close() {
-        plugin.ifPresent(Plugin::close);
-        way.http.shutdownNow();
-        threads.close();
+        senders.close();
+        // Ends all connections, and with them what is under way.
+        network.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).addListener(ended -> threads.close());
     }
 
-    private <B, R> CompletableFuture<R> exchange(
-            Call call, Sender sender, HttpResponse.BodyHandler<B> body, Function<HttpResponse<B>, R> read) {
-        CompletableFuture<HttpResponse<B>> exchange;
+    private <R> CompletableFuture<R> exchange(Call call, Senders.Sender sender, Body<R> body) {
+        CompletableFuture<R> result = new CompletableFuture<>();
+        Receiver<R> receiver = new Receiver<>(call, sender, body, result);
+        HttpExchange exchange;
         try {
-            exchange = sender.http.sendAsync(request(call, sender.bearer), body);
+            // The path of the server's address comes first.
+            URI uri = URI.create(base + call.target());
+            String target = uri.getRawQuery() == null ? uri.getRawPath() : uri.getRawPath() + "?" + uri.getRawQuery();
+            exchange = sender.http()
+                    .send(
+                            HttpMethod.valueOf(call.method()),
+                            target,
+                            headers(call, sender.bearer()),
+                            call.body(),
+                            receiver);
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(failure(call, e));
         }
-        Instant sentAt = clock.wallTime();
-        long sent = clock.nanoTime();
-        CompletableFuture<R> result = new CompletableFuture<>();
-        exchange.whenComplete((response, error) -> {
-            if (error != null) {
-                result.completeExceptionally(failure(call, error));
-            } else {
-                if (response.statusCode() == 401) {
-                    sender.refused.run();
-                }
-                date(response, sentAt, sent);
-                result.complete(read.apply(response));
-            }
-        });
-        // Only cancelling the HTTP client's future aborts the exchange and closes its connection.
+        // Only this closes its connection.
         result.whenComplete((reply, error) -> {
             if (result.isCancelled()) {
-                exchange.cancel(true);
+                exchange.cancel();
             }
         });
         return result;
     }
 
-    /** Takes the server's date from a response that was quick enough to say something about the clock. */
-    private void date(HttpResponse<?> response, Instant sentAt, long sent) {
-        long now = clock.nanoTime();
-        if (now - sent > DATE_ROUND_TRIP || serverDate.isPresent() && now - dateAt < DATE_PERIOD) {
-            return;
+    /** Reads the response to a call. */
+    private final class Receiver<R> implements ResponseReceiver {
+        private final Call call;
+        private final Senders.Sender sender;
+        private final Body<R> body;
+        private final CompletableFuture<R> result;
+        private final Instant sentAt = clock.wallTime();
+        private final long sent = clock.nanoTime();
+
+        Receiver(Call call, Senders.Sender sender, Body<R> body, CompletableFuture<R> result) {
+            this.call = call;
+            this.sender = sender;
+            this.body = body;
+            this.result = result;
         }
-        dateAt = now;
-        response.headers().firstValue("date").ifPresent(text -> {
-            try {
-                serverDate = Optional.of(new ServerDate(
-                        Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(text)),
-                        sentAt,
-                        Duration.ofNanos(now - sent)));
-            } catch (DateTimeException e) {
-                // A server that sends something else has no date.
-                serverDate = Optional.empty();
+
+        @Override
+        public void head(HttpResponse head) {
+            if (head.status().code() == 401) {
+                sender.refused().run();
             }
-        });
+            serverClock.read(head.headers(), sentAt, sent, clock.nanoTime());
+            body.begin(head.status().code());
+        }
+
+        @Override
+        public void body(ByteBuf bytes) throws IOException {
+            body.take(bytes);
+        }
+
+        @Override
+        public CompletableFuture<Void> arrived() {
+            return body.arrived();
+        }
+
+        @Override
+        public void end() {
+            R read = body.end();
+            complete(() -> result.complete(read));
+        }
+
+        @Override
+        public void failed(Throwable why) {
+            complete(() -> result.completeExceptionally(failure(call, why)));
+        }
+
+        private void complete(Runnable completion) {
+            try {
+                threads.execute(completion);
+            } catch (RejectedExecutionException e) {
+                // The transport was closed; whoever waits still learns of it.
+                completion.run();
+            }
+        }
     }
 
-    private HttpRequest request(Call call, String bearer) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + call.target()))
-                .header("Accept", "application/json")
-                .header("User-Agent", userAgent)
-                .method(
-                        call.method(),
-                        call.body().length == 0
-                                ? HttpRequest.BodyPublishers.noBody()
-                                : HttpRequest.BodyPublishers.ofByteArray(call.body()));
+    private HttpHeaders headers(Call call, String bearer) {
+        HttpHeaders headers = new DefaultHttpHeaders()
+                .set(HttpHeaderNames.ACCEPT, "application/json")
+                .set(HttpHeaderNames.USER_AGENT, userAgent);
         if (!call.contentType().isEmpty()) {
-            request.header("Content-Type", call.contentType());
+            headers.set(HttpHeaderNames.CONTENT_TYPE, call.contentType());
         }
         if (!bearer.isEmpty()) {
-            request.header("Authorization", "Bearer " + bearer);
+            headers.set(HttpHeaderNames.AUTHORIZATION, "Bearer " + bearer);
         }
-        return request.build();
+        return headers;
     }
 
     private TransportException failure(Call call, Throwable error) {

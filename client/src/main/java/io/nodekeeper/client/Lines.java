@@ -47,6 +47,11 @@ public final class Lines {
         count = 0;
     }
 
+    /** The lines are in {@code copy} now, at the same places. */
+    void moveTo(byte[] copy) {
+        bytes = copy;
+    }
+
     void add(int from, int to) {
         if (bounds.length < 2 * (count + 1)) {
             bounds = Arrays.copyOf(bounds, 2 * bounds.length);

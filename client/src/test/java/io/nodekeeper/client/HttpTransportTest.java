@@ -497,7 +497,7 @@ class HttpTransportTest {
                 .failsWithin(java.time.Duration.ofSeconds(10))
                 .withThrowableThat()
                 .extracting(Throwable::getCause, throwable(TransportException.class))
-                .hasMessage("GET " + address + "/x: ConnectException");
+                .hasMessage("GET " + address + "/x: Connection refused: /127.0.0.1:" + port);
     }
 
     private HttpTransport open(ServerAccess access) {

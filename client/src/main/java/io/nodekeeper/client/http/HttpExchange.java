@@ -1,0 +1,97 @@
+package io.nodekeeper.client.http;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpVersion;
+import org.jspecify.annotations.Nullable;
+
+/** One request and its response. {@link #cancel} may be called on any thread, all else belongs to the event loop. */
+public final class HttpExchange {
+    private final HttpConnections connections;
+    private final HttpMethod method;
+    private final String target;
+    private final HttpHeaders headers;
+    private final byte[] body;
+    private final ResponseReceiver receiver;
+    private boolean over;
+    private @Nullable Channel channel;
+
+    HttpExchange(
+            HttpConnections connections,
+            HttpMethod method,
+            String target,
+            HttpHeaders headers,
+            byte[] body,
+            ResponseReceiver receiver) {
+        this.connections = connections;
+        this.method = method;
+        this.target = target;
+        this.headers = headers;
+        this.body = body;
+        this.receiver = receiver;
+    }
+
+    /** Ends the exchange: closes its connection, and the receiver hears no more. Idempotent. */
+    public void cancel() {
+        connections.execute(() -> {
+            over = true;
+            if (channel != null) {
+                channel.close();
+            }
+        });
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    ResponseReceiver receiver() {
+        return receiver;
+    }
+
+    /** The connection that is being made or used, which {@link #cancel} closes. */
+    void on(Channel connection) {
+        channel = connection;
+    }
+
+    /** The request, for one attempt. */
+    FullHttpRequest request() {
+        return new DefaultFullHttpRequest(
+                HttpVersion.HTTP_1_1, method, target, Unpooled.wrappedBuffer(body), headers, EmptyHttpHeaders.INSTANCE);
+    }
+
+    /** Whether it may be sent twice. */
+    boolean isSafe() {
+        return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
+    }
+
+    void again() {
+        channel = null;
+        connections.start(this);
+    }
+
+    /** The body is complete. If the receiver throws, the exchange is not over, and fails. */
+    void end() {
+        if (!over) {
+            receiver.end();
+            finish();
+        }
+    }
+
+    void fail(Throwable why) {
+        if (!over) {
+            finish();
+            receiver.failed(why);
+        }
+    }
+
+    private void finish() {
+        over = true;
+        channel = null;
+    }
+}
