@@ -14,6 +14,7 @@ import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.config.CredentialException;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
+import io.nodekeeper.client.http.HttpConnections;
 import io.nodekeeper.client.http.HttpExchange;
 import io.nodekeeper.client.http.ResponseReceiver;
 import io.nodekeeper.time.Clock;
@@ -35,11 +36,11 @@ import java.util.function.Function;
 /**
  * A transport to an API server over HTTP/1.1 and TLS. Each running call and each stream has its own connection, which
  * is kept for the next call: a connection that hangs affects only its own call. Its only deadlines are those for connecting;
- * callers cancel. Thread-safe; one thread serves the network and calls the handlers of streams, which must not block it. Results of
- * calls complete on the threads of a pool, because callers parse them there.
+ * callers cancel. Thread-safe. One thread serves the network and calls the handlers of streams, except for their ends; handlers must not
+ * block it. Calls and streams end on the threads of a pool, because callers parse results there.
  */
 public final class HttpTransport implements Transport {
-    /** Enough for parsing on every core; at least 4, so that a DNS lookup that hangs does not block other calls. */
+    /** Enough for parsing on every core; at least 4, so that a DNS lookup or a file that hangs does not block other calls. */
     private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
 
     /**
@@ -51,8 +52,10 @@ public final class HttpTransport implements Transport {
     /** The most bytes of a response. A page of 500 objects has some megabytes, and 128 MiB is a quarter of a controller's heap. */
     private static final int REPLY = 128 << 20;
 
-    /** How long connections may take to end when the transport is closed. */
-    private static final int CLOSE_SECONDS = 1;
+    /** How long connections may take to end when the transport is closed, and how long nothing must happen before. */
+    private static final int CLOSE_MILLIS = 1_000;
+
+    private static final int QUIET_MILLIS = 10;
 
     private final Clock clock = new SystemClock();
     private final ServerClock serverClock = new ServerClock();
@@ -62,6 +65,7 @@ public final class HttpTransport implements Transport {
             1, new DefaultThreadFactory("http-network", true), NioIoHandler.newFactory());
     private final ServerAccess access;
     private final String base;
+    private final HttpConnections connections;
     private final Senders senders;
     private final String userAgent = "nodekeeper/" + Version.current();
 
@@ -74,7 +78,13 @@ public final class HttpTransport implements Transport {
         this.access = access;
         String server = access.server().toString();
         this.base = server.endsWith("/") ? server.substring(0, server.length() - 1) : server;
-        this.senders = new Senders(access, network.next(), threads);
+        try {
+            this.connections = new HttpConnections(network.next(), threads, access.server(), Senders.tls(access));
+            this.senders = new Senders(access, connections, threads);
+        } catch (IllegalArgumentException e) {
+            network.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+            throw e;
+        }
     }
 
     /** Uses another client certificate for new calls, unless the kubeconfig's plugin provides certificates. */
@@ -173,8 +183,9 @@ public final class HttpTransport implements Transport {
     @Override
     public void close() {
         senders.close();
-        // Ends all connections, and with them what is under way.
-        network.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).addListener(ended -> threads.close());
+        connections.close();
+        network.shutdownGracefully(QUIET_MILLIS, CLOSE_MILLIS, TimeUnit.MILLISECONDS)
+                .addListener(ended -> threads.closeWhenIdle());
     }
 
     private <R> CompletableFuture<R> exchange(Call call, Senders.Sender sender, Body<R> body) {
@@ -185,13 +196,8 @@ public final class HttpTransport implements Transport {
             // The path of the server's address comes first.
             URI uri = URI.create(base + call.target());
             String target = uri.getRawQuery() == null ? uri.getRawPath() : uri.getRawPath() + "?" + uri.getRawQuery();
-            exchange = sender.http()
-                    .send(
-                            HttpMethod.valueOf(call.method()),
-                            target,
-                            headers(call, sender.bearer()),
-                            call.body(),
-                            receiver);
+            exchange = connections.send(
+                    HttpMethod.valueOf(call.method()), target, headers(call, sender.bearer()), call.body(), receiver);
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(failure(call, e));
         }

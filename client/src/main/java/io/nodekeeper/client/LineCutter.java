@@ -16,8 +16,8 @@ final class LineCutter {
      * The longest line: ten times the 1.5 MiB that an object may have in etcd, because JSON is larger than protobuf.
      */
     static final int LONGEST = 16 << 20;
-    /** A larger array is not kept for further lines: the network delivers at most so much at a time. */
-    private static final int USUAL = 64 << 10;
+    /** A larger array is not kept for further lines. The network delivers 64 KiB at a time, behind an unfinished line. */
+    private static final int USUAL = 128 << 10;
     /** Enough for most events; many watches are calm. */
     private static final int FIRST = 4 << 10;
 
@@ -102,16 +102,20 @@ final class LineCutter {
         if (isPassedOn) {
             isPassedOn = false;
             if (bytes.length < open + more || bytes.length > USUAL && open + more <= USUAL) {
-                bytes = new byte[Math.max(FIRST, 2 * (open + more))];
+                bytes = new byte[capacity(open + more)];
             }
             System.arraycopy(spare, begun, bytes, 0, open);
             begun = 0;
             end = open;
             lines.reset(bytes);
         } else if (bytes.length < end + more) {
-            // Doubled, so that a long line is not copied with each of its pieces.
-            bytes = Arrays.copyOf(bytes, Math.max(FIRST, 2 * (end + more)));
+            bytes = Arrays.copyOf(bytes, capacity(end + more));
             lines.moveTo(bytes);
         }
+    }
+
+    /** Doubled, so that a long line is not copied with each of its pieces. */
+    private static int capacity(int needed) {
+        return needed <= USUAL ? Math.min(USUAL, Math.max(FIRST, 2 * needed)) : 2 * needed;
     }
 }

@@ -1,6 +1,5 @@
 package io.nodekeeper.client;
 
-import io.netty.channel.EventLoop;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.ExecCredentials;
 import io.nodekeeper.client.config.ExecPlugin;
@@ -14,24 +13,21 @@ import io.nodekeeper.time.ThreadLoop;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import javax.net.ssl.SSLContext;
 
 /**
- * Knows how a call authenticates: over which connections, because each client certificate has its own, and with which token. Both may
+ * Knows how a call authenticates: with which token, and with which client certificate, for which it renews the connections. Both may
  * change, and a plugin may have to provide them first. Thread-safe.
  */
 final class Senders {
     private final ServerAccess access;
-    private final EventLoop network;
-    private final Executor threads;
+    private final HttpConnections connections;
     private final TokenSource token;
     private final Optional<Plugin> plugin;
-    private volatile Way way;
+    private Optional<Identity> shown;
 
-    /** The connections and the token for a call, and what to do if the server refuses them with 401. */
-    record Sender(HttpConnections http, String bearer, Runnable refused) {}
-
-    /** The connections of one client certificate. */
-    private record Way(Optional<Identity> identity, HttpConnections http) {}
+    /** The token for a call, and what to do if the server refuses it with 401. */
+    record Sender(String bearer, Runnable refused) {}
 
     /** A credential plugin with its loop. */
     private record Plugin(ThreadLoop loop, ExecRun run, ExecCredentials credentials) {
@@ -47,13 +43,16 @@ final class Senders {
         }
     }
 
-    /** @throws IllegalArgumentException if the keys, certificates or the token file of {@code access} cannot be used */
-    Senders(ServerAccess access, EventLoop network, Executor threads) {
+    /**
+     * Senders for connections that show the certificate of {@code access}, if there is one.
+     *
+     * @throws IllegalArgumentException if the token file of {@code access} cannot be used
+     */
+    Senders(ServerAccess access, HttpConnections connections, Executor threads) {
         this.access = access;
-        this.network = network;
-        this.threads = threads;
+        this.connections = connections;
+        this.shown = access.identity();
         this.token = new TokenSource(access, new SystemClock(), threads);
-        this.way = new Way(access.identity(), connections(access.identity()));
         // A static credential has precedence over a plugin, as in client-go.
         this.plugin = access.token().isEmpty() && access.tokenFile().isEmpty()
                 ? access.plugin().map(Plugin::of)
@@ -63,21 +62,19 @@ final class Senders {
     /** The sender for a call now; fails with CredentialException if the plugin provides no credential. */
     CompletableFuture<Sender> current() {
         if (plugin.isEmpty()) {
-            return CompletableFuture.completedFuture(new Sender(way.http, token.current(), () -> {}));
+            return CompletableFuture.completedFuture(new Sender(token.current(), () -> {}));
         }
         ExecCredentials credentials = plugin.get().credentials;
-        return credentials
-                .current()
-                .thenApply(credential -> new Sender(
-                        http(credential.identity().or(access::identity)),
-                        credential.token(),
-                        () -> credentials.refused(credential)));
+        return credentials.current().thenApply(credential -> {
+            show(credential.identity().or(access::identity));
+            return new Sender(credential.token(), () -> credentials.refused(credential));
+        });
     }
 
     /** Uses another client certificate from now on, unless the plugin provides certificates. */
     void renew(Identity identity) {
         if (plugin.isEmpty()) {
-            http(Optional.of(identity));
+            show(Optional.of(identity));
         }
     }
 
@@ -85,22 +82,19 @@ final class Senders {
         plugin.ifPresent(Plugin::close);
     }
 
-    /** The connections for that certificate. A new certificate needs new connections; the old ones end with their calls. */
-    private synchronized HttpConnections http(Optional<Identity> identity) {
-        Way now = way;
-        if (!now.identity.equals(identity)) {
-            way = new Way(identity, connections(identity));
-            now.http.retire();
+    private synchronized void show(Optional<Identity> identity) {
+        if (!shown.equals(identity)) {
+            shown = identity;
+            connections.renew(tls(access.as(identity)));
         }
-        return way.http;
     }
 
-    private HttpConnections connections(Optional<Identity> identity) {
-        boolean isTls = "https".equals(access.server().getScheme());
-        return new HttpConnections(
-                network,
-                threads,
-                access.server(),
-                isTls ? Optional.of(ClientTls.context(access.as(identity))) : Optional.empty());
+    /**
+     * TLS for the connections of {@code access}; empty for plain HTTP.
+     *
+     * @throws IllegalArgumentException if keys or certificates cannot be used
+     */
+    static Optional<SSLContext> tls(ServerAccess access) {
+        return "https".equals(access.server().getScheme()) ? Optional.of(ClientTls.context(access)) : Optional.empty();
     }
 }

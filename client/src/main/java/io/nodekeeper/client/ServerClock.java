@@ -12,7 +12,7 @@ import java.util.Optional;
 final class ServerClock {
     /** The time between two readings, in ns: 10 s, the period of heartbeats. */
     private static final long PERIOD = Duration.ofSeconds(10).toNanos();
-    /** The longest round trip of a reading, in ns; also excludes watches, whose end is their response. */
+    /** The longest round trip of a reading, in ns. */
     private static final long ROUND_TRIP = Duration.ofSeconds(2).toNanos();
 
     private volatile Optional<ServerDate> newest = Optional.empty();

@@ -330,6 +330,34 @@ class HttpTransportTest {
     }
 
     @Test
+    void closingFailsCallsAndStreamsThatAreUnderWay() throws Exception {
+        // given a call, and a stream that is open
+        CountDownLatch release = new CountDownLatch(1);
+        behaviour = exchange -> {
+            if (exchange.getRequestURI().getPath().equals("/watch")) {
+                exchange.sendResponseHeaders(200, 0);
+                exchange.getResponseBody().flush();
+            }
+            awaitQuietly(release);
+            exchange.close();
+        };
+        HttpTransport transport = open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t"));
+        Recording lines = new Recording();
+        transport.open(Call.get("/watch"), lines);
+        assertThat(lines.next()).isEqualTo("open");
+        CompletableFuture<Reply> reply = transport.send(Call.get("/slow"));
+
+        // when
+        transport.close();
+
+        // then
+        assertThat(lines.next()).isEqualTo("broken GET " + address() + "/watch: the client is closed");
+        assertThatThrownBy(() -> get(reply)).hasMessageContaining("GET " + address() + "/slow: the client is closed");
+        assertThatThrownBy(() -> get(transport.send(Call.get("/late")))).hasMessageContaining("is closed");
+        release.countDown();
+    }
+
+    @Test
     void callsDoNotWaitForOneAnother() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         behaviour = exchange -> {

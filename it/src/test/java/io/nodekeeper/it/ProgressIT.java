@@ -8,7 +8,9 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Commands that take long show how far they are and report what they have after Ctrl-C; help never waits for preparations. */
 class ProgressIT {
     private static final Duration LIMIT = Duration.ofSeconds(90);
+    private static final String BUILT = "dist/target/nodekeeper";
 
     @TempDir
     Path directory;
@@ -138,6 +141,48 @@ class ProgressIT {
     @Test
     void helpOfANewBuildPreparesNothing() throws Exception {
         // given the script with a distribution that has learned nothing
+        Path home = scriptWithItsOwnDistribution();
+
+        Command.Result help = Command.run(LIMIT, home.resolve("nodekeeper").toString(), "agent", "--help");
+
+        assertThat(help.output()).startsWith("Usage: nodekeeper agent ");
+        assertThat(help.code()).isZero();
+        try (Stream<Path> files = Files.list(home.resolve(BUILT))) {
+            assertThat(files.map(Path::getFileName).map(Path::toString))
+                    .containsExactlyInAnyOrder("lib", "native", "built");
+        }
+    }
+
+    @Test
+    void aStartPreparesAgainOnceAnArchiveIsNewerThanWhatWasLearned() throws Exception {
+        // given the script with a distribution that has learned nothing
+        Path home = scriptWithItsOwnDistribution();
+        String[] start = {home.resolve("nodekeeper").toString(), "controller", "--kubeconfig", "missing"};
+
+        // when it starts twice, and once more after an archive was built again
+        Command.Result first = Command.run(LIMIT, start);
+        Command.Result second = Command.run(LIMIT, start);
+        Path archive;
+        try (Stream<Path> archives = Files.list(home.resolve(BUILT).resolve("lib"))) {
+            archive = archives.filter(jar -> jar.getFileName().toString().startsWith("nodekeeper-cli"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+        Files.setLastModifiedTime(archive, FileTime.from(Instant.now()));
+        Command.Result third = Command.run(LIMIT, start);
+
+        // then the first and the third have prepared, and each has done its work
+        assertThat(first.output())
+                .startsWith("nodekeeper: preparing quick starts")
+                .contains("missing");
+        assertThat(second.output()).doesNotContain("preparing").contains("missing");
+        assertThat(third.output())
+                .startsWith("nodekeeper: preparing quick starts")
+                .contains("missing");
+    }
+
+    /** A directory with the script and a distribution whose archives are links, except Nodekeeper's own. */
+    private Path scriptWithItsOwnDistribution() throws IOException {
         Path root = dist.resolve("../../..").normalize();
         Path home = directory.resolve("home");
         Files.createDirectories(home.resolve("scripts"));
@@ -147,16 +192,20 @@ class ProgressIT {
                     root.resolve("scripts").resolve(part),
                     home.resolve("scripts").resolve(part));
         }
-        Path fresh = Files.createDirectories(home.resolve("dist/target/nodekeeper"));
-        Files.createSymbolicLink(fresh.resolve("lib"), dist.resolve("lib").toRealPath());
-        Files.createFile(fresh.resolve("built"));
-
-        Command.Result help = Command.run(LIMIT, home.resolve("nodekeeper").toString(), "agent", "--help");
-
-        assertThat(help.output()).startsWith("Usage: nodekeeper agent ");
-        assertThat(help.code()).isZero();
-        try (Stream<Path> files = Files.list(fresh)) {
-            assertThat(files).containsExactlyInAnyOrder(fresh.resolve("lib"), fresh.resolve("built"));
+        Path built = home.resolve(BUILT);
+        Path lib = Files.createDirectories(built.resolve("lib"));
+        try (Stream<Path> archives = Files.list(dist.resolve("lib"))) {
+            for (Path archive : archives.toList()) {
+                Path name = lib.resolve(archive.getFileName());
+                if (name.getFileName().toString().startsWith("nodekeeper-")) {
+                    Files.copy(archive, name);
+                } else {
+                    Files.createSymbolicLink(name, archive.toRealPath());
+                }
+            }
         }
+        Files.createSymbolicLink(built.resolve("native"), dist.resolve("native").toRealPath());
+        Files.createFile(built.resolve("built"));
+        return home;
     }
 }

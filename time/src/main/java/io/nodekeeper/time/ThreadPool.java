@@ -44,6 +44,11 @@ public final class ThreadPool implements Executor, AutoCloseable {
         }
     }
 
+    /** Ends the threads when the waiting tasks have run; refuses others. Idempotent. */
+    public void closeWhenIdle() {
+        pool.shutdown();
+    }
+
     /** Ends the threads; drops waiting tasks. Idempotent. */
     @Override
     public void close() {

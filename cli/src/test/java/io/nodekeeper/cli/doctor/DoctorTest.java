@@ -291,6 +291,7 @@ class DoctorTest {
                 .start();
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             server.bind(UnixDomainSocketAddress.of(socket));
+            awaitName(named, "containerd-shim-runc-v2");
             new ProcessBuilder("kill", "-STOP", "" + named.pid()).start().waitFor();
 
             // Given a stopped shim, doctor names it, and without a terminal it only prints the plan.
@@ -325,6 +326,15 @@ class DoctorTest {
         } finally {
             named.destroyForcibly().waitFor(5, TimeUnit.SECONDS);
         }
+    }
+
+    /** Waits until a process has the name that its shell gives it. */
+    private static void awaitName(Process process, String name) throws Exception {
+        Path command = Path.of("/proc/" + process.pid() + "/cmdline");
+        for (int i = 0; i < 1_000 && !Files.readString(command).startsWith(name + "\0"); i++) {
+            Thread.sleep(10);
+        }
+        assertThat(Files.readString(command)).startsWith(name);
     }
 
     private static char state(Process process) throws IOException {

@@ -10,8 +10,10 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
+import io.nodekeeper.api.Failures;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.CompletableFuture;
@@ -26,22 +28,43 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     /** As long as Java's own client keeps idle connections; three periods of a heartbeat. */
     private static final int IDLE_SECONDS = 30;
 
-    private final HttpConnections owner;
+    /** Keeps connections. */
+    interface Owner {
+        /** Takes an idle connection for a later exchange; false if it has to be closed. */
+        boolean keep(HttpConnection connection);
+
+        /** The connection is closed or will be, and must not be used again. */
+        void gone(HttpConnection connection);
+
+        /** Sends the request of {@code exchange} on another connection. */
+        void again(HttpExchange exchange);
+    }
+
+    private final Owner owner;
     private final Channel channel;
     private @Nullable HttpExchange exchange;
     private @Nullable Future<?> idling;
     /** Whether it has served an exchange before the current one. */
     private boolean isUsed;
+    /** Whether the current request is with the kernel. */
+    private boolean isSent;
     /** Whether the head of the current response has arrived. */
     private boolean isAnswered;
     /** Whether an interim response is being read, such as 100. */
     private boolean isInterim;
-
+    /** Whether the server keeps the connection after the current response. */
     private boolean isKept;
 
-    HttpConnection(HttpConnections owner, Channel channel) {
+    private boolean isRetired;
+
+    HttpConnection(Owner owner, Channel channel) {
         this.owner = owner;
         this.channel = channel;
+    }
+
+    /** Whether the server has not closed it yet. */
+    boolean isOpen() {
+        return channel.isActive();
     }
 
     /** Sends the request of {@code next}; the connection is idle. */
@@ -51,21 +74,30 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             idling = null;
         }
         exchange = next;
+        isSent = false;
         isAnswered = false;
         next.on(channel);
         channel.writeAndFlush(next.request()).addListener(written -> {
-            if (!written.isSuccess()) {
+            if (written.isSuccess()) {
+                isSent = true;
+            } else {
                 fail(written.cause());
             }
         });
         channel.read();
     }
 
-    /** Closes the connection if it is idle, otherwise after its exchange. */
+    /** Serves no further exchange. */
     void retire() {
+        isRetired = true;
         if (exchange == null) {
-            channel.close();
+            close();
         }
+    }
+
+    private void close() {
+        owner.gone(this);
+        channel.close();
     }
 
     @Override
@@ -81,16 +113,16 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         HttpExchange current = exchange;
         if (current == null || current.isOver()) {
             // Nobody asked, or nobody listens any more.
-            channel.close();
+            close();
             return;
         }
         if (message.decoderResult().isFailure()) {
-            fail(new IOException(
-                    "malformed response: " + message.decoderResult().cause().getMessage()));
+            fail(new IOException("malformed response: "
+                    + Failures.text(message.decoderResult().cause())));
             return;
         }
         if (message instanceof HttpResponse head) {
-            isInterim = HttpStatusClass.valueOf(head.status().code()) == HttpStatusClass.INFORMATIONAL;
+            isInterim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
             if (!isInterim) {
                 isAnswered = true;
                 isKept = HttpUtil.isKeepAlive(head);
@@ -120,10 +152,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void rest() {
-        if (isKept && owner.keep(this)) {
-            idling = channel.eventLoop().schedule(() -> channel.close(), IDLE_SECONDS, TimeUnit.SECONDS);
+        if (isKept && isSent && !isRetired && owner.keep(this)) {
+            idling = channel.eventLoop().schedule(this::close, IDLE_SECONDS, TimeUnit.SECONDS);
         } else {
-            channel.close();
+            close();
         }
     }
 
@@ -139,14 +171,18 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    /** The end that TLS announces is the end, even if the server leaves the connection open. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof SslCloseCompletionEvent) {
+            close();
+        }
+        context.fireUserEventTriggered(event);
+    }
+
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        owner.closed(this);
-        if (isAnswered) {
-            fail(new IOException("the connection was closed before the end of the response"));
-        } else {
-            fail(new ClosedChannelException());
-        }
+        fail(new ClosedChannelException());
     }
 
     @Override
@@ -156,22 +192,23 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     /**
      * Ends the exchange and the connection. A server may close an idle connection just when a request is sent, so a request that may
-     * be sent twice is, if an old connection ends without a byte of a response.
+     * be sent twice is, if an old connection ends before the head of a response.
      */
-    private void fail(Throwable why) {
+    void fail(Throwable why) {
         HttpExchange current = exchange;
         exchange = null;
-        channel.close();
+        close();
         if (current == null || current.isOver()) {
             return;
         }
         if (isUsed && !isAnswered && current.isSafe() && why instanceof IOException) {
-            current.again();
+            owner.again(current);
         } else {
-            current.fail(
-                    why instanceof ClosedChannelException
-                            ? new IOException("the connection was closed without a response")
-                            : why);
+            current.fail(why instanceof ClosedChannelException ? new IOException(whatIsMissing()) : why);
         }
+    }
+
+    private String whatIsMissing() {
+        return "the connection was closed " + (isAnswered ? "before the end of the response" : "without a response");
     }
 }

@@ -3,7 +3,6 @@ package io.nodekeeper.client.http;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -14,26 +13,21 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.ssl.SslHandler;
-import io.netty.util.NetUtil;
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import javax.net.ssl.SNIHostName;
-import javax.net.ssl.SNIServerName;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.SSLParameters;
 
 /**
  * The connections to one server. Each exchange has a connection for itself, the one that was used last if one is idle, so a connection that
@@ -43,6 +37,8 @@ import javax.net.ssl.SSLParameters;
 public final class HttpConnections {
     /** Shorter than Kubernetes' 30 s, which is longer than the deadline of a heartbeat, so that a retry is in time. */
     private static final int CONNECT_MILLIS = 5_000;
+    /** For one of many addresses. */
+    private static final int LEAST_CONNECT_MILLIS = 500;
     /** As in Go's client. */
     private static final int HANDSHAKE_MILLIS = 10_000;
 
@@ -55,13 +51,37 @@ public final class HttpConnections {
     private final EventLoop loop;
     private final Executor lookups;
     private final Lookup lookup;
-    private final String host;
-    private final String authority;
-    private final int port;
-    private final Optional<SSLContext> tls;
+    private final ServerName server;
     private final ArrayDeque<HttpConnection> idle = new ArrayDeque<>();
     private final Set<HttpConnection> open = new HashSet<>();
-    private boolean isRetired;
+    /** Exchanges that wait for the addresses of the server. */
+    private final ArrayDeque<HttpExchange> unaddressed = new ArrayDeque<>();
+    /** Exchanges whose connection is being made. */
+    private final Set<HttpExchange> connecting = new HashSet<>();
+
+    private final HttpConnection.Owner owner = new HttpConnection.Owner() {
+        @Override
+        public boolean keep(HttpConnection connection) {
+            idle.addLast(connection);
+            return true;
+        }
+
+        @Override
+        public void gone(HttpConnection connection) {
+            open.remove(connection);
+            idle.remove(connection);
+        }
+
+        @Override
+        public void again(HttpExchange exchange) {
+            start(exchange);
+        }
+    };
+    private Optional<SSLContext> tls;
+    /** How often {@link #tls} was renewed. */
+    private int renewals;
+
+    private boolean isClosed;
 
     /** Finds the addresses of a host: at least one. */
     interface Lookup {
@@ -72,8 +92,9 @@ public final class HttpConnections {
      * No connections yet.
      *
      * @param loop runs them; its owner ends it
-     * @param lookups runs lookups of the server's name, which block
+     * @param lookups runs lookups of the server's name, which block, one at a time
      * @param server the address; its path is not used
+     * @throws IllegalArgumentException if the address has no host
      */
     public HttpConnections(EventLoop loop, Executor lookups, URI server, Optional<SSLContext> tls) {
         this(loop, lookups, server, tls, host -> List.of(InetAddress.getAllByName(host)));
@@ -83,11 +104,7 @@ public final class HttpConnections {
         this.loop = loop;
         this.lookup = lookup;
         this.lookups = lookups;
-        String name = Optional.ofNullable(server.getHost())
-                .orElseThrow(() -> new IllegalArgumentException("the server " + server + " has no host name"));
-        this.host = name.startsWith("[") ? name.substring(1, name.length() - 1) : name;
-        this.authority = server.getPort() < 0 ? name : name + ":" + server.getPort();
-        this.port = server.getPort() >= 0 ? server.getPort() : tls.isPresent() ? 443 : 80;
+        this.server = ServerName.of(server, tls.isPresent());
         this.tls = tls;
     }
 
@@ -100,85 +117,123 @@ public final class HttpConnections {
      */
     public HttpExchange send(
             HttpMethod method, String target, HttpHeaders headers, byte[] body, ResponseReceiver receiver) {
-        headers.set(HttpHeaderNames.HOST, authority);
+        headers.set(HttpHeaderNames.HOST, server.authority());
         if (body.length > 0 || !method.equals(HttpMethod.GET)) {
             headers.set(HttpHeaderNames.CONTENT_LENGTH, body.length);
         }
-        HttpExchange exchange = new HttpExchange(this, method, target, headers, body, receiver);
+        HttpExchange exchange = new HttpExchange(loop, method, target, headers, body, receiver);
         try {
             loop.execute(() -> start(exchange));
         } catch (RejectedExecutionException e) {
-            exchange.fail(new IOException("the client is closed", e));
+            exchange.fail(closed());
         }
         return exchange;
     }
 
-    /** Closes idle connections now, and each other one after its exchange. */
-    public void retire() {
-        execute(() -> {
-            isRetired = true;
-            idle.clear();
+    /** Uses another context for new connections; those that there are serve no further exchange. */
+    public void renew(Optional<SSLContext> context) {
+        onLoop(() -> {
+            tls = context;
+            renewals++;
             List.copyOf(open).forEach(HttpConnection::retire);
         });
     }
 
-    /** Runs {@code task} on the event loop, or drops it if that has ended, and with it all connections. */
-    void execute(Runnable task) {
-        if (!loop.isShuttingDown()) {
+    /** Fails all exchanges and closes all connections. To be called before the event loop ends. */
+    public void close() {
+        onLoop(() -> {
+            isClosed = true;
+            addressed(exchange -> exchange.fail(closed()));
+            for (HttpExchange exchange : List.copyOf(connecting)) {
+                exchange.fail(closed());
+            }
+            for (HttpConnection connection : List.copyOf(open)) {
+                connection.fail(closed());
+            }
+        });
+    }
+
+    private static IOException closed() {
+        return new IOException("the client is closed");
+    }
+
+    /** Runs {@code task} on the event loop, unless that has ended, and with it all exchanges. */
+    private void onLoop(Runnable task) {
+        if (loop.inEventLoop()) {
+            task.run();
+        } else {
             try {
                 loop.execute(task);
             } catch (RejectedExecutionException e) {
-                // It ended just now.
                 return;
             }
         }
     }
 
-    void start(HttpExchange exchange) {
+    private void start(HttpExchange exchange) {
         if (exchange.isOver()) {
             return;
         }
-        HttpConnection connection = idle.pollLast();
-        if (connection != null) {
-            connection.begin(exchange);
-        } else {
-            lookUp(exchange);
+        if (isClosed || loop.isShuttingDown()) {
+            exchange.fail(closed());
+            return;
         }
-    }
-
-    private void lookUp(HttpExchange exchange) {
-        byte[] literal = NetUtil.createByteArrayFromIpAddressString(host);
+        HttpConnection connection = idle.pollLast();
+        while (connection != null && !connection.isOpen()) {
+            connection = idle.pollLast();
+        }
         try {
-            if (literal != null) {
-                connect(exchange, List.of(InetAddress.getByAddress(literal)));
+            if (connection != null) {
+                connection.begin(exchange);
+            } else if (server.literal().isPresent()) {
+                connect(exchange, List.of(server.literal().get()));
             } else {
-                lookups.execute(() -> lookUpNow(exchange));
+                lookUp(exchange);
             }
-        } catch (UnknownHostException | RejectedExecutionException e) {
+        } catch (RuntimeException e) {
+            // Nobody else would tell the caller.
             exchange.fail(e);
         }
     }
 
-    private void lookUpNow(HttpExchange exchange) {
-        try {
-            List<InetAddress> addresses = lookup.addresses(host);
-            execute(() -> connect(exchange, addresses));
-        } catch (UnknownHostException e) {
-            execute(() -> exchange.fail(e));
+    /** One lookup at a time, for all that wait, so that one that hangs blocks one thread only. */
+    private void lookUp(HttpExchange exchange) {
+        unaddressed.add(exchange);
+        if (unaddressed.size() == 1) {
+            lookups.execute(this::lookUpNow);
         }
+    }
+
+    private void lookUpNow() {
+        try {
+            List<InetAddress> addresses = lookup.addresses(server.host());
+            onLoop(() -> addressed(exchange -> connect(exchange, addresses)));
+        } catch (UnknownHostException | RuntimeException e) {
+            onLoop(() -> addressed(exchange -> exchange.fail(e)));
+        }
+    }
+
+    private void addressed(Consumer<HttpExchange> next) {
+        List<HttpExchange> waiting = List.copyOf(unaddressed);
+        unaddressed.clear();
+        waiting.forEach(next);
     }
 
     private void connect(HttpExchange exchange, List<InetAddress> addresses) {
-        connect(exchange, new ArrayList<>(addresses), CONNECT_MILLIS / addresses.size());
+        connect(
+                exchange,
+                new ArrayDeque<>(addresses),
+                Math.max(LEAST_CONNECT_MILLIS, CONNECT_MILLIS / addresses.size()));
     }
 
-    private void connect(HttpExchange exchange, List<InetAddress> addresses, int millis) {
+    private void connect(HttpExchange exchange, ArrayDeque<InetAddress> addresses, int millis) {
         if (exchange.isOver()) {
+            connecting.remove(exchange);
             return;
         }
-        ChannelFuture connecting = new Bootstrap()
+        ChannelFuture attempt = new Bootstrap()
                 .group(loop)
-                .channel(NioSocketChannel.class)
+                .channelFactory(NioSocketChannel::new)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.AUTO_READ, false)
@@ -188,22 +243,26 @@ public final class HttpConnections {
                         prepare(channel);
                     }
                 })
-                .connect(new InetSocketAddress(addresses.removeFirst(), port));
-        exchange.on(connecting.channel());
-        connecting.addListener((ChannelFutureListener) connected -> {
-            if (connected.isSuccess()) {
-                connected(connected.channel(), exchange);
-            } else if (connected.cause() instanceof ConnectException && !addresses.isEmpty()) {
+                .connect(new InetSocketAddress(addresses.removeFirst(), server.port()));
+        exchange.on(attempt.channel());
+        connecting.add(exchange);
+        int renewed = renewals;
+        // The listener of a channel that could not be made is not called on the loop.
+        attempt.addListener(result -> onLoop(() -> {
+            if (result.isSuccess()) {
+                connected(attempt.channel(), exchange, renewed);
+            } else if (result.cause() instanceof SocketException && !addresses.isEmpty()) {
                 connect(exchange, addresses, millis);
             } else {
-                exchange.fail(connected.cause());
+                connecting.remove(exchange);
+                exchange.fail(result.cause());
             }
-        });
+        }));
     }
 
     private void prepare(Channel channel) {
         tls.ifPresent(context -> {
-            SslHandler handler = new SslHandler(engine(context));
+            SslHandler handler = new SslHandler(server.engine(context));
             handler.setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
             channel.pipeline().addLast(handler);
         });
@@ -215,54 +274,26 @@ public final class HttpConnections {
                                 .setMaxChunkSize(LARGEST_PIECE),
                         false,
                         false))
-                .addLast(new HttpConnection(this, channel));
+                .addLast(new HttpConnection(owner, channel));
     }
 
-    private SSLEngine engine(SSLContext context) {
-        SSLEngine engine = context.createSSLEngine(host, port);
-        engine.setUseClientMode(true);
-        SSLParameters parameters = engine.getSSLParameters();
-        // The certificate must be for this host.
-        parameters.setEndpointIdentificationAlgorithm("HTTPS");
-        serverName().ifPresent(name -> parameters.setServerNames(List.of(name)));
-        engine.setSSLParameters(parameters);
-        return engine;
-    }
-
-    /** The name that TLS shows to the server; addresses have none (RFC 6066, 3), nor have names with an underscore. */
-    private Optional<SNIServerName> serverName() {
-        try {
-            return NetUtil.createByteArrayFromIpAddressString(host) == null
-                    ? Optional.of(new SNIHostName(host))
-                    : Optional.empty();
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
-    }
-
-    private void connected(Channel channel, HttpExchange exchange) {
+    private void connected(Channel channel, HttpExchange exchange, int renewed) {
+        connecting.remove(exchange);
         HttpConnection connection = channel.pipeline().get(HttpConnection.class);
-        if (connection == null) {
-            // It was closed at once.
-            exchange.fail(new IOException("the connection was closed without a response"));
-        } else if (exchange.isOver()) {
+        if (exchange.isOver() || connection == null) {
+            // Without a handler it was closed at once.
             channel.close();
-        } else {
-            open.add(connection);
+            exchange.fail(new IOException("the connection was closed without a response"));
+            return;
+        }
+        open.add(connection);
+        try {
             connection.begin(exchange);
+        } catch (RuntimeException e) {
+            connection.fail(e);
         }
-    }
-
-    /** Keeps an idle connection for the next exchange; false if it has to be closed. */
-    boolean keep(HttpConnection connection) {
-        if (!isRetired) {
-            idle.addLast(connection);
+        if (renewed != renewals) {
+            connection.retire();
         }
-        return !isRetired;
-    }
-
-    void closed(HttpConnection connection) {
-        open.remove(connection);
-        idle.remove(connection);
     }
 }

@@ -2,17 +2,19 @@ package io.nodekeeper.client.http;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpVersion;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** One request and its response. {@link #cancel} may be called on any thread, all else belongs to the event loop. */
 public final class HttpExchange {
-    private final HttpConnections connections;
+    private final EventLoop loop;
     private final HttpMethod method;
     private final String target;
     private final HttpHeaders headers;
@@ -22,13 +24,13 @@ public final class HttpExchange {
     private @Nullable Channel channel;
 
     HttpExchange(
-            HttpConnections connections,
+            EventLoop loop,
             HttpMethod method,
             String target,
             HttpHeaders headers,
             byte[] body,
             ResponseReceiver receiver) {
-        this.connections = connections;
+        this.loop = loop;
         this.method = method;
         this.target = target;
         this.headers = headers;
@@ -38,12 +40,17 @@ public final class HttpExchange {
 
     /** Ends the exchange: closes its connection, and the receiver hears no more. Idempotent. */
     public void cancel() {
-        connections.execute(() -> {
-            over = true;
-            if (channel != null) {
-                channel.close();
-            }
-        });
+        try {
+            loop.execute(() -> {
+                over = true;
+                if (channel != null) {
+                    channel.close();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // The loop has ended, and all connections with it.
+            return;
+        }
     }
 
     boolean isOver() {
@@ -70,11 +77,6 @@ public final class HttpExchange {
         return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
     }
 
-    void again() {
-        channel = null;
-        connections.start(this);
-    }
-
     /** The body is complete. If the receiver throws, the exchange is not over, and fails. */
     void end() {
         if (!over) {
@@ -83,8 +85,12 @@ public final class HttpExchange {
         }
     }
 
+    /** Fails, and closes the connection. */
     void fail(Throwable why) {
         if (!over) {
+            if (channel != null) {
+                channel.close();
+            }
             finish();
             receiver.failed(why);
         }

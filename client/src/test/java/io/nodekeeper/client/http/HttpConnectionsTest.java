@@ -19,13 +19,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Against a server of raw bytes on this machine; every wait is bounded. */
 class HttpConnectionsTest {
@@ -86,7 +90,7 @@ class HttpConnectionsTest {
 
     @AfterEach
     void close() {
-        connections.retire();
+        connections.close();
         server.close();
     }
 
@@ -190,7 +194,7 @@ class HttpConnectionsTest {
 
     @Test
     void theReceiverEndsABodyThatItDoesNotWant() throws Exception {
-        server.onRequests("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\ntoo much", OK);
+        server.onRequests("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\ntoo much");
 
         Heard heard = send("GET");
 
@@ -209,44 +213,139 @@ class HttpConnectionsTest {
     }
 
     @Test
-    void aRetiredConnectionServesItsExchangeAndThenEnds() throws Exception {
+    void afterARenewalAConnectionServesItsExchangeAndThenEnds() throws Exception {
         server.onRequests("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nok");
+        server.onRequests(OK);
         Heard heard = send("GET");
         assertThat(heard.next()).isEqualTo("200");
         assertThat(heard.next()).isEqualTo("body ok");
 
-        connections.retire();
+        connections.renew(Optional.empty());
         server.write("ay");
 
         assertThat(heard.next()).isEqualTo("body ay");
         assertThat(heard.next()).isEqualTo("end");
         server.awaitClosed();
+        assertAnswered(send("PUT"));
+        assertThat(server.accepted()).isEqualTo(2);
     }
 
-    @Test
-    void addressesAreTriedInTurn() throws Exception {
-        // Nobody listens on 127.0.0.2.
+    /** Nobody listens on 127.0.0.2, and the broadcast address cannot be connected to, as one without a route. */
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.2", "255.255.255.255"})
+    void addressesAreTriedInTurn(String first) throws Exception {
         server.onRequests(OK);
-        HttpConnections both = new HttpConnections(
-                network.next(),
-                Runnable::run,
-                URI.create("http://two.example:" + server.port()),
-                Optional.empty(),
-                host -> List.of(InetAddress.getByName("127.0.0.2"), InetAddress.getByName("127.0.0.1")));
+        HttpConnections both =
+                named("two.example", host -> List.of(InetAddress.getByName(first), InetAddress.getByName("127.0.0.1")));
         Heard heard = new Heard();
 
         both.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], heard);
 
         assertAnswered(heard);
-        both.retire();
+        both.close();
+    }
+
+    @Test
+    void exchangesThatWaitForTheSameLookupShareIt() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        AtomicInteger asked = new AtomicInteger();
+        HttpConnections slow = new HttpConnections(
+                network.next(),
+                task -> Thread.ofVirtual().start(task),
+                URI.create("http://slow.example:" + server.port()),
+                Optional.empty(),
+                host -> {
+                    asked.incrementAndGet();
+                    awaitQuietly(answer);
+                    return List.of(InetAddress.getByName("127.0.0.1"));
+                });
+        server.onRequests(OK);
+        server.onRequests(OK);
+        Heard one = new Heard();
+        Heard cancelled = new Heard();
+        Heard two = new Heard();
+
+        slow.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], one);
+        slow.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], cancelled)
+                .cancel();
+        slow.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], two);
+        // Until the loop has taken all three.
+        network.next().submit(() -> {}).await();
+        answer.countDown();
+
+        assertAnswered(one);
+        assertAnswered(two);
+        assertThat(cancelled.all).isEmpty();
+        assertThat(asked).hasValue(1);
+        slow.close();
+    }
+
+    @Test
+    void closingFailsWhatIsUnderWayAndWhatComesLater() throws Exception {
+        // One waits for its response on a connection that was used before, one for a connection, one for the server's
+        // addresses.
+        CountDownLatch never = new CountDownLatch(1);
+        HttpConnections lost = new HttpConnections(
+                network.next(),
+                task -> Thread.ofVirtual().start(task),
+                URI.create("http://lost.example"),
+                Optional.empty(),
+                host -> {
+                    awaitQuietly(never);
+                    throw new UnknownHostException(host);
+                });
+        HttpConnections unreachable = named("silent.example", host -> List.of(InetAddress.getByName("192.0.2.1")));
+        server.onRequests(OK, "HTTP/1.1 100 Continue\r\n\r\n");
+        assertAnswered(send("GET"));
+        Heard waiting = send("GET");
+        Heard unconnected = new Heard();
+        Heard unaddressed = new Heard();
+        unreachable.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], unconnected);
+        lost.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], unaddressed);
+
+        connections.close();
+        unreachable.close();
+        lost.close();
+        Heard late = send("GET");
+
+        for (Heard heard : List.of(waiting, unconnected, unaddressed, late)) {
+            assertThat(heard.next()).startsWith("failed ");
+        }
+        assertThat(late.all).isEmpty();
+        server.awaitClosed();
+        never.countDown();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"204 No Content", "304 Not Modified"})
+    void aResponseWithoutBodyEndsWithItsHead(String status) throws Exception {
+        server.onRequests("HTTP/1.1 " + status + "\r\n\r\n", OK);
+
+        Heard heard = send("GET");
+        assertThat(heard.next()).isEqualTo(status.substring(0, 3));
+        assertThat(heard.next()).isEqualTo("end");
+
+        assertAnswered(send("PUT"));
+        assertThat(server.accepted()).isEqualTo(1);
+    }
+
+    @Test
+    void aResponseToHeadHasNoBody() throws Exception {
+        server.onRequests("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", OK);
+
+        Heard heard = send("HEAD");
+        assertThat(heard.next()).isEqualTo("200");
+        assertThat(heard.next()).isEqualTo("end");
+
+        assertAnswered(send("PUT"));
+        assertThat(server.accepted()).isEqualTo(1);
     }
 
     @Test
     void aHostWithoutAddressIsNamed() throws Exception {
-        HttpConnections lost = new HttpConnections(
-                network.next(), Runnable::run, URI.create("http://lost.example"), Optional.empty(), host -> {
-                    throw new UnknownHostException(host + ": Name or service not known");
-                });
+        HttpConnections lost = named("lost.example", host -> {
+            throw new UnknownHostException(host + ": Name or service not known");
+        });
         Heard heard = new Heard();
 
         lost.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], heard);
@@ -286,7 +385,7 @@ class HttpConnectionsTest {
             }
             assertAnswered(send("GET"));
             assertThat(heard.all).as("seed %d", seed).isEmpty();
-            connections.retire();
+            connections.close();
         }
     }
 
@@ -308,6 +407,23 @@ class HttpConnectionsTest {
     private HttpConnections connections() {
         return new HttpConnections(
                 network.next(), Runnable::run, URI.create("http://127.0.0.1:" + server.port()), Optional.empty());
+    }
+
+    private HttpConnections named(String host, HttpConnections.Lookup lookup) {
+        return new HttpConnections(
+                network.next(),
+                Runnable::run,
+                URI.create("http://" + host + ":" + server.port()),
+                Optional.empty(),
+                lookup);
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await(10, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private Heard send(String method) {

@@ -63,11 +63,11 @@ final class ScriptedServer implements AutoCloseable {
         return requests.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Writes to the connection that was accepted last. */
+    /** Writes to the connections that are open. */
     void write(String text) throws IOException {
-        for (Socket last : connections) {
-            if (!last.isClosed()) {
-                send(last, text);
+        for (Socket connection : connections) {
+            if (!connection.isClosed()) {
+                send(connection, text);
             }
         }
     }

@@ -1,0 +1,62 @@
+package io.nodekeeper.client.http;
+
+import java.net.InetAddress;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SNIServerName;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+
+/**
+ * How a server is named.
+ *
+ * @param host its name or address, an IPv6 address without brackets
+ * @param port its port
+ * @param authority what the header {@code Host} says
+ * @param literal the address, if the host is one
+ */
+record ServerName(String host, int port, String authority, Optional<InetAddress> literal) {
+
+    static ServerName of(URI server, boolean isTls) {
+        String name = server.getHost();
+        if (name == null) {
+            throw new IllegalArgumentException("the server \"" + server + "\" has no host name");
+        }
+        String host = name.startsWith("[") ? name.substring(1, name.length() - 1) : name;
+        int port = server.getPort();
+        return new ServerName(
+                host, port >= 0 ? port : isTls ? 443 : 80, port < 0 ? name : name + ":" + port, literal(host));
+    }
+
+    private static Optional<InetAddress> literal(String host) {
+        try {
+            return Optional.of(InetAddress.ofLiteral(host));
+        } catch (IllegalArgumentException e) {
+            // A name.
+            return Optional.empty();
+        }
+    }
+
+    /** TLS for one connection; the server's certificate must be for this host. */
+    SSLEngine engine(SSLContext context) {
+        SSLEngine engine = context.createSSLEngine(host, port);
+        engine.setUseClientMode(true);
+        SSLParameters parameters = engine.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        shownName().ifPresent(name -> parameters.setServerNames(List.of(name)));
+        engine.setSSLParameters(parameters);
+        return engine;
+    }
+
+    /** The name that TLS shows to the server: not an address (RFC 6066, 3), and not a name with a dot at its end. */
+    private Optional<SNIServerName> shownName() {
+        try {
+            return literal.isPresent() ? Optional.empty() : Optional.of(new SNIHostName(host));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+}
