@@ -42,8 +42,8 @@ public final class TokenSource {
     }
 
     /**
-     * Why a token cannot be sent: it has a character that a header cannot have. The HTTP client would say so, too, but it
-     * quotes the token.
+     * Why a token cannot be sent: it has a character that a header cannot have. The HTTP library would say so only with the
+     * first call.
      */
     public static Optional<String> fault(String token) {
         return token.chars().allMatch(c -> c > ' ' && c < 0x7f)

@@ -234,6 +234,7 @@ public final class HttpConnections {
         ChannelFuture attempt = new Bootstrap()
                 .group(loop)
                 .channelFactory(NioSocketChannel::new)
+                .disableResolver()
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.AUTO_READ, false)

@@ -136,7 +136,6 @@ final class ScriptedServer implements AutoCloseable {
 
     private static void send(Socket connection, String text) throws IOException {
         connection.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
-        connection.getOutputStream().flush();
     }
 
     /** One request with its body; empty at the end of the connection. */
