@@ -49,12 +49,16 @@ public final class HttpTransport implements Transport {
      */
     static final int CALLS = 64;
 
-    /** The most bytes of a response. A page of 500 objects has some megabytes, and 128 MiB is a quarter of a controller's heap. */
-    private static final int REPLY = 128 << 20;
+    /**
+     * The most bytes of a response to a call: a quarter of the heap, because an array that grows and the parsed objects need as much
+     * again. A page of 500 objects has some megabytes; an agent reads single objects.
+     */
+    private static final int REPLY =
+            (int) Math.min(128 << 20, Runtime.getRuntime().maxMemory() / 4);
 
-    /** How long connections may take to end when the transport is closed, and how long nothing must happen before. */
+    /** How long connections may take to end when the transport is closed. */
     private static final int CLOSE_MILLIS = 1_000;
-
+    /** The network's thread ends when nothing has happened for so long: enough for the tasks that close connections. */
     private static final int QUIET_MILLIS = 10;
 
     private final Clock clock = new SystemClock();
@@ -201,7 +205,7 @@ public final class HttpTransport implements Transport {
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(failure(call, e));
         }
-        // Only this closes its connection.
+        // A cancelled future does not end the exchange by itself.
         result.whenComplete((reply, error) -> {
             if (result.isCancelled()) {
                 exchange.cancel();

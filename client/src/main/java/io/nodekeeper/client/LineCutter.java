@@ -39,6 +39,8 @@ final class LineCutter {
     private boolean isPassedOn;
     /** Completes when the handler has processed the lines that were passed on last. */
     private CompletableFuture<Void> processed = NOW;
+    /** The same of the lines before these. */
+    private CompletableFuture<Void> free = NOW;
 
     LineCutter(Transport.StreamHandler handler) {
         this.handler = handler;
@@ -69,9 +71,9 @@ final class LineCutter {
     /** Passes on the lines so far. More bytes may be taken when the result completes. */
     CompletableFuture<Void> passOn() {
         if (isPassedOn || lines.count() == 0) {
-            return NOW;
+            return free;
         }
-        CompletableFuture<Void> free = processed;
+        free = processed;
         handler.onLines(lines);
         processed = handler.drained();
         Lines passed = lines;

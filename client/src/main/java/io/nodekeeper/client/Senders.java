@@ -10,6 +10,7 @@ import io.nodekeeper.client.config.TokenSource;
 import io.nodekeeper.client.http.HttpConnections;
 import io.nodekeeper.time.SystemClock;
 import io.nodekeeper.time.ThreadLoop;
+import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -24,6 +25,9 @@ final class Senders {
     private final HttpConnections connections;
     private final TokenSource token;
     private final Optional<Plugin> plugin;
+    /** Fails when this is closed; never completes otherwise. */
+    private final CompletableFuture<Sender> closed = new CompletableFuture<>();
+
     private Optional<Identity> shown;
 
     /** The token for a call, and what to do if the server refuses it with 401. */
@@ -65,10 +69,13 @@ final class Senders {
             return CompletableFuture.completedFuture(new Sender(token.current(), () -> {}));
         }
         ExecCredentials credentials = plugin.get().credentials;
-        return credentials.current().thenApply(credential -> {
-            show(credential.identity().or(access::identity));
-            return new Sender(credential.token(), () -> credentials.refused(credential));
-        });
+        return credentials
+                .current()
+                .thenApply(credential -> {
+                    show(credential.identity().or(access::identity));
+                    return new Sender(credential.token(), () -> credentials.refused(credential));
+                })
+                .applyToEither(closed, sender -> sender);
     }
 
     /** Uses another client certificate from now on, unless the plugin provides certificates. */
@@ -78,14 +85,18 @@ final class Senders {
         }
     }
 
+    /** Ends the plugin, and fails what waits for it. */
     void close() {
         plugin.ifPresent(Plugin::close);
+        closed.completeExceptionally(new IOException("the client is closed"));
     }
 
     private synchronized void show(Optional<Identity> identity) {
         if (!shown.equals(identity)) {
+            // First, because a certificate and a key may not fit.
+            Optional<SSLContext> context = tls(access.as(identity));
             shown = identity;
-            connections.renew(tls(access.as(identity)));
+            connections.renew(context);
         }
     }
 

@@ -122,10 +122,13 @@ class LineCutterTest {
         List<String> sent = new ArrayList<>();
         for (int i = random.nextInt(20); i > 0; i--) {
             sent.add("x".repeat(random.nextInt(10) == 0 ? random.nextInt(200_000) : random.nextInt(500)) + i);
+            if (random.nextInt(4) == 0) {
+                sent.add("");
+            }
         }
+        sent.add("last");
         boolean hasLastEnd = random.nextBoolean();
-        byte[] all = (String.join("\n", sent) + (sent.isEmpty() || !hasLastEnd ? "" : "\n"))
-                .getBytes(StandardCharsets.UTF_8);
+        byte[] all = (String.join("\n", sent) + (hasLastEnd ? "\n" : "")).getBytes(StandardCharsets.UTF_8);
         Handler slow = new Handler();
         LineCutter cut = new LineCutter(slow);
 

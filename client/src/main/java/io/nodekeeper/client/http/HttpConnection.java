@@ -30,8 +30,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     /** Keeps connections. */
     interface Owner {
-        /** Takes an idle connection for a later exchange; false if it has to be closed. */
-        boolean keep(HttpConnection connection);
+        /** Takes an idle connection for a later exchange. */
+        void keep(HttpConnection connection);
 
         /** The connection is closed or will be, and must not be used again. */
         void gone(HttpConnection connection);
@@ -48,13 +48,14 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     private boolean isUsed;
     /** Whether the current request is with the kernel. */
     private boolean isSent;
-    /** Whether the head of the current response has arrived. */
+    /** Whether a response to the current request has begun, interim ones aside. */
     private boolean isAnswered;
     /** Whether an interim response is being read, such as 100. */
     private boolean isInterim;
     /** Whether the server keeps the connection after the current response. */
     private boolean isKept;
 
+    /** Whether it serves no further exchange. */
     private boolean isRetired;
 
     HttpConnection(Owner owner, Channel channel) {
@@ -69,10 +70,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     /** Sends the request of {@code next}; the connection is idle. */
     void begin(HttpExchange next) {
-        if (idling != null) {
-            idling.cancel(false);
-            idling = null;
-        }
+        stopIdling();
         exchange = next;
         isSent = false;
         isAnswered = false;
@@ -95,7 +93,15 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    private void stopIdling() {
+        if (idling != null) {
+            idling.cancel(false);
+            idling = null;
+        }
+    }
+
     private void close() {
+        stopIdling();
         owner.gone(this);
         channel.close();
     }
@@ -117,6 +123,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         if (message.decoderResult().isFailure()) {
+            isAnswered = true;
             fail(new IOException("malformed response: "
                     + Failures.text(message.decoderResult().cause())));
             return;
@@ -152,7 +159,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void rest() {
-        if (isKept && isSent && !isRetired && owner.keep(this)) {
+        if (isKept && isSent && !isRetired) {
+            owner.keep(this);
             idling = channel.eventLoop().schedule(this::close, IDLE_SECONDS, TimeUnit.SECONDS);
         } else {
             close();

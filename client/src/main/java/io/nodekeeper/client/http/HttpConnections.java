@@ -18,7 +18,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.URI;
-import java.net.UnknownHostException;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
@@ -26,7 +25,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -49,21 +47,17 @@ public final class HttpConnections {
     private static final int LARGEST_PIECE = 64 << 10;
 
     private final EventLoop loop;
-    private final Executor lookups;
-    private final Lookup lookup;
     private final ServerName server;
+    private final AddressLookup lookup;
     private final ArrayDeque<HttpConnection> idle = new ArrayDeque<>();
     private final Set<HttpConnection> open = new HashSet<>();
-    /** Exchanges that wait for the addresses of the server. */
-    private final ArrayDeque<HttpExchange> unaddressed = new ArrayDeque<>();
     /** Exchanges whose connection is being made. */
     private final Set<HttpExchange> connecting = new HashSet<>();
 
     private final HttpConnection.Owner owner = new HttpConnection.Owner() {
         @Override
-        public boolean keep(HttpConnection connection) {
+        public void keep(HttpConnection connection) {
             idle.addLast(connection);
-            return true;
         }
 
         @Override
@@ -83,28 +77,23 @@ public final class HttpConnections {
 
     private boolean isClosed;
 
-    /** Finds the addresses of a host: at least one. */
-    interface Lookup {
-        List<InetAddress> addresses(String host) throws UnknownHostException;
-    }
-
     /**
      * No connections yet.
      *
      * @param loop runs them; its owner ends it
-     * @param lookups runs lookups of the server's name, which block, one at a time
+     * @param threads runs lookups of the server's name, which block, one at a time
      * @param server the address; its path is not used
-     * @throws IllegalArgumentException if the address has no host
+     * @throws IllegalArgumentException if the address has no host or no possible port
      */
-    public HttpConnections(EventLoop loop, Executor lookups, URI server, Optional<SSLContext> tls) {
-        this(loop, lookups, server, tls, host -> List.of(InetAddress.getAllByName(host)));
+    public HttpConnections(EventLoop loop, Executor threads, URI server, Optional<SSLContext> tls) {
+        this(loop, threads, server, tls, host -> List.of(InetAddress.getAllByName(host)));
     }
 
-    HttpConnections(EventLoop loop, Executor lookups, URI server, Optional<SSLContext> tls, Lookup lookup) {
+    HttpConnections(
+            EventLoop loop, Executor threads, URI server, Optional<SSLContext> tls, AddressLookup.Resolver resolver) {
         this.loop = loop;
-        this.lookup = lookup;
-        this.lookups = lookups;
         this.server = ServerName.of(server, tls.isPresent());
+        this.lookup = new AddressLookup(this.server.host(), resolver, threads, this::onLoop, this::connect);
         this.tls = tls;
     }
 
@@ -143,7 +132,7 @@ public final class HttpConnections {
     public void close() {
         onLoop(() -> {
             isClosed = true;
-            addressed(exchange -> exchange.fail(closed()));
+            lookup.fail(closed());
             for (HttpExchange exchange : List.copyOf(connecting)) {
                 exchange.fail(closed());
             }
@@ -174,7 +163,7 @@ public final class HttpConnections {
         if (exchange.isOver()) {
             return;
         }
-        if (isClosed || loop.isShuttingDown()) {
+        if (isClosed) {
             exchange.fail(closed());
             return;
         }
@@ -188,35 +177,12 @@ public final class HttpConnections {
             } else if (server.literal().isPresent()) {
                 connect(exchange, List.of(server.literal().get()));
             } else {
-                lookUp(exchange);
+                lookup.start(exchange);
             }
         } catch (RuntimeException e) {
             // Nobody else would tell the caller.
             exchange.fail(e);
         }
-    }
-
-    /** One lookup at a time, for all that wait, so that one that hangs blocks one thread only. */
-    private void lookUp(HttpExchange exchange) {
-        unaddressed.add(exchange);
-        if (unaddressed.size() == 1) {
-            lookups.execute(this::lookUpNow);
-        }
-    }
-
-    private void lookUpNow() {
-        try {
-            List<InetAddress> addresses = lookup.addresses(server.host());
-            onLoop(() -> addressed(exchange -> connect(exchange, addresses)));
-        } catch (UnknownHostException | RuntimeException e) {
-            onLoop(() -> addressed(exchange -> exchange.fail(e)));
-        }
-    }
-
-    private void addressed(Consumer<HttpExchange> next) {
-        List<HttpExchange> waiting = List.copyOf(unaddressed);
-        unaddressed.clear();
-        waiting.forEach(next);
     }
 
     private void connect(HttpExchange exchange, List<InetAddress> addresses) {
@@ -245,10 +211,12 @@ public final class HttpConnections {
                     }
                 })
                 .connect(new InetSocketAddress(addresses.removeFirst(), server.port()));
-        exchange.on(attempt.channel());
+        if (attempt.channel().isRegistered()) {
+            exchange.on(attempt.channel());
+        }
         connecting.add(exchange);
         int renewed = renewals;
-        // The listener of a channel that could not be made is not called on the loop.
+        // Without a channel, for example if too many files are open, the listener is not called on the loop.
         attempt.addListener(result -> onLoop(() -> {
             if (result.isSuccess()) {
                 connected(attempt.channel(), exchange, renewed);

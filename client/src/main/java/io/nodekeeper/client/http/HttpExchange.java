@@ -12,7 +12,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** One request and its response. {@link #cancel} may be called on any thread, all else belongs to the event loop. */
+/** One request and its response. Thread-safe; its state is confined to the event loop. */
 public final class HttpExchange {
     private final EventLoop loop;
     private final HttpMethod method;
@@ -20,7 +20,9 @@ public final class HttpExchange {
     private final HttpHeaders headers;
     private final byte[] body;
     private final ResponseReceiver receiver;
-    private boolean over;
+    /** Whether the receiver hears no more. */
+    private boolean isOver;
+
     private @Nullable Channel channel;
 
     HttpExchange(
@@ -42,7 +44,7 @@ public final class HttpExchange {
     public void cancel() {
         try {
             loop.execute(() -> {
-                over = true;
+                isOver = true;
                 if (channel != null) {
                     channel.close();
                 }
@@ -54,7 +56,7 @@ public final class HttpExchange {
     }
 
     boolean isOver() {
-        return over;
+        return isOver;
     }
 
     ResponseReceiver receiver() {
@@ -79,7 +81,7 @@ public final class HttpExchange {
 
     /** The body is complete. If the receiver throws, the exchange is not over, and fails. */
     void end() {
-        if (!over) {
+        if (!isOver) {
             receiver.end();
             finish();
         }
@@ -87,17 +89,20 @@ public final class HttpExchange {
 
     /** Fails, and closes the connection. */
     void fail(Throwable why) {
-        if (!over) {
-            if (channel != null) {
-                channel.close();
-            }
-            finish();
-            receiver.failed(why);
+        if (isOver) {
+            return;
         }
+        Channel used = channel;
+        // First, because the end of the connection would be another failure.
+        finish();
+        if (used != null) {
+            used.close();
+        }
+        receiver.failed(why);
     }
 
     private void finish() {
-        over = true;
+        isOver = true;
         channel = null;
     }
 }

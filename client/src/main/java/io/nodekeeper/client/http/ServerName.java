@@ -25,10 +25,15 @@ record ServerName(String host, int port, String authority, Optional<InetAddress>
         if (name == null) {
             throw new IllegalArgumentException("the server \"" + server + "\" has no host name");
         }
+        int named = server.getPort();
+        int usual = isTls ? 443 : 80;
+        int port = named < 0 ? usual : named;
+        if (port == 0 || port > 65_535) {
+            throw new IllegalArgumentException(
+                    "the server \"" + server + "\" has port " + port + "; expected 1 to 65535");
+        }
         String host = name.startsWith("[") ? name.substring(1, name.length() - 1) : name;
-        int port = server.getPort();
-        return new ServerName(
-                host, port >= 0 ? port : isTls ? 443 : 80, port < 0 ? name : name + ":" + port, literal(host));
+        return new ServerName(host, port, named < 0 ? name : name + ":" + port, literal(host));
     }
 
     private static Optional<InetAddress> literal(String host) {

@@ -1,6 +1,7 @@
 package io.nodekeeper.client.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoopGroup;
@@ -12,9 +13,12 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.nodekeeper.time.Randoms;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -173,6 +177,30 @@ class HttpConnectionsTest {
         assertThat(heard.next()).isEqualTo("failed the connection was closed before the end of the response");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"2\r\nok\r\n", "9\r\nok"})
+    void aBodyInChunksThatEndsEarlyIsAFailure(String begun) throws Exception {
+        server.onRequests("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + begun);
+
+        Heard heard = send("GET");
+
+        assertThat(heard.next()).isEqualTo("200");
+        assertThat(heard.next()).isEqualTo("body ok");
+        server.closeConnections();
+        assertThat(heard.next()).isEqualTo("failed the connection was closed before the end of the response");
+    }
+
+    @Test
+    void aMalformedResponseIsNotAskedForAgain() throws Exception {
+        server.onRequests(OK, "nonsense\r\n\r\n");
+        server.onRequests(OK);
+
+        assertAnswered(send("GET"));
+
+        assertThat(send("GET").next()).startsWith("failed malformed response: ");
+        assertThat(server.accepted()).isEqualTo(1);
+    }
+
     @Test
     void aBodyWithoutLengthEndsWithTheConnection() throws Exception {
         server.onRequests("HTTP/1.0 200 OK\r\n\r\nok");
@@ -270,7 +298,7 @@ class HttpConnectionsTest {
                 .cancel();
         slow.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], two);
         // Until the loop has taken all three.
-        network.next().submit(() -> {}).await();
+        awaitLoop();
         answer.countDown();
 
         assertAnswered(one);
@@ -294,10 +322,22 @@ class HttpConnectionsTest {
                     awaitQuietly(never);
                     throw new UnknownHostException(host);
                 });
-        HttpConnections unreachable = named("silent.example", host -> List.of(InetAddress.getByName("192.0.2.1")));
+        // A listener whose queue is full answers no further connection.
+        ServerSocket silent = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+        List<Socket> queued = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            queued.add(new Socket(silent.getInetAddress(), silent.getLocalPort()));
+        }
+        HttpConnections unreachable = new HttpConnections(
+                network.next(),
+                Runnable::run,
+                URI.create("http://127.0.0.1:" + silent.getLocalPort()),
+                Optional.empty());
         server.onRequests(OK, "HTTP/1.1 100 Continue\r\n\r\n");
         assertAnswered(send("GET"));
         Heard waiting = send("GET");
+        assertThat(server.request()).isNotNull();
+        assertThat(server.request()).isNotNull();
         Heard unconnected = new Heard();
         Heard unaddressed = new Heard();
         unreachable.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], unconnected);
@@ -308,12 +348,66 @@ class HttpConnectionsTest {
         lost.close();
         Heard late = send("GET");
 
-        for (Heard heard : List.of(waiting, unconnected, unaddressed, late)) {
-            assertThat(heard.next()).startsWith("failed ");
+        List<Heard> all = List.of(waiting, unconnected, unaddressed, late);
+        for (Heard heard : all) {
+            assertThat(heard.next()).isEqualTo("failed the client is closed");
         }
-        assertThat(late.all).isEmpty();
         server.awaitClosed();
         never.countDown();
+        awaitLoop();
+        assertThat(all).allSatisfy(heard -> assertThat(heard.all).isEmpty());
+        for (Socket socket : queued) {
+            socket.close();
+        }
+        silent.close();
+    }
+
+    @Test
+    void anExchangeAfterTheEndOfTheNetworkFails() throws Exception {
+        EventLoopGroup ended = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        HttpConnections dead = new HttpConnections(
+                ended.next(), Runnable::run, URI.create("http://127.0.0.1:" + server.port()), Optional.empty());
+        ended.shutdownGracefully(0, 0, TimeUnit.SECONDS).await();
+        Heard heard = new Heard();
+
+        dead.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], heard);
+
+        assertThat(heard.next()).isEqualTo("failed the client is closed");
+    }
+
+    @Test
+    void aLookupThatCannotBeStartedFailsItsExchangeAndIsTriedAgain() throws Exception {
+        AtomicInteger tries = new AtomicInteger();
+        HttpConnections busy = new HttpConnections(
+                network.next(),
+                task -> {
+                    if (tries.getAndIncrement() == 0) {
+                        throw new IllegalStateException("no thread");
+                    }
+                    task.run();
+                },
+                URI.create("http://busy.example:" + server.port()),
+                Optional.empty(),
+                host -> List.of(InetAddress.getByName("127.0.0.1")));
+        server.onRequests(OK);
+        Heard first = new Heard();
+        Heard second = new Heard();
+
+        busy.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], first);
+        assertThat(first.next()).isEqualTo("failed no thread");
+        busy.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], second);
+
+        assertAnswered(second);
+        busy.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://example:0", "http://example:99999"})
+    void aPortThatCannotBeIsRefused(String address) {
+        assertThatThrownBy(
+                        () -> new HttpConnections(network.next(), Runnable::run, URI.create(address), Optional.empty()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("expected 1 to 65535");
     }
 
     @ParameterizedTest
@@ -364,6 +458,7 @@ class HttpConnectionsTest {
         exchange.cancel();
 
         server.awaitClosed();
+        awaitLoop();
         assertThat(heard.all).isEmpty();
     }
 
@@ -409,13 +504,20 @@ class HttpConnectionsTest {
                 network.next(), Runnable::run, URI.create("http://127.0.0.1:" + server.port()), Optional.empty());
     }
 
-    private HttpConnections named(String host, HttpConnections.Lookup lookup) {
+    private HttpConnections named(String host, AddressLookup.Resolver resolver) {
         return new HttpConnections(
                 network.next(),
                 Runnable::run,
                 URI.create("http://" + host + ":" + server.port()),
                 Optional.empty(),
-                lookup);
+                resolver);
+    }
+
+    /** Waits for what is to be done on the event loop, and for what follows from that. */
+    private static void awaitLoop() throws InterruptedException {
+        for (int i = 0; i < 3; i++) {
+            network.next().submit(() -> {}).await();
+        }
     }
 
     private static void awaitQuietly(CountDownLatch latch) {
