@@ -55,8 +55,10 @@ class DoctorIT {
             Set<Long> before = others(containerd, plugin);
             Thread.sleep(MOMENT.toMillis());
             before.retainAll(others(containerd, plugin));
-            doctor(containerd, "--fix", "--yes");
-            assertThat(ProcessHandle.of(plugin).filter(ProcessHandle::isAlive)).isEmpty();
+            Command.Result fixed = doctor(containerd, "--fix", "--yes");
+            assertThat(ProcessHandle.of(plugin).filter(ProcessHandle::isAlive))
+                    .as(fixed.output())
+                    .isEmpty();
             assertThat(newcomer).failsWithin(10, TimeUnit.SECONDS);
             assertThat(others(containerd, plugin)).containsAll(before);
             assertThat(pods
