@@ -13,8 +13,8 @@ import java.time.Duration;
 public final class HeapPace {
     /** How often to look: at 10,000 renewals a second the generation grows by 15 MB meanwhile, and garbage makes a collection longer. */
     public static final Duration EVERY = Duration.ofSeconds(2);
-    /** Bytes that an API server's small heap may grow by: a minute of 1,000 renewals a second. */
-    public static final long SERVER = 48L << 20;
+    /** Bytes that an API server's small heap may grow by: a minute and a half of 1,000 renewals a second. */
+    public static final long SERVER = 64L << 20;
     /** The same for a controller, whose heap is smaller and grows by less than 1 MB a second at that load. */
     public static final long CONTROLLER = 16L << 20;
 
