@@ -2,10 +2,12 @@ package io.nodekeeper.client.http;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpDecoderConfig;
@@ -49,6 +51,7 @@ public final class HttpConnections {
     private final EventLoop loop;
     private final ServerName server;
     private final AddressLookup lookup;
+    private final ChannelFactory<SocketChannel> channels;
     private final ArrayDeque<HttpConnection> idle = new ArrayDeque<>();
     private final Set<HttpConnection> open = new HashSet<>();
     /** Exchanges whose connection is being made. */
@@ -86,12 +89,18 @@ public final class HttpConnections {
      * @throws IllegalArgumentException if the address has no host or no possible port
      */
     public HttpConnections(EventLoop loop, Executor threads, URI server, Optional<SSLContext> tls) {
-        this(loop, threads, server, tls, host -> List.of(InetAddress.getAllByName(host)));
+        this(loop, threads, server, tls, host -> List.of(InetAddress.getAllByName(host)), NioSocketChannel::new);
     }
 
     HttpConnections(
-            EventLoop loop, Executor threads, URI server, Optional<SSLContext> tls, AddressLookup.Resolver resolver) {
+            EventLoop loop,
+            Executor threads,
+            URI server,
+            Optional<SSLContext> tls,
+            AddressLookup.Resolver resolver,
+            ChannelFactory<SocketChannel> channels) {
         this.loop = loop;
+        this.channels = channels;
         this.server = ServerName.of(server, tls.isPresent());
         this.lookup = new AddressLookup(this.server.host(), resolver, threads, this::onLoop, this::connect);
         this.tls = tls;
@@ -199,7 +208,7 @@ public final class HttpConnections {
         }
         ChannelFuture attempt = new Bootstrap()
                 .group(loop)
-                .channelFactory(NioSocketChannel::new)
+                .channelFactory(channels)
                 .disableResolver()
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis)
                 .option(ChannelOption.TCP_NODELAY, true)
@@ -211,12 +220,12 @@ public final class HttpConnections {
                     }
                 })
                 .connect(new InetSocketAddress(addresses.removeFirst(), server.port()));
-        if (attempt.channel().isRegistered()) {
+        if (!attempt.isDone()) {
             exchange.on(attempt.channel());
         }
         connecting.add(exchange);
         int renewed = renewals;
-        // Without a channel, for example if too many files are open, the listener is not called on the loop.
+        // If too many files are open there is no channel, and the listener is called by another thread.
         attempt.addListener(result -> onLoop(() -> {
             if (result.isSuccess()) {
                 connected(attempt.channel(), exchange, renewed);

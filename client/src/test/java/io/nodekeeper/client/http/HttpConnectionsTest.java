@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelException;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponse;
@@ -286,7 +288,8 @@ class HttpConnectionsTest {
                     asked.incrementAndGet();
                     awaitQuietly(answer);
                     return List.of(InetAddress.getByName("127.0.0.1"));
-                });
+                },
+                NioSocketChannel::new);
         server.onRequests(OK);
         server.onRequests(OK);
         Heard one = new Heard();
@@ -321,7 +324,8 @@ class HttpConnectionsTest {
                 host -> {
                     awaitQuietly(never);
                     throw new UnknownHostException(host);
-                });
+                },
+                NioSocketChannel::new);
         // A listener whose queue is full answers no further connection.
         ServerSocket silent = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
         List<Socket> queued = new ArrayList<>();
@@ -363,6 +367,27 @@ class HttpConnectionsTest {
     }
 
     @Test
+    void anExchangeForWhichNoSocketCanBeMadeFails() throws Exception {
+        HttpConnections poor = new HttpConnections(
+                network.next(),
+                Runnable::run,
+                URI.create("http://127.0.0.1:" + server.port()),
+                Optional.empty(),
+                host -> List.of(),
+                () -> {
+                    throw new ChannelException("Too many open files");
+                });
+        Heard heard = new Heard();
+
+        poor.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], heard);
+
+        assertThat(heard.next()).isEqualTo("failed Too many open files");
+        poor.close();
+        awaitLoop();
+        assertThat(heard.all).isEmpty();
+    }
+
+    @Test
     void anExchangeAfterTheEndOfTheNetworkFails() throws Exception {
         EventLoopGroup ended = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         HttpConnections dead = new HttpConnections(
@@ -388,7 +413,8 @@ class HttpConnectionsTest {
                 },
                 URI.create("http://busy.example:" + server.port()),
                 Optional.empty(),
-                host -> List.of(InetAddress.getByName("127.0.0.1")));
+                host -> List.of(InetAddress.getByName("127.0.0.1")),
+                NioSocketChannel::new);
         server.onRequests(OK);
         Heard first = new Heard();
         Heard second = new Heard();
@@ -510,7 +536,8 @@ class HttpConnectionsTest {
                 Runnable::run,
                 URI.create("http://" + host + ":" + server.port()),
                 Optional.empty(),
-                resolver);
+                resolver,
+                NioSocketChannel::new);
     }
 
     /** Waits for what is to be done on the event loop, and for what follows from that. */
