@@ -264,7 +264,7 @@ public final class HttpTransport implements Transport {
             try {
                 threads.execute(completion);
             } catch (RejectedExecutionException e) {
-                // The transport was closed; whoever waits still learns of it.
+                // The transport was closed. The caller is told on this thread.
                 completion.run();
             }
         }

@@ -268,7 +268,7 @@ class HttpTransportTest {
         // given a connection without a certificate, which is kept for the next call
         behaviour = exchange -> answer(exchange, 200, user((HttpsExchange) exchange));
         HttpTransport transport = open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t"));
-        assertThat(get(transport.send(Call.get("/"))).body()).asString().isEqualTo("nobody");
+        assertThat(get(transport.send(Call.get("/"))).body()).asString().isEqualTo("anonymous");
 
         transport.renew(clientIdentity);
 
@@ -279,7 +279,7 @@ class HttpTransportTest {
         try {
             return exchange.getSSLSession().getPeerPrincipal().getName();
         } catch (SSLPeerUnverifiedException e) {
-            return "nobody";
+            return "anonymous";
         }
     }
 

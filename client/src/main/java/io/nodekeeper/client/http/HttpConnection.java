@@ -118,7 +118,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     private void read(HttpObject message) {
         HttpExchange current = exchange;
         if (current == null || current.isOver()) {
-            // Nobody asked, or nobody listens any more.
+            // The data belongs to no request, or its caller has given up.
             close();
             return;
         }

@@ -119,7 +119,7 @@ public final class HttpConnections {
         if (body.length > 0 || !method.equals(HttpMethod.GET)) {
             headers.set(HttpHeaderNames.CONTENT_LENGTH, body.length);
         }
-        HttpExchange exchange = new HttpExchange(loop, method, target, headers, body, receiver);
+        HttpExchange exchange = new HttpExchange(this::onLoop, method, target, headers, body, receiver);
         try {
             loop.execute(() -> start(exchange));
         } catch (RejectedExecutionException e) {
@@ -189,7 +189,7 @@ public final class HttpConnections {
                 lookup.start(exchange);
             }
         } catch (RuntimeException e) {
-            // Nobody else would tell the caller.
+            // The event loop would only log it, and the caller would wait.
             exchange.fail(e);
         }
     }

@@ -2,19 +2,18 @@ package io.nodekeeper.client.http;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpVersion;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /** One request and its response. Thread-safe; its state is confined to the event loop. */
 public final class HttpExchange {
-    private final EventLoop loop;
+    private final Executor loop;
     private final HttpMethod method;
     private final String target;
     private final HttpHeaders headers;
@@ -25,8 +24,9 @@ public final class HttpExchange {
 
     private @Nullable Channel channel;
 
+    /** @param loop runs tasks on the event loop, or drops them if it has ended */
     HttpExchange(
-            EventLoop loop,
+            Executor loop,
             HttpMethod method,
             String target,
             HttpHeaders headers,
@@ -42,17 +42,12 @@ public final class HttpExchange {
 
     /** Ends the exchange: closes its connection, and the receiver hears no more. Idempotent. */
     public void cancel() {
-        try {
-            loop.execute(() -> {
-                isOver = true;
-                if (channel != null) {
-                    channel.close();
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            // The loop has ended, and all connections with it.
-            return;
-        }
+        loop.execute(() -> {
+            isOver = true;
+            if (channel != null) {
+                channel.close();
+            }
+        });
     }
 
     boolean isOver() {

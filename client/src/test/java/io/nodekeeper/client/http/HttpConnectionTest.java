@@ -24,27 +24,25 @@ import org.junit.jupiter.api.Test;
 class HttpConnectionTest {
     private final List<HttpConnection> kept = new ArrayList<>();
     private final List<HttpConnection> gone = new ArrayList<>();
-    private final List<HttpExchange> again = new ArrayList<>();
     private final List<String> heard = new ArrayList<>();
     private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final HttpConnection connection = new HttpConnection(
-            new HttpConnection.Owner() {
-                @Override
-                public void keep(HttpConnection idle) {
-                    kept.add(idle);
-                }
+    private final HttpConnection.Owner owner = new HttpConnection.Owner() {
+        @Override
+        public void keep(HttpConnection idle) {
+            kept.add(idle);
+        }
 
-                @Override
-                public void gone(HttpConnection closed) {
-                    gone.add(closed);
-                }
+        @Override
+        public void gone(HttpConnection closed) {
+            gone.add(closed);
+        }
 
-                @Override
-                public void again(HttpExchange exchange) {
-                    again.add(exchange);
-                }
-            },
-            channel);
+        @Override
+        public void again(HttpExchange exchange) {
+            throw new AssertionError("no exchange here may be sent twice");
+        }
+    };
+    private final HttpConnection connection = new HttpConnection(owner, channel);
     private CompletableFuture<Void> taken = CompletableFuture.completedFuture(null);
 
     private final ResponseReceiver receiver = new ResponseReceiver() {
@@ -159,18 +157,7 @@ class HttpConnectionTest {
                 reads.add("read");
             }
         });
-        HttpConnection slow = new HttpConnection(
-                new HttpConnection.Owner() {
-                    @Override
-                    public void keep(HttpConnection idle) {}
-
-                    @Override
-                    public void gone(HttpConnection closed) {}
-
-                    @Override
-                    public void again(HttpExchange exchange) {}
-                },
-                counted);
+        HttpConnection slow = new HttpConnection(owner, counted);
         counted.pipeline().addLast(slow);
         slow.begin(new HttpExchange(
                 counted.eventLoop(), HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], receiver));

@@ -260,7 +260,7 @@ class HttpConnectionsTest {
         assertThat(server.accepted()).isEqualTo(2);
     }
 
-    /** Nobody listens on 127.0.0.2, and the broadcast address cannot be connected to, as one without a route. */
+    /** 127.0.0.2 has no listener. A connection to the broadcast address fails at once, as one to an address without a route does. */
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.2", "255.255.255.255"})
     void addressesAreTriedInTurn(String first) throws Exception {
