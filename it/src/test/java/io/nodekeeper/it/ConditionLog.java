@@ -40,6 +40,15 @@ public final class ConditionLog implements AutoCloseable {
         return all.isEmpty() ? Optional.empty() : Optional.of(all.getLast().condition);
     }
 
+    /**
+     * The present value if it appeared after {@code since}, System.nanoTime. The times within a condition do not tell that: they have
+     * whole seconds, and an agent can be killed and write again within one.
+     */
+    public Optional<Condition> nowSince(long since, String node, String type) {
+        List<Entry> later = since(since, node, type);
+        return later.isEmpty() ? Optional.empty() : Optional.of(later.getLast().condition);
+    }
+
     /** Whether this is the present status; a missing condition counts as False. */
     boolean is(String node, String type, String status) {
         return now(node, type).map(Condition::status).orElse(Condition.FALSE).equals(status);

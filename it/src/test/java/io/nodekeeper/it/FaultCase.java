@@ -4,7 +4,6 @@ import io.nodekeeper.api.Condition;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -136,10 +135,8 @@ final class FaultCase {
         RuntimeFault.Expected expected = fault.expected();
         RESTARTING.acquire();
         long begin;
-        Instant killed;
         try {
             node.agent().kill();
-            killed = Instant.now();
             begin = System.nanoTime();
             node.startAgent(agentFlags);
             until(
@@ -152,7 +149,8 @@ final class FaultCase {
         return until(
                 begin,
                 FaultRow.restartLimit(expected),
-                () -> saidSince(killed)
+                () -> conditions
+                                .nowSince(begin, name, Condition.READY)
                                 .filter(ready -> ready.status().equals(expected.restartedStatus()))
                                 .filter(ready -> ready.message().contains(expected.restartedMessage()))
                                 .isPresent()
@@ -160,15 +158,6 @@ final class FaultCase {
                                 || othersAge(node)
                                         .filter(age -> age <= FaultRow.FRESH)
                                         .isPresent()));
-    }
-
-    /** Ready as an agent said it that began after {@code moment}. */
-    private Optional<Condition> saidSince(Instant moment) {
-        return conditions
-                .now(name, Condition.READY)
-                .filter(ready -> ready.lastHeartbeatTime()
-                        .filter(at -> at.isAfter(moment))
-                        .isPresent());
     }
 
     private boolean well(RealNode node) {

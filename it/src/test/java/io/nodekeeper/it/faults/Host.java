@@ -155,24 +155,14 @@ final class Host implements AutoCloseable {
     /** A runtime that restarts again and again is named for 10 min: a new agent knows nothing of the restarts so far. */
     private void forget() throws Exception {
         node.agent().kill();
-        Instant killed = Instant.now();
+        long killed = System.nanoTime();
         node.startAgent(flags);
         Eventually.within(
                 CLEAN,
                 () -> conditions
-                        .now(node.name(), DEGRADED)
+                        .nowSince(killed, node.name(), DEGRADED)
                         .filter(condition -> condition.status().equals(Condition.FALSE))
-                        .filter(condition -> isNewer(DEGRADED, killed))
                         .isPresent());
-    }
-
-    /** Whether the agent has written a condition since. */
-    private boolean isNewer(String type, Instant since) {
-        return conditions
-                .now(node.name(), type)
-                .flatMap(Condition::lastHeartbeatTime)
-                .filter(at -> at.isAfter(since))
-                .isPresent();
     }
 
     /** The node's log of what took how long. */
@@ -229,19 +219,17 @@ final class Host implements AutoCloseable {
 
     /** The culprits at the agent's page, and after them what its probes of the pod network say. */
     private List<Named> named() {
-        return named(Instant.EPOCH);
+        return named(conditions.now(node.name(), NETWORK));
     }
 
-    /** The same without what was written before {@code since}. */
-    private List<Named> named(Instant since) {
+    /** The same with {@code network} as what the probes say. */
+    private List<Named> named(Optional<Condition> network) {
         List<Named> named = new ArrayList<>();
         node.page()
                 .runtime()
                 .ifPresent(
                         page -> page.array("culprits").objects().map(Named::of).forEach(named::add));
-        conditions
-                .now(node.name(), NETWORK)
-                .filter(condition -> condition.status().equals(Condition.TRUE) && isNewer(NETWORK, since))
+        network.filter(condition -> condition.status().equals(Condition.TRUE))
                 .ifPresent(condition -> named.add(new Named(
                         condition.reason(),
                         condition.message(),
@@ -259,12 +247,13 @@ final class Host implements AutoCloseable {
         // What the agent's own probes show is in a condition of its own.
         List<String> types = fault.needsProbes() ? List.of(NETWORK, DEGRADED) : List.of(DEGRADED);
         node.agent().kill();
-        Instant killed = Instant.now();
+        long killed = System.nanoTime();
+        Optional<Instant> turned = conditions.now(node.name(), Condition.READY).flatMap(Condition::lastTransitionTime);
         node.startAgent(flags);
         List<RestartLook> looks = new ArrayList<>();
         Optional<Integer> ended = Optional.empty();
         for (int second = 1; second <= RESTARTED_SECONDS; second++) {
-            Thread.sleep(Math.max(0, killed.plusSeconds(second).toEpochMilli() - System.currentTimeMillis()));
+            Thread.sleep(Math.max(0, second * 1000L - (System.nanoTime() - killed) / 1_000_000));
             if (ended.isEmpty() && !quiet && !hasEffect(scenes, struck)) {
                 ended = Optional.of(second);
             }
@@ -272,13 +261,12 @@ final class Host implements AutoCloseable {
             looks.add(RestartLook.of(
                     ready,
                     ready.filter(one -> one.status().equals(Condition.TRUE))
-                            .flatMap(Condition::lastTransitionTime)
-                            .filter(at -> at.isAfter(killed))
+                            .filter(one -> !one.lastTransitionTime().equals(turned))
                             .isPresent(),
                     types.stream()
-                            .map(type -> conditions.now(node.name(), type).filter(condition -> isNewer(type, killed)))
+                            .map(type -> conditions.nowSince(killed, node.name(), type))
                             .toList(),
-                    named(killed),
+                    named(conditions.nowSince(killed, node.name(), NETWORK)),
                     struck.stream().map(Struck::truth).toList()));
         }
         return RestartStory.of(looks, quiet, ended);
