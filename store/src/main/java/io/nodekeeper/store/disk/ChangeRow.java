@@ -25,9 +25,9 @@ record ChangeRow(byte[] row, boolean put, long created, long before, int length,
      */
     static final class Reader {
         private final boolean leavesLarge;
-        private final byte[] start = new byte[RowFormat.HEAD + RocksValueReader.LARGE];
+        private final byte[] start = new byte[RowFormat.HEAD + ValuePlacement.LARGE];
 
-        /** A reader that does or does not leave out values of more than {@link RocksValueReader#LARGE} bytes. */
+        /** A reader that does or does not leave out values of more than {@link ValuePlacement#LARGE} bytes. */
         Reader(boolean leavesLarge) {
             this.leavesLarge = leavesLarge;
         }

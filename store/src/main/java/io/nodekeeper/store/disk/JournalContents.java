@@ -2,7 +2,6 @@ package io.nodekeeper.store.disk;
 
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.StoreException;
-import io.nodekeeper.store.ValueReader;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -35,11 +34,12 @@ record JournalContents(
     /**
      * Reads all rows of {@code db}.
      *
-     * @param values reads large values and those of the history later; empty to read all values now
+     * @param values reads the values that stay on disk, and those of the history, later; empty to read all values now
      * @throws StoreException.Damaged if rows are missing, or if deleted rows are back
      * @throws StoreException if the format is unknown or a value cannot be decrypted
      */
-    static JournalContents read(RocksDB db, Path directory, ValueTransformer transformer, Optional<ValueReader> values)
+    static JournalContents read(
+            RocksDB db, Path directory, ValueTransformer transformer, Optional<RocksValueReader> values)
             throws RocksDBException {
         long format = format(db, directory);
         RowChecksum sum = new RowChecksum();

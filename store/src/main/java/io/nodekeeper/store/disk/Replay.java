@@ -4,7 +4,6 @@ import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.store.StoreKeys;
-import io.nodekeeper.store.ValueReader;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -35,7 +34,7 @@ final class Replay {
     }
 
     private final ValueTransformer transformer;
-    private final Optional<ValueReader> later;
+    private final Optional<RocksValueReader> later;
     private final Map<String, Long> windows;
     private final long floor;
     private final RowChecksum sum;
@@ -50,14 +49,14 @@ final class Replay {
     /**
      * A replay of nothing yet.
      *
-     * @param later reads large values and those of the history when they are needed; empty to keep all values in memory
+     * @param later reads the values that stay on disk, and those of the history, when they are needed; empty to keep all values in memory
      * @param windows for each resource the revision up to which its history is compacted
      * @param floor the revision up to which all history is compacted
      * @param sum the checksum to which the rows are added
      */
     Replay(
             ValueTransformer transformer,
-            Optional<ValueReader> later,
+            Optional<RocksValueReader> later,
             Map<String, Long> windows,
             long floor,
             RowChecksum sum) {
@@ -103,7 +102,7 @@ final class Replay {
         int length = value.map(bytes -> bytes.length).orElse(change.length());
         latest.version = Optional.of(later.map(reader -> Entry.stored(key, length, reader, change.created(), revision))
                 .orElseGet(() -> new Entry(key, value.orElseThrow(), change.created(), revision)));
-        latest.value = later.isPresent() && length <= RocksValueReader.LARGE ? value : Optional.empty();
+        latest.value = later.isPresent() && !later.get().onDisk(key, length) ? value : Optional.empty();
     }
 
     /** A failure if the version that a change in the history replaced is missing. */

@@ -47,9 +47,6 @@ public final class RocksJournal implements Journal {
     /** More than the logs of two write buffers can hold: 2 times 16 MiB at no less than 60 bytes a change are 560,000 changes. */
     static final long JUMP = 2_000_000;
 
-    /** Attempts to read a store in use. Its files change every few minutes, so five failures in a row mean damage. */
-    private static final int READ_ATTEMPTS = 5;
-
     /**
      * A group whose write failed. RocksDB writes a group atomically, but after an error only the next open shows whether the
      * group is in the log.
@@ -128,20 +125,31 @@ public final class RocksJournal implements Journal {
 
     /** As {@link #open(Path)}; {@code transformer} encodes and decodes the stored values. */
     public static RocksJournal open(Path directory, ValueTransformer transformer) {
-        return open(directory, RocksOptions.DEFAULT, transformer);
+        return open(directory, transformer, List.of());
     }
 
-    static RocksJournal open(Path directory, RocksOptions database, ValueTransformer transformer) {
-        return open(directory, database, transformer, RocksDB::write);
+    /**
+     * As {@link #open(Path, ValueTransformer)}.
+     *
+     * @param seldomRead prefixes of the keys of objects that are seldom read: their values are not kept in memory, whatever their
+     *     length
+     */
+    public static RocksJournal open(Path directory, ValueTransformer transformer, List<String> seldomRead) {
+        return open(directory, RocksOptions.DEFAULT, transformer, new ValuePlacement(seldomRead), RocksDB::write);
     }
 
-    static RocksJournal open(Path directory, RocksOptions database, ValueTransformer transformer, BatchWriter writer) {
+    static RocksJournal open(
+            Path directory,
+            RocksOptions database,
+            ValueTransformer transformer,
+            ValuePlacement placement,
+            BatchWriter writer) {
         RocksDB.loadLibrary();
         StoreFiles.finishRepair(directory);
         // Locks first: a store that another process writes would look damaged.
         Optional<HighWaterMark> held = HighWaterMark.lock(directory);
         try {
-            RocksValueReader values = new RocksValueReader(directory, transformer);
+            RocksValueReader values = new RocksValueReader(directory, transformer, placement);
             StoreCheck check = StoreCheck.of(directory, held, database, transformer, Optional.of(values));
             return switch (check.state()) {
                 case DAMAGED -> throw check.refusal();
@@ -224,31 +232,6 @@ public final class RocksJournal implements Journal {
             options.close();
             mark.close();
             throw e instanceof RuntimeException known ? known : cannot("open", directory, e);
-        }
-    }
-
-    /**
-     * Reads the journal in {@code directory}, which a server may have open: at least all changes that were acknowledged before
-     * this call. Changes nothing. Encrypted values stay encrypted.
-     *
-     * @throws StoreException if the journal cannot be read
-     */
-    public static Recovered read(Path directory) {
-        for (int attempt = 1; ; attempt++) {
-            StoreCheck check = StoreCheck.of(directory);
-            switch (check.state()) {
-                case EMPTY:
-                    return new Recovered(0, List.of(), List.of());
-                case WHOLE:
-                case TORN:
-                    return check.contents().orElseThrow().recovered();
-                case DAMAGED:
-                default:
-                    // The server may have replaced files during the read.
-                    if (attempt == READ_ATTEMPTS) {
-                        throw check.refusal();
-                    }
-            }
         }
     }
 

@@ -11,16 +11,11 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-/** Reads large values from a journal's database through a cache. Thread-safe. */
+/** Reads the values that are not in memory from a journal's database, through a cache. Thread-safe. */
 final class RocksValueReader implements ValueReader {
-    /**
-     * Longer values stay on disk. Nodes and pods have 3 to 20 KB. Leases, which change most often, have less than 1 KB and stay
-     * in memory.
-     */
-    static final int LARGE = 2_048;
-
     private final Path directory;
     private final ValueTransformer transformer;
+    private final ValuePlacement placement;
     /** Large values that were recently written or read. A 32nd of the heap, a quarter of what the history may take. */
     private final ValueCache cache = new ValueCache(Runtime.getRuntime().maxMemory() / 32);
 
@@ -30,9 +25,10 @@ final class RocksValueReader implements ValueReader {
     private @Nullable RocksDB db;
 
     /** A reader of values that {@code transformer} decodes. It reads nothing before {@link #attach}. */
-    RocksValueReader(Path directory, ValueTransformer transformer) {
+    RocksValueReader(Path directory, ValueTransformer transformer, ValuePlacement placement) {
         this.directory = directory;
         this.transformer = transformer;
+        this.placement = placement;
     }
 
     /** Sets the database to read from. */
@@ -55,12 +51,17 @@ final class RocksValueReader implements ValueReader {
         }
     }
 
-    /** The same version, without its value in memory if the value is large. */
+    /** Whether a value of {@code length} bytes stays on disk. */
+    boolean onDisk(String key, int length) {
+        return placement.onDisk(key, length);
+    }
+
+    /** The same version, without its value in memory if the value stays on disk. */
     Entry stored(Entry entry) {
-        if (entry.length() <= LARGE) {
+        if (!onDisk(entry.key(), entry.length())) {
             return entry;
         }
-        cache.put(entry.modRevision(), entry.value());
+        remember(entry.key(), entry.modRevision(), entry.value());
         return replaced(entry);
     }
 
@@ -90,13 +91,20 @@ final class RocksValueReader implements ValueReader {
                 throw new StoreException.Compacted(revision, revision + 1);
             }
             byte[] value = RowFormat.value(key, change, transformer);
-            cache.put(revision, value);
+            remember(key, revision, value);
             return value;
         } catch (RocksDBException e) {
             throw new StoreException(
                     "cannot read " + key + " of revision " + revision + " in " + directory + ": " + e.getMessage(), e);
         } finally {
             lock.readLock().unlock();
+        }
+    }
+
+    /** Keeps the value in the cache, unless many of its kind would replace there what is read often. */
+    private void remember(String key, long revision, byte[] value) {
+        if (!placement.isSeldomRead(key)) {
+            cache.put(revision, value);
         }
     }
 }

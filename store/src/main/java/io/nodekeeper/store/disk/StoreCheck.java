@@ -1,11 +1,12 @@
 package io.nodekeeper.store.disk;
 
+import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.StoreException;
-import io.nodekeeper.store.ValueReader;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -38,6 +39,9 @@ public final class StoreCheck {
     /** Number of keys in a message, so that it fits a line or two. {@link #lost} has all of them. */
     private static final int NAMED = 5;
 
+    /** Attempts to read a store in use. Its files change every few minutes, so five failures in a row mean damage. */
+    private static final int READ_ATTEMPTS = 5;
+
     private final Path directory;
     private final State state;
     private final Optional<JournalContents> contents;
@@ -67,6 +71,31 @@ public final class StoreCheck {
     }
 
     /**
+     * Reads the store in {@code directory}, which a server may have open: at least all changes that were acknowledged before
+     * this call. Changes nothing. Encrypted values stay encrypted.
+     *
+     * @throws StoreException if the store cannot be read
+     */
+    public static Journal.Recovered recovered(Path directory) {
+        for (int attempt = 1; ; attempt++) {
+            StoreCheck check = of(directory);
+            switch (check.state) {
+                case EMPTY:
+                    return new Journal.Recovered(0, List.of(), List.of());
+                case WHOLE:
+                case TORN:
+                    return check.contents.orElseThrow().recovered();
+                case DAMAGED:
+                default:
+                    // The server may have replaced files during the read.
+                    if (attempt == READ_ATTEMPTS) {
+                        throw check.refusal();
+                    }
+            }
+        }
+    }
+
+    /**
      * Checks the store in {@code directory} and reads all values into memory.
      *
      * @param held the store's high-water mark, if this process has locked it
@@ -76,13 +105,13 @@ public final class StoreCheck {
         return of(directory, held, database, transformer, Optional.empty());
     }
 
-    /** As above. If {@code values} is given, large values are not read into memory: {@code values} reads them later. */
+    /** As above. If {@code values} is given, the values that stay on disk are not kept in memory: {@code values} reads them later. */
     static StoreCheck of(
             Path directory,
             Optional<HighWaterMark> held,
             RocksOptions database,
             ValueTransformer transformer,
-            Optional<ValueReader> values) {
+            Optional<RocksValueReader> values) {
         OptionalLong mark = held.isPresent() ? held.get().read() : HighWaterMark.read(directory);
         Optional<String> missing = missing(directory, mark);
         if (missing.isPresent()) {
@@ -112,7 +141,7 @@ public final class StoreCheck {
             Path directory,
             RocksOptions database,
             ValueTransformer transformer,
-            Optional<ValueReader> values,
+            Optional<RocksValueReader> values,
             OptionalLong mark,
             RocksDBException strict) {
         try {
@@ -156,7 +185,7 @@ public final class StoreCheck {
             WALRecoveryMode recovery,
             RocksOptions database,
             ValueTransformer transformer,
-            Optional<ValueReader> values)
+            Optional<RocksValueReader> values)
             throws RocksDBException {
         try (Options options = database.options(recovery);
                 RocksDB db = RocksDB.openReadOnly(options, directory.toString())) {

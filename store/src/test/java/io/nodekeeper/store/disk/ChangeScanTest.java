@@ -78,10 +78,10 @@ class ChangeScanTest extends DatabaseFixture {
     @Test
     void largeValueIsLeftUnlessItIsEncrypted() throws Exception {
         // given a value at the limit, one beyond it, and an encrypted one beyond it
-        byte[] small = new byte[RocksValueReader.LARGE];
-        byte[] large = new byte[RocksValueReader.LARGE + 1];
-        large[RocksValueReader.LARGE] = 1;
-        byte[] encrypted = Arrays.copyOf("k8s:enc:".getBytes(StandardCharsets.US_ASCII), RocksValueReader.LARGE + 1);
+        byte[] small = new byte[ValuePlacement.LARGE];
+        byte[] large = new byte[ValuePlacement.LARGE + 1];
+        large[ValuePlacement.LARGE] = 1;
+        byte[] encrypted = Arrays.copyOf("k8s:enc:".getBytes(StandardCharsets.US_ASCII), ValuePlacement.LARGE + 1);
         write(1, Optional.empty(), Optional.of(version(1, small)));
         write(2, Optional.empty(), Optional.of(version(2, large)));
         write(3, Optional.empty(), Optional.of(version(3, encrypted)));

@@ -272,12 +272,12 @@ class DamageTest {
         Store store = open();
         put(store, "n1", 0);
         List<String> files = names();
-        Journal.Recovered read = RocksJournal.read(directory);
+        Journal.Recovered read = StoreCheck.recovered(directory);
         assertThat(names()).isEqualTo(files);
         assertThat(read.revision()).isEqualTo(1);
         assertThat(read.entries()).extracting(Entry::key).containsExactly(NODES + "n1");
         put(store, "n2", 0);
-        assertThat(RocksJournal.read(directory).entries()).hasSize(2);
+        assertThat(StoreCheck.recovered(directory).entries()).hasSize(2);
         assertThat(put(store, "n3", 0).modRevision()).isEqualTo(3);
         close(store);
     }

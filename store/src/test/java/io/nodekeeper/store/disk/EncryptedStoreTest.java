@@ -28,6 +28,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDB;
 
 /** A journal with encrypted Secrets. */
 class EncryptedStoreTest {
@@ -52,7 +53,13 @@ class EncryptedStoreTest {
 
     private IndexedStore open(ValueTransformer transformer) {
         return new IndexedStore(
-                time.loop("store"), RocksJournal.open(directory, new RocksOptions(64 << 10, 2), transformer));
+                time.loop("store"),
+                RocksJournal.open(
+                        directory,
+                        new RocksOptions(64 << 10, 2),
+                        transformer,
+                        ValuePlacement.BY_LENGTH,
+                        RocksDB::write));
     }
 
     private void close(Store store) {
@@ -131,7 +138,7 @@ class EncryptedStoreTest {
                         VALUES.get(0) + 298 + " -> " + VALUES.get(1) + 299);
         close(store);
         // and the copy for a snapshot is encrypted, too
-        assertThat(RocksJournal.read(directory).entries())
+        assertThat(StoreCheck.recovered(directory).entries())
                 .filteredOn(entry -> entry.key().equals(SECRET))
                 .hasSize(1)
                 .allSatisfy(entry -> assertThat(text(entry)).startsWith("k8s:enc:aesgcm:v1:k1:"));

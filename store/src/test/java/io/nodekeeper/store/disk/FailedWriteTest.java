@@ -84,7 +84,8 @@ class FailedWriteTest {
     }
 
     private static RocksJournal journal(Path directory, Disk disk) {
-        return RocksJournal.open(directory, RocksOptions.DEFAULT, ValueTransformer.IDENTITY, disk);
+        return RocksJournal.open(
+                directory, RocksOptions.DEFAULT, ValueTransformer.IDENTITY, ValuePlacement.BY_LENGTH, disk);
     }
 
     private Path directory() {
@@ -118,7 +119,7 @@ class FailedWriteTest {
     private Journal.Recovered recovered() {
         close();
         open = Optional.empty();
-        return RocksJournal.read(directory());
+        return StoreCheck.recovered(directory());
     }
 
     private static List<String> texts(List<Entry> entries) {
@@ -206,8 +207,12 @@ class FailedWriteTest {
             throw new RocksDBException("the disk failed");
         };
         close();
-        RocksJournal broken =
-                RocksJournal.open(directory(), RocksOptions.DEFAULT, ValueTransformer.IDENTITY, new AfterFirst(other));
+        RocksJournal broken = RocksJournal.open(
+                directory(),
+                RocksOptions.DEFAULT,
+                ValueTransformer.IDENTITY,
+                ValuePlacement.BY_LENGTH,
+                new AfterFirst(other));
         open = Optional.of(broken);
         broken.load();
         fails(broken, put(Optional.empty(), entry(N2, "b", 2, 2)));

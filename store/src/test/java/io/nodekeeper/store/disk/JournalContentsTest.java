@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.StoreException;
-import io.nodekeeper.store.ValueReader;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -29,21 +28,16 @@ class JournalContentsTest extends DatabaseFixture {
     private static final String LEASE = "/registry/leases/kube-node-lease/n1";
     private static final String NODES = "/registry/minions/";
 
-    /** A reader that answers with the key and the revision that it was asked for. */
-    private static final ValueReader LATER = new ValueReader() {
-        @Override
-        public byte[] read(String key, long revision) {
-            return (key + "@" + revision).getBytes(StandardCharsets.UTF_8);
-        }
-
-        @Override
-        public boolean cached(long revision) {
-            return false;
-        }
-    };
-
     /** The checksum of the rows that this test wrote. */
     private final RowChecksum sum = new RowChecksum();
+
+    /** A reader of the test's database. */
+    private RocksValueReader later(String... seldomRead) {
+        RocksValueReader reader =
+                new RocksValueReader(directory, ValueTransformer.RAW, new ValuePlacement(List.of(seldomRead)));
+        reader.attach(db);
+        return reader;
+    }
 
     private static Entry entry(String key, int length, long created, long revision) {
         return new Entry(key, new byte[length], created, revision);
@@ -186,19 +180,19 @@ class JournalContentsTest extends DatabaseFixture {
     @Test
     void onlyLatestSmallValuesStayInMemory() throws Exception {
         // given an object that shrank, one that grew, one at the limit, and a small one that was deleted
-        Entry shrank = entry("/registry/a/shrank", RocksValueReader.LARGE + 1, 1, 1);
+        Entry shrank = entry("/registry/a/shrank", ValuePlacement.LARGE + 1, 1, 1);
         Entry grew = entry("/registry/a/grew", 5, 2, 2);
         Entry gone = entry("/registry/a/gone", 5, 3, 3);
         write(change(Optional.empty(), shrank));
         write(change(Optional.empty(), grew));
         write(change(Optional.empty(), gone));
         write(change(Optional.of(shrank), entry("/registry/a/shrank", 6, 1, 4)));
-        write(change(Optional.of(grew), entry("/registry/a/grew", RocksValueReader.LARGE + 1, 2, 5)));
+        write(change(Optional.of(grew), entry("/registry/a/grew", ValuePlacement.LARGE + 1, 2, 5)));
         write(deletion(6, gone));
-        write(change(Optional.empty(), entry("/registry/a/limit", RocksValueReader.LARGE, 7, 7)));
+        write(change(Optional.empty(), entry("/registry/a/limit", ValuePlacement.LARGE, 7, 7)));
         end(7);
 
-        JournalContents contents = JournalContents.read(db, directory, ValueTransformer.RAW, Optional.of(LATER));
+        JournalContents contents = JournalContents.read(db, directory, ValueTransformer.RAW, Optional.of(later()));
 
         assertThat(contents.recovered().entries())
                 .extracting(entry -> entry.key() + " " + entry.length() + " " + entry.resident())
@@ -209,8 +203,7 @@ class JournalContentsTest extends DatabaseFixture {
         Event last = contents.recovered().history().get(4);
         assertThat(last.before().orElseThrow().resident()).isZero();
         assertThat(last.after().orElseThrow())
-                .satisfies(after ->
-                        assertThat(after.value()).isEqualTo("/registry/a/grew@5".getBytes(StandardCharsets.UTF_8)))
+                .satisfies(after -> assertThat(after.value()).hasSize(2_049))
                 .satisfies(after -> assertThat(after.createRevision()).isEqualTo(2))
                 .satisfies(after -> assertThat(after.length()).isEqualTo(2_049));
         assertThat(contents.recovered().history())
@@ -219,9 +212,32 @@ class JournalContentsTest extends DatabaseFixture {
     }
 
     @Test
+    void seldomReadValuesStayOnDiskWhateverTheirLength() throws Exception {
+        // given an object that changed, one that was deleted, and one whose key begins differently
+        Entry changed = entry("/registry/events/default/changed", 5, 1, 1);
+        Entry gone = entry("/registry/events/default/gone", 5, 2, 2);
+        write(change(Optional.empty(), changed));
+        write(change(Optional.empty(), gone));
+        write(change(Optional.of(changed), entry("/registry/events/default/changed", 6, 1, 3)));
+        write(deletion(4, gone));
+        write(change(Optional.empty(), entry("/registry/eventsources/default/other", 7, 5, 5)));
+        end(5);
+
+        JournalContents contents =
+                JournalContents.read(db, directory, ValueTransformer.RAW, Optional.of(later("/registry/events/")));
+
+        assertThat(contents.recovered().entries())
+                .extracting(entry ->
+                        entry.key() + " " + entry.length() + " " + entry.resident() + " " + entry.value().length)
+                .containsExactlyInAnyOrder(
+                        "/registry/events/default/changed 6 0 6", "/registry/eventsources/default/other 7 7 7");
+        assertThat(contents.recovered().history()).hasSize(5);
+    }
+
+    @Test
     void allValuesAreInMemoryIfNobodyReadsThemLater() throws Exception {
         // given a large and a small version of an object
-        Entry large = entry(N1, RocksValueReader.LARGE + 1, 1, 1);
+        Entry large = entry(N1, ValuePlacement.LARGE + 1, 1, 1);
         write(change(Optional.empty(), large));
         write(change(Optional.of(large), entry(N1, 3, 1, 2)));
         end(2);
@@ -249,10 +265,10 @@ class JournalContentsTest extends DatabaseFixture {
                 throw new StoreException(key + " has " + stored.length + " bytes that are not encrypted", null);
             }
         };
-        for (int length : List.of(RocksValueReader.LARGE, RocksValueReader.LARGE + 1)) {
+        for (int length : List.of(ValuePlacement.LARGE, ValuePlacement.LARGE + 1)) {
             write(change(Optional.empty(), entry(N1, length, 1, 1)));
 
-            assertThatThrownBy(() -> JournalContents.read(db, directory, strict, Optional.of(LATER)))
+            assertThatThrownBy(() -> JournalContents.read(db, directory, strict, Optional.of(later())))
                     .isInstanceOf(StoreException.class)
                     .hasMessage(N1 + " has " + length + " bytes that are not encrypted");
         }

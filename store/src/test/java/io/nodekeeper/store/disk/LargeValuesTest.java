@@ -6,17 +6,24 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.nodekeeper.store.Changes;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
+import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.encryption.AesGcmKey;
+import io.nodekeeper.store.encryption.EncryptionProvider;
+import io.nodekeeper.store.encryption.ResourceTransformer;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.store.memory.StoreLimits;
+import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -33,9 +40,10 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-/** Large values are read from disk on demand. */
+/** Large values, and those that are seldom read, are read from disk on demand. */
 class LargeValuesTest {
     private static final String KEY = "/registry/minions/n1";
+    private static final String EVENTS = "/registry/events/";
 
     @TempDir
     Path directory;
@@ -52,6 +60,10 @@ class LargeValuesTest {
         return new IndexedStore(time.loop("store"), RocksJournal.open(directory));
     }
 
+    private IndexedStore openWithSeldomRead(ValueTransformer transformer) {
+        return new IndexedStore(time.loop("store"), RocksJournal.open(directory, transformer, List.of(EVENTS)));
+    }
+
     private void settle() {
         time.advance(Duration.ZERO);
     }
@@ -59,17 +71,17 @@ class LargeValuesTest {
     @Test
     void smallValuesAreInMemoryAndLargeValuesOnDisk() {
         IndexedStore store = open();
-        store.put("/registry/leases/kube-node-lease/n1", value(RocksValueReader.LARGE, 1), 0);
-        store.put(KEY, value(RocksValueReader.LARGE + 1, 2), 0);
+        store.put("/registry/leases/kube-node-lease/n1", value(ValuePlacement.LARGE, 1), 0);
+        store.put(KEY, value(ValuePlacement.LARGE + 1, 2), 0);
         settle();
         assertThat(store.get("/registry/leases/kube-node-lease/n1")
                         .orElseThrow()
                         .resident())
-                .isEqualTo(RocksValueReader.LARGE);
+                .isEqualTo(ValuePlacement.LARGE);
         Entry large = store.get(KEY).orElseThrow();
         assertThat(large.resident()).isZero();
-        assertThat(large.length()).isEqualTo(RocksValueReader.LARGE + 1);
-        assertThat(large.value()).isEqualTo(value(RocksValueReader.LARGE + 1, 2));
+        assertThat(large.length()).isEqualTo(ValuePlacement.LARGE + 1);
+        assertThat(large.value()).isEqualTo(value(ValuePlacement.LARGE + 1, 2));
         store.close();
         settle();
     }
@@ -100,6 +112,90 @@ class LargeValuesTest {
         settle();
     }
 
+    @Test
+    void whoWatchesHasSeldomReadValuesAtHandAndOthersReadThemFromDisk() {
+        // given a store that keeps Events on disk, and a watch of them
+        IndexedStore store = openWithSeldomRead(ValueTransformer.IDENTITY);
+        List<Event> seen = new ArrayList<>();
+        store.watch(EVENTS, 0, new Store.Watcher() {
+            @Override
+            public void onEvent(Event event) {
+                seen.add(event);
+            }
+
+            @Override
+            public void onCompacted(StoreException.Compacted why) {
+                throw new AssertionError(why);
+            }
+        });
+
+        // when an event is created, changed and deleted, beside an object of the same length
+        store.put(EVENTS + "default/e1", value(500, 1), 0);
+        store.put("/registry/leases/kube-node-lease/n1", value(500, 9), 0);
+        settle();
+        Entry first = store.get(EVENTS + "default/e1").orElseThrow();
+        store.put(EVENTS + "default/e1", value(600, 2), 1);
+        settle();
+        Entry second = store.get(EVENTS + "default/e1").orElseThrow();
+        store.delete(EVENTS + "default/e1", 3);
+        settle();
+
+        // then the watch reads no disk
+        assertThat(seen).hasSize(3);
+        assertThat(seen.get(0).after().orElseThrow().resident()).isEqualTo(500);
+        assertThat(seen.get(1).after().orElseThrow().resident()).isEqualTo(600);
+        assertThat(seen)
+                .flatExtracting(event -> event.before().stream().toList())
+                .allMatch(Entry::atHand);
+        // and the store has the values on disk, also that of the deleted object
+        assertThat(List.of(first, second)).allMatch(entry -> entry.resident() == 0 && !entry.atHand());
+        assertThat(first.value()).isEqualTo(value(500, 1));
+        assertThat(second.value()).isEqualTo(value(600, 2));
+        assertThat(store.get("/registry/leases/kube-node-lease/n1")
+                        .orElseThrow()
+                        .resident())
+                .isEqualTo(500);
+        store.close();
+        settle();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void seldomReadValuesAreOnDiskAfterAStartToo(boolean encrypted) {
+        // given small values of both kinds, stored as they are or encrypted
+        ValueTransformer transformer = encrypted ? aes() : ValueTransformer.IDENTITY;
+        IndexedStore store = openWithSeldomRead(transformer);
+        for (int i = 1; i <= 50; i++) {
+            store.put(EVENTS + "default/e" + i, value(10 * i, i), 0);
+            store.put("/registry/leases/kube-node-lease/n" + i, value(10 * i, -i), 0);
+        }
+        settle();
+        store.close();
+        settle();
+
+        // when the store is opened again
+        IndexedStore opened = openWithSeldomRead(transformer);
+
+        // then all values can be read, and only those of leases are in memory
+        for (int i = 1; i <= 50; i++) {
+            Entry event = opened.get(EVENTS + "default/e" + i).orElseThrow();
+            assertThat(event.resident()).isZero();
+            assertThat(event.length()).isEqualTo(10 * i);
+            assertThat(event.value()).isEqualTo(value(10 * i, i));
+            Entry lease = opened.get("/registry/leases/kube-node-lease/n" + i).orElseThrow();
+            assertThat(lease.resident()).isEqualTo(10 * i);
+            assertThat(lease.value()).isEqualTo(value(10 * i, -i));
+        }
+        opened.close();
+        settle();
+    }
+
+    private static ValueTransformer aes() {
+        EncryptionProvider key =
+                new AesGcmKey("k1", "0123456789abcdef".getBytes(StandardCharsets.US_ASCII), Randoms.secure());
+        return new ResourceTransformer(List.of(new ResourceTransformer.Rule(any -> true, List.of(key))));
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
     void onlyTheLatestVersionOfASmallObjectIsInMemoryAndAllOthersCanBeRead(long seed) {
@@ -118,7 +214,7 @@ class LargeValuesTest {
                     store.delete(key, expected);
                     current.remove(key);
                 } else {
-                    byte[] value = value(1 + random.nextInt(RocksValueReader.LARGE), (int) revision);
+                    byte[] value = value(1 + random.nextInt(ValuePlacement.LARGE), (int) revision);
                     store.put(key, value, expected);
                     current.put(key, revision);
                     values.put(revision, value);
@@ -149,7 +245,7 @@ class LargeValuesTest {
     @Test
     void readOfARemovedVersionFails() throws RocksDBException {
         // given an entry of a version whose row was deleted
-        RocksValueReader values = new RocksValueReader(directory, ValueTransformer.IDENTITY);
+        RocksValueReader values = new RocksValueReader(directory, ValueTransformer.IDENTITY, ValuePlacement.BY_LENGTH);
         Entry held = Entry.stored(KEY, 9_000, values, 1, 7);
         RocksDB.loadLibrary();
         try (Options options = new Options().setCreateIfMissing(true);

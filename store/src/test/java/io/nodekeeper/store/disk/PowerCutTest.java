@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDB;
 
 /**
  * A power cut that loses the newest log, although it was synced, and all unsynced writes of the mark. The start fails if
@@ -99,7 +100,8 @@ class PowerCutTest {
         Path store = directory.resolve("store");
         int logs = 0;
         for (int run = 0; run < 2; run++) {
-            try (RocksJournal journal = RocksJournal.open(store, SMALL, ValueTransformer.IDENTITY)) {
+            try (RocksJournal journal = RocksJournal.open(
+                    store, SMALL, ValueTransformer.IDENTITY, ValuePlacement.BY_LENGTH, RocksDB::write)) {
                 journal.load();
                 Path log = store;
                 for (int group = 0; group < 200; group++) {
@@ -128,7 +130,8 @@ class PowerCutTest {
     @Tag("W85")
     void lossOfALogWithOneLargeGroupIsDetectedEvenIfEachLogIsLargerThanTheOneBefore() throws Exception {
         Path store = directory.resolve("store");
-        try (RocksJournal journal = RocksJournal.open(store, SMALL, ValueTransformer.IDENTITY)) {
+        try (RocksJournal journal =
+                RocksJournal.open(store, SMALL, ValueTransformer.IDENTITY, ValuePlacement.BY_LENGTH, RocksDB::write)) {
             journal.load();
             // given groups that fill a write buffer each, so that the active memtable grows from log to log
             for (int bytes = 80_000; bytes < 160_000; bytes += 10_000) {
@@ -144,7 +147,8 @@ class PowerCutTest {
     @Test
     void markIsSyncedOncePerLog() throws Exception {
         Path store = directory.resolve("store");
-        try (RocksJournal journal = RocksJournal.open(store, SMALL, ValueTransformer.IDENTITY)) {
+        try (RocksJournal journal =
+                RocksJournal.open(store, SMALL, ValueTransformer.IDENTITY, ValuePlacement.BY_LENGTH, RocksDB::write)) {
             journal.load();
             int syncs = 0;
             long marked = journal.marked();

@@ -29,7 +29,7 @@ import org.rocksdb.WriteOptions;
 class RocksJournalTest {
     private static final String N1 = "/registry/minions/n1";
     private static final String N2 = "/registry/minions/n2";
-    private static final int LARGE = RocksValueReader.LARGE + 1;
+    private static final int LARGE = ValuePlacement.LARGE + 1;
 
     /** A writer that fails from the batch with this index on, as often as it is told. */
     private static final class Failing implements RocksJournal.BatchWriter {
@@ -64,7 +64,8 @@ class RocksJournalTest {
     }
 
     private RocksJournal open(RocksJournal.BatchWriter writer) {
-        return RocksJournal.open(directory, RocksOptions.DEFAULT, ValueTransformer.IDENTITY, writer);
+        return RocksJournal.open(
+                directory, RocksOptions.DEFAULT, ValueTransformer.IDENTITY, ValuePlacement.BY_LENGTH, writer);
     }
 
     private static Event created(String key, int length, long revision) {
@@ -112,7 +113,7 @@ class RocksJournalTest {
 
         append(created(N1, 1, 1));
 
-        assertThat(RocksJournal.read(directory).revision()).isEqualTo(1);
+        assertThat(StoreCheck.recovered(directory).revision()).isEqualTo(1);
     }
 
     @Test
@@ -124,7 +125,7 @@ class RocksJournalTest {
         Files.delete(directory.resolve(HighWaterMark.FILE));
 
         append(created(N1, 1, 1));
-        assertThat(RocksJournal.read(directory).revision()).isEqualTo(1);
+        assertThat(StoreCheck.recovered(directory).revision()).isEqualTo(1);
     }
 
     @Test
@@ -252,14 +253,14 @@ class RocksJournalTest {
 
             journal.append(List.of(created(N2, 1, 2)), List.of());
         }
-        assertThat(RocksJournal.read(directory).entries())
+        assertThat(StoreCheck.recovered(directory).entries())
                 .extracting(Entry::key)
                 .containsExactlyInAnyOrder(N1, N2);
     }
 
     @Test
     void readFromOutsideFindsNothingOrRefusesDamage() throws Exception {
-        Journal.Recovered nothing = RocksJournal.read(directory);
+        Journal.Recovered nothing = StoreCheck.recovered(directory);
         assertThat(nothing.revision()).isZero();
         assertThat(nothing.entries()).isEmpty();
         assertThat(directory).doesNotExist();
@@ -267,7 +268,7 @@ class RocksJournalTest {
         append(created(N1, 1, 1));
         mark(5);
 
-        assertThatThrownBy(() -> RocksJournal.read(directory))
+        assertThatThrownBy(() -> StoreCheck.recovered(directory))
                 .isInstanceOf(StoreException.Damaged.class)
                 .hasMessageContaining("the changes of revisions 2 to 5 are lost");
     }

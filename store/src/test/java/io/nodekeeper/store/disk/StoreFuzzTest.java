@@ -36,6 +36,7 @@ import org.junit.jupiter.api.extension.AnnotatedElementContext;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.io.TempDirFactory;
+import org.rocksdb.RocksDB;
 
 /**
  * Damages each file of a store in many ways before a start. Either the store serves all acknowledged writes, or the start
@@ -49,6 +50,9 @@ class StoreFuzzTest {
     private static final int GROUPS = 120;
 
     private static final List<String> RESOURCES = List.of("minions", "leases", "secrets");
+
+    /** The values of one resource are read from disk each time, whatever their length. */
+    private static final ValuePlacement PLACEMENT = new ValuePlacement(List.of("/registry/secrets/"));
 
     /** Hundreds of starts sync their files, which is free on a file system in memory. */
     @TempDir(factory = InMemory.class)
@@ -88,7 +92,7 @@ class StoreFuzzTest {
     private IndexedStore open(Path at) {
         return new IndexedStore(
                 time.loop("store"),
-                RocksJournal.open(at, SMALL, ValueTransformer.IDENTITY),
+                RocksJournal.open(at, SMALL, ValueTransformer.IDENTITY, PLACEMENT, RocksDB::write),
                 new StoreLimits(new WatchCache.Limits(100, Long.MAX_VALUE), StoreLimits.QUOTA, Long.MAX_VALUE));
     }
 
