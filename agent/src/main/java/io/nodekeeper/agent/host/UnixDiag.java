@@ -1,14 +1,6 @@
 package io.nodekeeper.agent.host;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -16,50 +8,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Lists the unix sockets of this process's network namespace with their peers, which no file of {@code /proc} shows:
- * netlink's {@code NETLINK_SOCK_DIAG}, as {@code ss -x} uses it (sock_diag(7)). Sockets of other network namespaces do
- * not appear. Needs no privilege. Blocks for milliseconds. Thread-safe.
+ * Lists the unix sockets of this process's network namespace with their peers, which no file of {@code /proc} shows, as
+ * {@code ss -x} does ({@link SockDiag}). Sockets of other network namespaces do not appear. Blocks for milliseconds. Thread-safe.
  */
 public final class UnixDiag {
     /** The most sockets to read: a node with hundreds of pods has about 2,000. */
     private static final int SOCKETS = 16_384;
-    /** The size of the buffer for one answer, in bytes: the kernel fills at most 32 KiB at a time. */
-    private static final int BUFFER = 1 << 16;
     /** The most answers to read, so at most 32 MiB. */
     private static final int ANSWERS = 512;
-    /** The deadline of one answer, in microseconds: the kernel makes it when it is read. */
-    private static final long DEADLINE = 200_000;
 
-    // The values of <linux/netlink.h>, <linux/sock_diag.h> and <linux/unix_diag.h>, the same on every architecture that
-    // a Java virtual machine supports.
+    // The values of <linux/unix_diag.h>, the same on every architecture that a Java virtual machine supports.
     private static final int AF_UNIX = 1;
-    private static final int AF_NETLINK = 16;
-    private static final int RAW_CLOEXEC = 3 | 0x80000;
-    private static final int SOCK_DIAG = 4;
-    private static final int SOL_SOCKET = 1;
-    private static final int SO_RCVTIMEO = 20;
-    private static final short BY_FAMILY = 20;
-    private static final short REQUEST_DUMP = 0x301;
-    private static final short ERROR = 2;
-    private static final short DONE = 3;
     private static final int SHOW_NAME_PEER_PENDING_QUEUES = 0x1 | 0x4 | 0x8 | 0x10;
     private static final int NAME = 0;
     private static final int PEER = 2;
     private static final int PENDING = 3;
     private static final int QUEUES = 4;
-    private static final int HEADER = 16;
     private static final int REQUEST = 40;
-
-    private static final StructLayout ERRNO = Linker.Option.captureStateLayout();
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
-    private static final MethodHandle OPEN = handle("socket", FunctionDescriptor.of(INT, INT, INT, INT));
-    private static final MethodHandle OPTION =
-            handle("setsockopt", FunctionDescriptor.of(INT, INT, INT, INT, ValueLayout.ADDRESS, INT));
-    private static final MethodHandle SEND = handle(
-            "send", FunctionDescriptor.of(ValueLayout.JAVA_LONG, INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, INT));
-    private static final MethodHandle RECEIVE = handle(
-            "recv", FunctionDescriptor.of(ValueLayout.JAVA_LONG, INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, INT));
-    private static final MethodHandle CLOSE = handle("close", FunctionDescriptor.of(INT, INT));
 
     /**
      * A unix socket. Immutable.
@@ -79,47 +44,25 @@ public final class UnixDiag {
 
     /** The sockets, at most {@value #SOCKETS}. Fails if the kernel refuses or does not answer. */
     public static List<Socket> sockets() throws IOException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO);
-            int fd = (int) checked("socket", state, (int) OPEN.invokeExact(state, AF_NETLINK, RAW_CLOEXEC, SOCK_DIAG));
-            try {
-                MemorySegment deadline = arena.allocate(16, 8);
-                deadline.set(ValueLayout.JAVA_LONG, 8, DEADLINE);
-                checked("setsockopt", state, (int)
-                        OPTION.invokeExact(state, fd, SOL_SOCKET, SO_RCVTIMEO, deadline, 16));
-                MemorySegment request = arena.allocate(REQUEST, 8);
-                request(request.asByteBuffer().order(ByteOrder.nativeOrder()));
-                checked("send", state, (long) SEND.invokeExact(state, fd, request, (long) REQUEST, 0));
-                return answers(arena, state, fd);
-            } finally {
-                int closed = (int) CLOSE.invokeExact(state, fd);
-                assert closed == 0;
+        ByteBuffer request = ByteBuffer.allocateDirect(REQUEST).order(ByteOrder.nativeOrder());
+        request(request);
+        try (SockDiag question = SockDiag.ask(request)) {
+            List<Socket> sockets = new ArrayList<>();
+            for (int answer = 0; answer < ANSWERS; answer++) {
+                ByteBuffer bytes = question.answer();
+                if (bytes.limit() == 0 || parse(bytes, sockets) || sockets.size() >= SOCKETS) {
+                    break;
+                }
             }
-        } catch (IOException | RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IOException("the kernel's list of unix sockets could not be read", e);
+            return List.copyOf(sockets);
         }
-    }
-
-    private static List<Socket> answers(Arena arena, MemorySegment state, int fd) throws Throwable {
-        MemorySegment buffer = arena.allocate(BUFFER, 8);
-        List<Socket> sockets = new ArrayList<>();
-        for (int answer = 0; answer < ANSWERS; answer++) {
-            long length = checked("recv", state, (long) RECEIVE.invokeExact(state, fd, buffer, (long) BUFFER, 0));
-            ByteBuffer bytes = buffer.asSlice(0, length).asByteBuffer().order(ByteOrder.nativeOrder());
-            if (length == 0 || parse(bytes, sockets) || sockets.size() >= SOCKETS) {
-                break;
-            }
-        }
-        return List.copyOf(sockets);
     }
 
     /** {@code struct nlmsghdr} and {@code struct unix_diag_req}: all sockets in all states. */
     private static void request(ByteBuffer request) {
         request.putInt(REQUEST)
-                .putShort(BY_FAMILY)
-                .putShort(REQUEST_DUMP)
+                .putShort(SockDiag.BY_FAMILY)
+                .putShort((short) (SockDiag.REQUEST | SockDiag.DUMP))
                 .putInt(1)
                 .putInt(0);
         request.put((byte) AF_UNIX).put((byte) 0).putShort((short) 0);
@@ -136,18 +79,18 @@ public final class UnixDiag {
      */
     static boolean parse(ByteBuffer answer, List<Socket> sockets) throws IOException {
         int at = 0;
-        while (at + HEADER <= answer.limit()) {
+        while (at + SockDiag.HEADER <= answer.limit()) {
             int length = answer.getInt(at);
             short type = answer.getShort(at + 4);
-            if (length < HEADER || length > answer.limit() - at || type == DONE) {
+            if (length < SockDiag.HEADER || length > answer.limit() - at || type == SockDiag.DONE) {
                 return true;
             }
-            if (type == ERROR) {
+            if (type == SockDiag.ERROR) {
                 throw new IOException("the kernel refuses to list unix sockets"
-                        + (length >= HEADER + 4 ? " with errno " + -answer.getInt(at + HEADER) : ""));
+                        + (length >= SockDiag.HEADER + 4 ? " with errno " + -answer.getInt(at + SockDiag.HEADER) : ""));
             }
-            if (type == BY_FAMILY && length >= 2 * HEADER) {
-                sockets.add(socket(answer, at + HEADER, at + length));
+            if (type == SockDiag.BY_FAMILY && length >= 2 * SockDiag.HEADER) {
+                sockets.add(socket(answer, at + SockDiag.HEADER, at + length));
             }
             at += aligned(length);
         }
@@ -161,7 +104,7 @@ public final class UnixDiag {
         List<Long> pending = new ArrayList<>();
         long unread = 0;
         long most = 0;
-        int at = from + HEADER;
+        int at = from + SockDiag.HEADER;
         while (at + 4 <= to) {
             int length = Short.toUnsignedInt(answer.getShort(at));
             int end = at + length;
@@ -205,21 +148,5 @@ public final class UnixDiag {
     /** Messages and attributes start at multiples of 4. */
     private static int aligned(int length) {
         return (length + 3) & ~3;
-    }
-
-    private static long checked(String call, MemorySegment state, long result) throws IOException {
-        if (result < 0) {
-            int errno = (int) ERRNO.varHandle(MemoryLayout.PathElement.groupElement("errno"))
-                    .get(state, 0L);
-            throw new IOException(call + " for the list of unix sockets failed with errno " + errno);
-        }
-        return result;
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle handle(String name, FunctionDescriptor signature) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(
-                linker.defaultLookup().findOrThrow(name), signature, Linker.Option.captureCallState("errno"));
     }
 }

@@ -112,7 +112,8 @@ final class NodeRelay implements RelayListener {
                 Optional.of(tls.context(call.verified())),
                 Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class,
                 RECEIVE_BUFFER,
-                SPDY_SECONDS);
+                SPDY_SECONDS,
+                connection -> false);
         Relay begun = Relay.start(
                 context, node, request, call.upgrade(), call.passed().isPresent(), this);
         relay = Optional.of(begun);

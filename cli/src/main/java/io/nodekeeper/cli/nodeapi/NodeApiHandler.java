@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import io.nodekeeper.agent.host.TcpDiag;
 import io.nodekeeper.agent.logs.LogPump;
 import io.nodekeeper.agent.nodeapi.Answer;
 import io.nodekeeper.agent.nodeapi.NodeApi;
@@ -149,7 +150,9 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
                 Optional.empty(),
                 NioSocketChannel.class,
                 0,
-                0);
+                0,
+                connection -> TcpDiag.hasPeerClosed(
+                        (InetSocketAddress) connection.localAddress(), (InetSocketAddress) connection.remoteAddress()));
         Relay.start(context, runtime, request, true, new Upgraded(context));
     }
 

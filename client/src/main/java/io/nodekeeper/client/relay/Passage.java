@@ -11,6 +11,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,20 +39,28 @@ final class Passage extends ChannelInboundHandlerAdapter {
 
     private final Channel to;
     private final int patienceSeconds;
+    private final Predicate<Channel> hasClosed;
     /** Whether this side has said that it ends, as TLS does; a connection without TLS cannot say so. */
     private boolean orderly;
     /** Whether bytes find no receiver any more. */
     private boolean dropping;
 
-    /** @param patienceSeconds how long the output to {@code to} stays open after an orderly end of this side */
-    Passage(Channel to, int patienceSeconds) {
+    /**
+     * A passage to {@code to}.
+     *
+     * @param patienceSeconds how long the output to {@code to} stays open after an orderly end of this side
+     * @param hasClosed whether the other end of {@code to} is known to have closed it; then bytes are dropped
+     */
+    Passage(Channel to, int patienceSeconds, Predicate<Channel> hasClosed) {
         this.to = to;
         this.patienceSeconds = patienceSeconds;
+        this.hasClosed = hasClosed;
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        if (dropping || !to.isActive()) {
+        dropping = dropping || !to.isActive() || hasClosed.test(to);
+        if (dropping) {
             ReferenceCountUtil.release(message);
             return;
         }

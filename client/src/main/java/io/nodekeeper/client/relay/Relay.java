@@ -83,7 +83,7 @@ public final class Relay extends ChannelInboundHandlerAdapter {
     private final ChannelHandlerContext client;
     private final boolean upgrade;
     private final boolean verbatim;
-    private final int spdySeconds;
+    private final RelayTarget target;
     private final RelayListener listener;
     /** What came after the change of protocol in the same read; at most one read of 64 KiB. */
     private final ArrayDeque<Object> early = new ArrayDeque<>();
@@ -95,11 +95,15 @@ public final class Relay extends ChannelInboundHandlerAdapter {
     private @Nullable Channel server;
 
     private Relay(
-            ChannelHandlerContext client, boolean upgrade, boolean verbatim, int spdySeconds, RelayListener listener) {
+            ChannelHandlerContext client,
+            RelayTarget target,
+            boolean upgrade,
+            boolean verbatim,
+            RelayListener listener) {
         this.client = client;
         this.upgrade = upgrade;
         this.verbatim = verbatim;
-        this.spdySeconds = spdySeconds;
+        this.target = target;
         this.listener = listener;
     }
 
@@ -131,12 +135,12 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             boolean upgrade,
             boolean verbatim,
             RelayListener listener) {
-        Relay relay = new Relay(client, upgrade, verbatim, target.spdySeconds(), listener);
-        relay.connect(target, request);
+        Relay relay = new Relay(client, target, upgrade, verbatim, listener);
+        relay.connect(request);
         return relay;
     }
 
-    private void connect(RelayTarget target, FullHttpRequest request) {
+    private void connect(FullHttpRequest request) {
         deadline = client.executor()
                 .schedule(() -> fail("no answer in " + HEAD_SECONDS + " s"), HEAD_SECONDS, TimeUnit.SECONDS);
         Bootstrap bootstrap = new Bootstrap();
@@ -348,7 +352,7 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             if (written.isSuccess()) {
                 // Later: the decoder may still pass on the end of the answer.
                 boolean isSpdy = head.headers().containsValue(HttpHeaderNames.UPGRADE, "SPDY/3.1", true);
-                client.executor().execute(() -> join(pipeline, isSpdy ? spdySeconds : 0));
+                client.executor().execute(() -> join(pipeline, isSpdy ? target.spdySeconds() : 0));
             } else {
                 pipeline.channel().close();
                 dropEarly();
@@ -379,10 +383,10 @@ public final class Relay extends ChannelInboundHandlerAdapter {
         // A failed write must not close a connection that has more to be read.
         front.config().setAutoClose(false);
         back.config().setAutoClose(false);
-        pipeline.addLast(new Passage(back, 0));
+        pipeline.addLast(new Passage(back, 0, target.hasClosed()));
         if (back.isActive()) {
             ChannelPipeline behind = back.pipeline();
-            behind.replace(this, "passage", new Passage(front, patienceSeconds));
+            behind.replace(this, "passage", new Passage(front, patienceSeconds, any -> false));
             behind.remove(HttpRequestEncoder.class);
             // Each decoder passes on what it has read already.
             pipeline.remove(HttpServerCodec.class);

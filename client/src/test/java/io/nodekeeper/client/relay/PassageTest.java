@@ -12,6 +12,7 @@ import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** The ends of connections in virtual time; {@link RelayTest} has them with real sockets. */
 class PassageTest {
     private final EmbeddedChannel client = new EmbeddedChannel();
-    private final EmbeddedChannel server = new EmbeddedChannel(new Passage(client, 30));
+    private final EmbeddedChannel server = new EmbeddedChannel(new Passage(client, 30, any -> false));
 
     @BeforeEach
     void freeze() {
@@ -58,7 +59,7 @@ class PassageTest {
 
     @Test
     void whatAClientSendsAfterTheEndIsDropped() {
-        EmbeddedChannel late = new EmbeddedChannel(new Passage(server, 0));
+        EmbeddedChannel late = new EmbeddedChannel(new Passage(server, 0, any -> false));
         server.close();
         ByteBuf ping = Unpooled.copiedBuffer(new byte[] {1, 2, 3});
 
@@ -72,7 +73,7 @@ class PassageTest {
     @Test
     void aFailedWriteEndsNoConnectionAndLaterBytesAreDropped() {
         EmbeddedChannel broken = new EmbeddedChannel(new FailingWrites());
-        EmbeddedChannel from = new EmbeddedChannel(new Passage(broken, 0));
+        EmbeddedChannel from = new EmbeddedChannel(new Passage(broken, 0, any -> false));
         ByteBuf late = Unpooled.copiedBuffer(new byte[] {4});
 
         from.writeInbound(Unpooled.copiedBuffer(new byte[] {1, 2, 3}));
@@ -86,6 +87,24 @@ class PassageTest {
         broken.advanceTimeBy(30, TimeUnit.SECONDS);
         broken.runScheduledPendingTasks();
         assertThat(broken.isOpen()).isFalse();
+        from.close();
+    }
+
+    @Test
+    void whatAClientSendsAfterTheServerClosedIsDroppedAndTheServersOutputStillArrives() {
+        AtomicBoolean hasClosed = new AtomicBoolean();
+        EmbeddedChannel from = new EmbeddedChannel(new Passage(server, 0, any -> hasClosed.get()));
+        from.writeInbound(Unpooled.copiedBuffer(new byte[] {1}));
+        hasClosed.set(true);
+        ByteBuf late = Unpooled.copiedBuffer(new byte[] {2});
+
+        from.writeInbound(late);
+        server.writeInbound(Unpooled.copiedBuffer(new byte[] {3}));
+
+        assertThat(server.<ByteBuf>readOutbound().readByte()).isEqualTo((byte) 1);
+        assertThat(server.<ByteBuf>readOutbound()).isNull();
+        assertThat(late.refCnt()).isZero();
+        assertThat(client.<ByteBuf>readOutbound().readByte()).isEqualTo((byte) 3);
         from.close();
     }
 

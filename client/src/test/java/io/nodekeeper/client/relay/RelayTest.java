@@ -38,6 +38,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,6 +59,8 @@ class RelayTest {
     private ServerSocket other;
     private Channel front;
     private Socket client;
+    /** What the relay is told of its server. */
+    private volatile boolean serverHasClosed;
 
     @BeforeEach
     void start() throws Exception {
@@ -149,6 +152,49 @@ class RelayTest {
         assertThat(said).isEmpty();
         client.close();
         assertThat(said.take()).isEqualTo("closed");
+    }
+
+    /** The server's kernel still has megabytes when the server closes; a byte that reached it would make it drop them. */
+    @Test
+    void shouldLoseNothingWhenTheClientWritesAfterAServerHasClosed() throws Exception {
+        client.setReceiveBufferSize(16 << 10);
+        Socket server = changed("SPDY/3.1");
+        // given a server that has written what the buffers on the way take, and has closed its connection
+        AtomicLong written = new AtomicLong();
+        OutputStream out = server.getOutputStream();
+        CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
+            try {
+                while (true) {
+                    out.write(new byte[64 << 10]);
+                    written.addAndGet(64 << 10);
+                }
+            } catch (IOException e) {
+                // The test has closed it.
+            }
+        });
+        long before = -1;
+        while (before != written.get()) {
+            before = written.get();
+            Thread.sleep(200);
+        }
+        serverHasClosed = true;
+        server.close();
+        sent.join();
+
+        // when the client writes again and again while it reads
+        long read = 0;
+        byte[] part = new byte[64 << 10];
+        send(client, "ping");
+        Thread.sleep(50);
+        for (int count = client.getInputStream().read(part);
+                count >= 0;
+                count = client.getInputStream().read(part)) {
+            read += count;
+            send(client, "ping");
+        }
+
+        // then it has all
+        assertThat(read).isGreaterThanOrEqualTo(written.get());
     }
 
     @Test
@@ -372,7 +418,8 @@ class RelayTest {
                     Optional.empty(),
                     NioSocketChannel.class,
                     0,
-                    30);
+                    30,
+                    any -> serverHasClosed);
             Relay.start(context, target, request, upgrade, new Told(context));
         }
     }
