@@ -302,6 +302,31 @@ class NodeApiIT {
         assertThat(read).isEqualTo(10_888_896);
     }
 
+    /** With more output than the buffers on the way hold, the runtime's own still has some when it closes its connection. */
+    @Test
+    void aSlowReaderOfMoreOutputThanTheBuffersHoldGetsAllOfIt() throws Exception {
+        Process process =
+                kubectl.startPiped(directory.resolve("slower.err"), "exec", "web", "--", "sh", "-c", "seq 1 3200000");
+        long read = 0;
+        // All buffers fill; then half a megabyte a second, so that a ping comes while the runtime's last output is on
+        // its way.
+        Thread.sleep(8_000);
+        long slow = System.nanoTime() + Duration.ofSeconds(32).toNanos();
+        try (InputStream in = process.getInputStream()) {
+            byte[] part = new byte[64 << 10];
+            for (int size = in.read(part); size >= 0; size = in.read(part)) {
+                read += size;
+                if (System.nanoTime() < slow) {
+                    Thread.sleep(120);
+                }
+            }
+        }
+
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isZero();
+        assertThat(read).isEqualTo(24_488_896);
+    }
+
     @Test
     void filesAreCopiedToAContainerAndBack() throws Exception {
         Path there = Files.writeString(directory.resolve("there"), "some text\n".repeat(10_000));
