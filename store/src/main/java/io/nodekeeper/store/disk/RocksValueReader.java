@@ -58,6 +58,8 @@ final class RocksValueReader implements ValueReader {
 
     /** The same version, without its value in memory if the value stays on disk. */
     Entry stored(Entry entry) {
+        // A write that failed or was refused may have had this revision before.
+        cache.remove(entry.modRevision());
         if (!onDisk(entry.key(), entry.length())) {
             return entry;
         }

@@ -42,6 +42,14 @@ final class ValueCache {
         }
     }
 
+    /** Forgets the value of a revision. */
+    synchronized void remove(long revision) {
+        byte[] old = values.remove(revision);
+        if (old != null) {
+            bytes -= cost(old);
+        }
+    }
+
     /** Bytes of all values, including the overhead. */
     synchronized long bytes() {
         return bytes;
