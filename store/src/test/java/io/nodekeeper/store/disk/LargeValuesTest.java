@@ -8,6 +8,7 @@ import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.StoreKeys;
 import io.nodekeeper.store.encryption.AesGcmKey;
 import io.nodekeeper.store.encryption.EncryptionProvider;
 import io.nodekeeper.store.encryption.ResourceTransformer;
@@ -187,6 +188,38 @@ class LargeValuesTest {
             assertThat(lease.value()).isEqualTo(value(10 * i, -i));
         }
         opened.close();
+        settle();
+    }
+
+    /** A write that the quota refuses gives its revision to the next one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/registry/events/default/e1", "/registry/leases/kube-node-lease/n1"})
+    void aValueIsNeverThatOfARefusedWriteWithTheSameRevision(String key) {
+        // given a store that refuses a large object
+        IndexedStore store = new IndexedStore(
+                time.loop("store"),
+                RocksJournal.open(directory, ValueTransformer.IDENTITY, List.of(EVENTS)),
+                StoreLimits.DEFAULT.quota(5_000));
+        store.put(key, value(100, 1), 0);
+        settle();
+        CompletableFuture<Entry> refused = store.put("/registry/secrets/default/s1", value(9_000, 9), 0);
+        settle();
+        assertThat(refused).isCompletedExceptionally();
+
+        // when a small object gets its revision, and is replaced
+        store.put(key, value(100, 2), 1);
+        settle();
+
+        // then it has its own value, in the store and in the history
+        Entry second = store.get(key).orElseThrow();
+        assertThat(second.modRevision()).isEqualTo(2);
+        assertThat(second.value()).isEqualTo(value(100, 2));
+        store.put(key, value(100, 3), 2);
+        settle();
+        List<Event> history =
+                store.changes(StoreKeys.resource(key), 0, 10, Long.MAX_VALUE).events();
+        assertThat(history.get(1).after().orElseThrow().value()).isEqualTo(value(100, 2));
+        store.close();
         settle();
     }
 
