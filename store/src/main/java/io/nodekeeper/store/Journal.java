@@ -32,7 +32,7 @@ public interface Journal extends AutoCloseable {
 
     /**
      * The form in which the store keeps {@code entry}. A journal that can read values later returns an entry without the value
-     * in memory if the value is large. Any thread may read such an entry until the journal is closed.
+     * in memory if the value is large or seldom read. Any thread may read such an entry until the journal is closed.
      *
      * @param entry a version that was appended, or that the next group appends
      */

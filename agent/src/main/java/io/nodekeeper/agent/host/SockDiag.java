@@ -17,9 +17,7 @@ import java.nio.ByteOrder;
  * uses it (sock_diag(7)). Needs no privilege. Each answer has a deadline of 200 ms. Not thread-safe.
  */
 final class SockDiag implements AutoCloseable {
-    // The values of <linux/netlink.h> and <linux/sock_diag.h>, the same on every architecture that a Java virtual
-    // machine
-    // supports.
+    // The values of <linux/netlink.h> and <linux/sock_diag.h>, the same on every architecture that Java supports.
     static final short BY_FAMILY = 20;
     static final short REQUEST = 0x1;
     static final short DUMP = 0x300;

@@ -86,7 +86,8 @@ public final class ListChunks implements ResponseChunks {
         while (out.size() < SIZE && examined < EXAMINED && entries.hasNext()) {
             Entry entry = entries.next();
             examined += entry.length();
-            write(entry, out);
+            // Once: what stays on disk would be read again for each use.
+            write(entry.loaded(), out);
         }
         if (!entries.hasNext()) {
             ended = true;

@@ -112,9 +112,12 @@ public final class WatchHandler {
             revision = event.revision();
             key = event.key();
             String type = event.after().isEmpty() ? "DELETED" : event.before().isEmpty() ? "ADDED" : "MODIFIED";
-            line = line(type, codec.show(event.after().or(event::before).orElseThrow(), revision));
-            before = decode ? event.before().map(entry -> codec.decode(entry, revision)) : Optional.empty();
-            after = decode ? event.after().map(codec::decode) : Optional.empty();
+            // Once: what stays on disk would be read again for each use.
+            Optional<Entry> now = event.after().map(Entry::loaded);
+            Optional<Entry> earlier = decode || now.isEmpty() ? event.before().map(Entry::loaded) : Optional.empty();
+            line = line(type, codec.show(now.or(() -> earlier).orElseThrow(), revision));
+            before = decode ? earlier.map(entry -> codec.decode(entry, revision)) : Optional.empty();
+            after = decode ? now.map(codec::decode) : Optional.empty();
         }
     }
 
@@ -207,7 +210,8 @@ public final class WatchHandler {
         }
 
         @Override
-        public List<byte[]> added(Entry entry) {
+        public List<byte[]> added(Entry stored) {
+            Entry entry = stored.loaded();
             return options.matches(resource, entry) ? List.of(line("ADDED", entry, entry.modRevision())) : List.of();
         }
 

@@ -29,7 +29,7 @@ public final class OpenStore {
     /** Limit for connecting to etcd and reading all objects; 10 times what 1 GB takes on a local network. */
     private static final Duration ETCD_TIMEOUT = Duration.ofMinutes(1);
 
-    /** Threads that read large values: as many as the disk is likely to serve at once without delaying the journal. */
+    /** Threads that read values from disk: as many as the disk is likely to serve at once without delaying the journal. */
     private static final int READERS = 2;
 
     /** Where the Events are: a fleet of 10,000 nodes writes 40,000 when it registers, and they are kept for an hour. */

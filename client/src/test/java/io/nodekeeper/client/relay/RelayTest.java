@@ -59,7 +59,7 @@ class RelayTest {
     private ServerSocket other;
     private Channel front;
     private Socket client;
-    /** What the relay is told of its server. */
+    /** Whether the relay is told that its server has closed the connection. */
     private volatile boolean serverHasClosed;
 
     @BeforeEach

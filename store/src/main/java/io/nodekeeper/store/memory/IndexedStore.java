@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store that keeps an index of all objects in memory and writes changes to a {@link Journal}. Small values are in memory.
- * Large values stay in the journal if it can read them later.
+ * A store that keeps an index of all objects in memory and writes changes to a {@link Journal}. Most small values are in
+ * memory. Values that are large or seldom read stay in the journal if it can read them later.
  *
  * <p>Memory and disk are bounded: objects by {@link StoreLimits#quota} and {@link StoreLimits#heap}, history by
  * {@link WatchCache.Limits}. When one of the first two is reached, the store raises an alarm: writes that make it larger fail with
@@ -109,7 +109,7 @@ public final class IndexedStore implements Store {
     /**
      * As {@link #IndexedStore(Loop, Executor, Journal)}, with these limits.
      *
-     * @param readers threads that read large values from the journal and may block
+     * @param readers threads that read values from the journal and may block
      */
     public IndexedStore(Loop loop, Executor disk, Executor readers, Journal journal, StoreLimits limits) {
         this(loop, disk, readers, true, journal, limits);
