@@ -132,7 +132,7 @@ public final class ApiServer {
      * @param serverAddress host and port for clients, as in discovery
      * @param defaultTolerations the tolerations of pods that do not say how long they stay on a failed node
      * @param limits the limits of concurrent requests
-     * @param workers runs large lists, OpenAPI documents and delayed requests
+     * @param workers runs lists, large bodies, OpenAPI documents and delayed requests
      * @param audit the audit log of requests; its creator closes it
      */
     public ApiServer(
@@ -153,7 +153,7 @@ public final class ApiServer {
         auditIds = new AuditIds(random);
         this.workers = workers;
         protobuf = new ProtobufResponses(workers);
-        ReadHandler reads = new ReadHandler(store, loop);
+        ReadHandler reads = new ReadHandler(store, loop, workers);
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);
         impersonation = new Impersonation(authorizer);

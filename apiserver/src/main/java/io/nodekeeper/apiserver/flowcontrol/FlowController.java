@@ -9,6 +9,7 @@ import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.metrics.ServerMetrics;
 import io.nodekeeper.apiserver.negotiation.Media;
+import io.nodekeeper.apiserver.reads.ListOptions;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
@@ -61,7 +62,7 @@ public final class FlowController {
     private final FairWorkQueue lists;
     /** Requests with large bodies or about large objects. */
     private final FairWorkQueue bodies;
-    /** Delayed requests other than lists, so that they do not also wait for lists. */
+    /** Lists of one object and delayed requests, so that they do not wait for lists of many. */
     private final FairWorkQueue others;
 
     private final ToLongFunction<RequestInfo> storedBytes;
@@ -93,6 +94,8 @@ public final class FlowController {
     private enum Effort {
         /** Not at all: it runs on its event loop. */
         LIGHT,
+        /** It reads one object, perhaps from disk. */
+        ONE,
         /** It may read many objects. */
         LIST,
         /** It reads or writes a large object. */
@@ -130,7 +133,9 @@ public final class FlowController {
         long deadline = loop.clock().nanoTime() + allowed(request.parameter("timeout"));
         Effort effort = Effort.LIST;
         long weight = 0;
-        if (!heavy(info, request)) {
+        if (info.verb().equals("list")) {
+            effort = namesOne(info, request) ? Effort.ONE : Effort.LIST;
+        } else if (!info.verb().equals("deletecollection")) {
             long bytes = request.body().length + changedBytes(info, request);
             boolean large = bytes >= HEAVY
                     || (COMPARED.contains(info.resource().get().group()) && !ServerMetrics.isRead(info))
@@ -166,6 +171,7 @@ public final class FlowController {
     private void serve(Call call) {
         switch (call.effort) {
             case LIGHT -> begin(call);
+            case ONE -> queue(others, call);
             case LIST -> queue(lists, call);
             case LARGE -> queue(bodies, call);
         }
@@ -210,7 +216,7 @@ public final class FlowController {
         limits.leave(call).ifPresent(seat -> {
             Call next = (Call) seat;
             switch (next.effort) {
-                case LIGHT -> queue(others, next);
+                case LIGHT, ONE -> queue(others, next);
                 case LIST -> queue(lists, next);
                 case LARGE -> queue(bodies, next);
             }
@@ -264,10 +270,17 @@ public final class FlowController {
         return c >= '0' && c <= '9';
     }
 
-    /** Whether the request may read many objects. */
-    private static boolean heavy(RequestInfo info, ApiRequest request) {
-        return (info.verb().equals("list") || info.verb().equals("deletecollection"))
-                && !request.parameter("fieldSelector").contains("metadata.name=");
+    /** Whether a list finds the only object that it can select by its key. */
+    private static boolean namesOne(RequestInfo info, ApiRequest request) {
+        try {
+            String namespace = info.resource().orElseThrow().namespace();
+            return info.known()
+                    .flatMap(resource -> ListOptions.of(resource, request).key(resource, namespace))
+                    .isPresent();
+        } catch (ApiException e) {
+            // The list itself reports it.
+            return false;
+        }
     }
 
     /**

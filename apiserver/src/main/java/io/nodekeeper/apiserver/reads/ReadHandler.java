@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 /** Answers gets and lists. Thread-safe. */
 public final class ReadHandler {
@@ -42,10 +44,13 @@ public final class ReadHandler {
 
     private final Store store;
     private final Loop loop;
+    private final Executor workers;
 
-    public ReadHandler(Store store, Loop loop) {
+    /** {@code workers} answers requests that had to wait for the state that they ask for. */
+    public ReadHandler(Store store, Loop loop, Executor workers) {
         this.store = store;
         this.loop = loop;
+        this.workers = workers;
     }
 
     public CompletableFuture<ApiResponse> get(
@@ -55,7 +60,7 @@ public final class ReadHandler {
         // A request with a version, even 0, accepts the cached state; all others see every write so far.
         CompletableFuture<Optional<Entry>> found =
                 version.isPresent() ? reached(version.get()).thenCompose(ready -> known(key)) : store.read(key);
-        return found.thenApply(stored -> {
+        return after(found, stored -> {
             Entry entry = stored.orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
             if (media.table()) {
                 JsonObject object = resource.codec().decode(entry);
@@ -74,6 +79,14 @@ public final class ReadHandler {
         });
     }
 
+    /**
+     * Answers on the calling thread, or on a worker if the state is not there yet: the thread that then completes it is
+     * the store's, and all other requests would wait for the answer.
+     */
+    private <T> CompletableFuture<ApiResponse> after(CompletableFuture<T> state, Function<T, ApiResponse> answer) {
+        return state.isDone() ? state.thenApply(answer) : state.thenApplyAsync(answer, workers);
+    }
+
     /** The cached state of the object, with its value in memory. */
     private CompletableFuture<Optional<Entry>> known(String key) {
         Optional<Entry> found = store.get(key);
@@ -87,7 +100,7 @@ public final class ReadHandler {
         ListOptions options = ListOptions.of(resource, request);
         long version = options.version().orElse(0L);
         boolean exact = options.match().equals("Exact");
-        return listable(options).thenApply(ready -> {
+        return after(listable(options), ready -> {
             // The request accepts any cached state: the limit is ignored, as in Kubernetes' watch cache.
             boolean cached = options.version().isPresent() && !exact;
             int limit = cached ? 0 : options.limit();
