@@ -103,21 +103,31 @@ record WriteGroup(
 
     /** The group with replaced versions in memory, so that watchers need no disk read. Reads the journal. */
     WriteGroup withReplacedValues() {
-        List<Event> loaded = events.stream().map(WriteGroup::withReplacedValue).toList();
+        List<Event> loaded = new ArrayList<>(events.size());
+        List<StoreException> failures = new ArrayList<>();
+        for (Event event : events) {
+            try {
+                loaded.add(withReplacedValue(event));
+            } catch (StoreException e) {
+                failures.add(e);
+                loaded.add(event);
+            }
+        }
+        if (!failures.isEmpty()) {
+            // One for all: a database that is closed fails at each of them.
+            log.error(
+                    "cannot read {} of the versions that the changes up to revision {} replace; the first reason",
+                    failures.size(),
+                    events.getLast().revision(),
+                    failures.getFirst());
+        }
         return new WriteGroup(accepted, loaded, kept, losses, refused, batched);
     }
 
-    /** Unchanged if the read fails. */
     private static Event withReplacedValue(Event event) {
-        if (event.before().isEmpty() || event.before().get().resident() > 0) {
-            return event;
-        }
-        try {
-            return new Event(event.revision(), event.key(), event.before().map(Entry::loaded), event.after());
-        } catch (StoreException e) {
-            log.error("cannot read the version that revision {} replaced", event.revision(), e);
-            return event;
-        }
+        return event.before().isEmpty() || event.before().get().resident() > 0
+                ? event
+                : new Event(event.revision(), event.key(), event.before().map(Entry::loaded), event.after());
     }
 
     /** Tells the writers that the group is durable. */

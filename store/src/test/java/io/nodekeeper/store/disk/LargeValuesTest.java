@@ -33,6 +33,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -232,47 +233,88 @@ class LargeValuesTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
     void onlyTheLatestVersionOfASmallObjectIsInMemoryAndAllOthersCanBeRead(long seed) {
-        Random random = new Random(seed);
+        String prefix = "/registry/leases/kube-node-lease/n";
         IndexedStore store = open();
-        Map<String, Long> current = new HashMap<>();
-        Map<Long, byte[]> values = new HashMap<>();
-        long revision = 0;
-        // given groups of writes and deletions, also several of the same object in one group
-        for (int group = 0; group < 60; group++) {
-            for (int i = random.nextInt(6); i >= 0; i--) {
-                String key = "/registry/leases/kube-node-lease/n" + random.nextInt(4);
-                long expected = current.getOrDefault(key, 0L);
-                revision++;
-                if (expected > 0 && random.nextInt(8) == 0) {
-                    store.delete(key, expected);
-                    current.remove(key);
-                } else {
-                    byte[] value = value(1 + random.nextInt(ValuePlacement.LARGE), (int) revision);
-                    store.put(key, value, expected);
-                    current.put(key, revision);
-                    values.put(revision, value);
-                }
-            }
-            settle();
-        }
+        Written written = Written.randomly(store, prefix, new Random(seed), this::settle);
 
         // then the history has all of them
-        List<Event> history = store.changes("/registry/leases/", 0, Integer.MAX_VALUE, Long.MAX_VALUE)
-                .events();
-        assertThat(history).hasSize((int) revision);
+        List<Event> history = written.historyOf(store);
         for (Event event : history) {
-            event.before().ifPresent(before -> {
-                assertThat(before.resident()).isZero();
-                assertThat(before.value()).isEqualTo(values.get(before.modRevision()));
-            });
+            event.before().ifPresent(before -> assertThat(before.resident()).isZero());
             event.after().ifPresent(after -> {
-                boolean latest = current.getOrDefault(after.key(), 0L) == after.modRevision();
+                boolean latest = written.current.getOrDefault(after.key(), 0L) == after.modRevision();
                 assertThat(after.resident() > 0).as("%s is in memory", after).isEqualTo(latest);
-                assertThat(after.value()).isEqualTo(values.get(after.modRevision()));
             });
         }
         store.close();
         settle();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void noVersionOfASeldomReadObjectIsInMemoryAndAllCanBeReadAfterAStartToo(long seed) {
+        IndexedStore store = openWithSeldomRead(ValueTransformer.IDENTITY);
+        Written written = Written.randomly(store, EVENTS + "default/e", new Random(seed), this::settle);
+
+        // then the history has all of them on disk
+        assertThat(written.historyOf(store))
+                .flatExtracting(event -> Stream.concat(event.before().stream(), event.after().stream())
+                        .toList())
+                .allMatch(entry -> entry.resident() == 0 && !entry.atHand());
+
+        // and it is complete after another start
+        store.close();
+        settle();
+        IndexedStore opened = openWithSeldomRead(ValueTransformer.IDENTITY);
+        written.historyOf(opened);
+        written.current.forEach((key, revision) ->
+                assertThat(opened.get(key).orElseThrow().value()).isEqualTo(written.values.get(revision)));
+        opened.close();
+        settle();
+    }
+
+    /**
+     * Small objects that were written in groups, at times several versions of one in a group.
+     *
+     * @param current the revision of each object that was not deleted
+     * @param values the value of each revision that is no deletion
+     */
+    private record Written(String prefix, Map<String, Long> current, Map<Long, byte[]> values, long revision) {
+        static Written randomly(IndexedStore store, String prefix, Random random, Runnable settle) {
+            Map<String, Long> current = new HashMap<>();
+            Map<Long, byte[]> values = new HashMap<>();
+            long revision = 0;
+            for (int group = 0; group < 60; group++) {
+                for (int i = random.nextInt(6); i >= 0; i--) {
+                    String key = prefix + random.nextInt(4);
+                    long expected = current.getOrDefault(key, 0L);
+                    revision++;
+                    if (expected > 0 && random.nextInt(8) == 0) {
+                        store.delete(key, expected);
+                        current.remove(key);
+                    } else {
+                        byte[] value = value(1 + random.nextInt(ValuePlacement.LARGE), (int) revision);
+                        store.put(key, value, expected);
+                        current.put(key, revision);
+                        values.put(revision, value);
+                    }
+                }
+                settle.run();
+            }
+            return new Written(prefix, current, values, revision);
+        }
+
+        /** All changes, whose values are those that were written. */
+        List<Event> historyOf(IndexedStore store) {
+            List<Event> history = store.changes(StoreKeys.resource(prefix), 0, Integer.MAX_VALUE, Long.MAX_VALUE)
+                    .events();
+            assertThat(history).hasSize((int) revision);
+            assertThat(history)
+                    .flatExtracting(event -> Stream.concat(event.before().stream(), event.after().stream())
+                            .toList())
+                    .allSatisfy(entry -> assertThat(entry.value()).isEqualTo(values.get(entry.modRevision())));
+            return history;
+        }
     }
 
     @Test
