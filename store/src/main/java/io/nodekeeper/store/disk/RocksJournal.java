@@ -46,6 +46,8 @@ public final class RocksJournal implements Journal {
     private static final Logger log = LoggerFactory.getLogger(RocksJournal.class);
     /** More than the logs of two write buffers can hold: 2 times 16 MiB at no less than 60 bytes a change are 560,000 changes. */
     static final long JUMP = 2_000_000;
+    /** More than are written from a snapshot to its restore, in a hundred days of 1,000 a second: whoever saw these would miss later ones. */
+    static final long RESTORE_JUMP = 10_000_000_000L;
 
     /**
      * A group whose write failed. RocksDB writes a group atomically, but after an error only the next open shows whether the
@@ -72,7 +74,10 @@ public final class RocksJournal implements Journal {
     private final ValueTransformer transformer;
     private final HighWaterMark mark;
     private final RocksValueReader values;
+    /** Open for reads only after it could not be opened again for writes. */
     private RocksDB db;
+
+    private boolean closed;
     /** The checksum of all rows in the database as of {@link #revision}. */
     private RowChecksum sum = new RowChecksum();
 
@@ -128,12 +133,7 @@ public final class RocksJournal implements Journal {
         return open(directory, transformer, List.of());
     }
 
-    /**
-     * As {@link #open(Path, ValueTransformer)}.
-     *
-     * @param seldomRead prefixes of the keys of objects that are seldom read: their values are not kept in memory, whatever their
-     *     length
-     */
+    /** As above. Values of objects whose keys begin with one of {@code seldomRead} are not kept in memory, whatever their length. */
     public static RocksJournal open(Path directory, ValueTransformer transformer, List<String> seldomRead) {
         return open(directory, RocksOptions.DEFAULT, transformer, new ValuePlacement(seldomRead), RocksDB::write);
     }
@@ -237,7 +237,7 @@ public final class RocksJournal implements Journal {
 
     /**
      * Creates a journal with {@code entries} in {@code directory}, which must not contain one. Values are stored without
-     * encoding. The revision starts {@link #JUMP} after {@code revision}, so that clients which saw later revisions list again.
+     * encoding. The revision starts {@link #RESTORE_JUMP} after {@code revision}, so that clients which saw later revisions list again.
      *
      * @throws StoreException if the journal cannot be written
      */
@@ -252,7 +252,7 @@ public final class RocksJournal implements Journal {
                 journal.sum.add(RowFormat.row(created));
             }
             try (WriteBatch batch = new WriteBatch()) {
-                journal.jump(revision + JUMP, batch, journal.sum);
+                journal.jump(revision + RESTORE_JUMP, batch, journal.sum);
             }
         } catch (RocksDBException e) {
             throw cannot("write", directory, e);
@@ -339,6 +339,10 @@ public final class RocksJournal implements Journal {
 
     @Override
     public void append(List<Event> events, List<Event> forgotten) {
+        if (closed) {
+            // RocksDB itself would use freed memory.
+            throw new StoreException("the journal in " + directory + " is closed", null);
+        }
         Optional<Attempt> attempt = Optional.empty();
         try (WriteBatch batch = new WriteBatch()) {
             if (failed.isPresent()) {
@@ -398,13 +402,23 @@ public final class RocksJournal implements Journal {
         failed = Optional.empty();
     }
 
-    /** Opens the database again after {@code attempt} failed, and finds out whether that group became durable. */
+    /**
+     * Opens the database again after {@code attempt} failed, and finds out whether that group became durable. If it cannot be opened, as
+     * on a full disk, it is opened for reads only, until the next write tries again.
+     */
     private void reopen(Attempt attempt) throws RocksDBException {
-        values.detach();
-        db.close();
-        db = RocksDB.open(options, directory.toString());
+        try (RocksValueReader.Pause _ = values.pause()) {
+            db.close();
+            try {
+                db = RocksDB.open(options, directory.toString());
+                values.attach(db);
+            } catch (RocksDBException e) {
+                db = RocksDB.openReadOnly(options, directory.toString());
+                values.attach(db);
+                throw e;
+            }
+        }
         active = Long.MAX_VALUE;
-        values.attach(db);
         byte[] stored = db.get(RowFormat.SUM);
         if (Arrays.equals(stored, attempt.sum.encode(attempt.revision))) {
             written(attempt);
@@ -470,6 +484,7 @@ public final class RocksJournal implements Journal {
 
     @Override
     public void close() {
+        closed = true;
         values.detach();
         db.close();
         durable.close();

@@ -43,12 +43,20 @@ final class RocksValueReader implements ValueReader {
 
     /** Waits for running reads. The caller may close the database after that. */
     void detach() {
+        pause().close();
+    }
+
+    /** A time in which reads wait. */
+    interface Pause extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /** As {@link #detach}, and lets reads wait until the end of the pause, for a database that is attached meanwhile. */
+    Pause pause() {
         lock.writeLock().lock();
-        try {
-            db = null;
-        } finally {
-            lock.writeLock().unlock();
-        }
+        db = null;
+        return lock.writeLock()::unlock;
     }
 
     /** Whether a value of {@code length} bytes stays on disk. */

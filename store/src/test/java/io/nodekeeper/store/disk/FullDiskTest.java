@@ -1,9 +1,11 @@
 package io.nodekeeper.store.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class FullDiskTest {
     private static final String KEY = "/registry/minions/n1";
+    private static final String ON_DISK = "/registry/events/default/e1";
 
     @TempDir
     Path directory;
@@ -57,7 +60,9 @@ class FullDiskTest {
     }
 
     private Store open() {
-        return new IndexedStore(time.loop("store"), RocksJournal.open(directory.resolve("store")));
+        return new IndexedStore(
+                time.loop("store"),
+                RocksJournal.open(directory.resolve("store"), ValueTransformer.IDENTITY, List.of("/registry/events/")));
     }
 
     private Entry put(Store store, int size, long expected) {
@@ -97,14 +102,21 @@ class FullDiskTest {
     @Tag("W85")
     void writesOnAFullDiskFailUntilSpaceIsFree() throws Exception {
         Store store = open();
+        store.put(ON_DISK, new byte[100], 0);
         long last = put(store, 100, 0).modRevision();
         // when the disk is full, repeatedly, because opening the database again frees some space
         for (int round = 0; round < 3; round++) {
             fill("ballast" + round);
             last = writeUntilItFails(store, last);
-            // then the store is unhealthy, and reads still work
+            // then the store is unhealthy, and reads still work, also of what is on disk, and after more failures
             assertThat(store.healthy()).isFalse();
             assertThat(store.get(KEY).orElseThrow().modRevision()).isEqualTo(last);
+            for (int failure = 0; failure < 3; failure++) {
+                long expected = last;
+                assertThatThrownBy(() -> put(store, 1_000_000, expected)).isInstanceOf(CompletionException.class);
+                assertThat(store.get(ON_DISK).orElseThrow().resident()).isZero();
+                assertThat(store.get(ON_DISK).orElseThrow().value()).hasSize(100);
+            }
         }
         // and when space is free, the next write succeeds and the store is healthy
         for (int round = 0; round < 3; round++) {

@@ -179,7 +179,7 @@ class RocksJournalTest {
     void journalThatIsMadeFromEntriesHasItsMark() {
         RocksJournal.create(directory, 9, List.of(created(N1, 1, 3).after().orElseThrow()));
 
-        assertThat(HighWaterMark.read(directory)).hasValue(9 + RocksJournal.JUMP);
+        assertThat(HighWaterMark.read(directory)).hasValue(9 + RocksJournal.RESTORE_JUMP);
     }
 
     @Test
@@ -256,6 +256,61 @@ class RocksJournalTest {
         assertThat(StoreCheck.recovered(directory).entries())
                 .extracting(Entry::key)
                 .containsExactlyInAnyOrder(N1, N2);
+    }
+
+    @Test
+    void databaseThatCannotBeOpenedForWritesIsReadMeanwhile() throws Exception {
+        // given a value that is only on disk
+        Event event = created("/registry/events/default/e1", 500, 1);
+        try (RocksJournal journal = RocksJournal.open(
+                directory,
+                RocksOptions.DEFAULT,
+                ValueTransformer.IDENTITY,
+                new ValuePlacement(List.of("/registry/events/")),
+                new Failing(2, 1))) {
+            journal.load();
+            Entry stored = journal.stored(event.after().orElseThrow());
+            journal.append(List.of(event), List.of());
+
+            // when a write fails, and the database cannot be locked again
+            assertThatThrownBy(() -> journal.append(List.of(created(N1, 1, 2)), List.of()))
+                    .hasMessageEndingWith(": the disk failed");
+            Files.delete(directory.resolve("LOCK"));
+            Files.createDirectory(directory.resolve("LOCK"));
+            for (int attempt = 0; attempt < 2; attempt++) {
+                assertThatThrownBy(() -> journal.append(List.of(created(N1, 1, 2)), List.of()))
+                        .hasMessageStartingWith("cannot write the journal in " + directory + ": ");
+
+                // then the value can be read
+                assertThat(stored.resident()).isZero();
+                assertThat(stored.value()).hasSize(500);
+            }
+
+            // and the database is written again when it can be
+            Files.delete(directory.resolve("LOCK"));
+            journal.append(List.of(created(N1, 1, 2)), List.of());
+            assertThat(stored.value()).hasSize(500);
+        }
+        assertThat(StoreCheck.recovered(directory).revision()).isEqualTo(2);
+    }
+
+    @Test
+    void closedJournalRefusesWrites() {
+        RocksJournal journal = RocksJournal.open(directory);
+        journal.load();
+        journal.close();
+
+        assertThatThrownBy(() -> journal.append(List.of(created(N1, 1, 1)), List.of()))
+                .isInstanceOf(StoreException.class)
+                .hasMessage("the journal in " + directory + " is closed");
+    }
+
+    @Test
+    void restoredStoreIsAheadOfClientsThatSawAHundredDaysOfWrites() {
+        RocksJournal.create(directory, 1_000, List.of());
+
+        long writtenSince = 100L * 24 * 3600 * 1_000;
+        assertThat(StoreCheck.recovered(directory).revision()).isGreaterThan(1_000 + writtenSince);
     }
 
     @Test
