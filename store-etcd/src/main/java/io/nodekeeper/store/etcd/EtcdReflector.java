@@ -239,6 +239,13 @@ final class EtcdReflector {
         }
     }
 
+    /** etcd is at {@code revision} although it was at {@code known}, as after a restore: what is in the cache may be gone. */
+    void wentBack(long revision, long known) {
+        if (!loading && !closed) {
+            listAgain("etcd went back from revision " + known + " to " + revision);
+        }
+    }
+
     private void take(List<io.etcd.jetcd.api.Event> happened) {
         List<Event> events = new ArrayList<>();
         Map<String, Optional<Entry>> pending = new HashMap<>();

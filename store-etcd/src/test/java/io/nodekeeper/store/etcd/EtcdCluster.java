@@ -11,10 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A real etcd cluster on loopback, whose members can be frozen, thawed, killed and restarted. Not thread-safe. Depends
@@ -104,6 +106,24 @@ public final class EtcdCluster implements AutoCloseable {
     public void restart(int member) throws Exception {
         members.set(member, run(member));
         awaitHealth(member);
+    }
+
+    /** Kills all members, and starts them without their data, as a restore of an empty snapshot does. */
+    public void startOver() throws Exception {
+        close();
+        for (int member = 0; member < members.size(); member++) {
+            try (Stream<Path> files = Files.walk(directory.resolve("m" + member))) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+        for (int member = 0; member < members.size(); member++) {
+            members.set(member, run(member));
+        }
+        for (int member = 0; member < members.size(); member++) {
+            awaitHealth(member);
+        }
     }
 
     private Process run(int member) throws IOException {

@@ -74,6 +74,42 @@ class EtcdFaultTest {
         }
     }
 
+    @Test
+    void clusterThatWentBackToAnEarlierRevisionIsListedAgain() throws Exception {
+        // given a store that has seen thirty changes, and a watch
+        Store store = open();
+        long last = put(store, "v0", 0).modRevision();
+        for (int i = 1; i < 30; i++) {
+            last = put(store, "v" + i, last).modRevision();
+        }
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        store.watch(NODES, last, new Store.Watcher() {
+            @Override
+            public void onEvent(Event event) {}
+
+            @Override
+            public void onCompacted(StoreException.Compacted why) {
+                ended.complete(null);
+            }
+        });
+
+        // when the cluster is restored to an earlier state, in which another object is written
+        cluster.startOver();
+        assertThat(cluster.ctl(0, "put", NODES + "n2", "restored")).contains("OK");
+
+        // then the watch ends, and the store has what the cluster has
+        ended.get(20, TimeUnit.SECONDS);
+        await(
+                "the restored objects",
+                Duration.ofSeconds(10),
+                () -> store.list(NODES, "", 0, 0).entries().stream()
+                        .map(Entry::key)
+                        .toList()
+                        .equals(List.of(NODES + "n2")));
+        assertThat(store.revision()).isLessThan(last);
+        assertThat(store.current().get(10, TimeUnit.SECONDS)).isEqualTo(store.revision());
+    }
+
     /** Retries a write until it succeeds, as clients do, and returns the entry. */
     private static Entry putSoon(Store store, String value) throws Exception {
         long end = System.nanoTime() + 20_000_000_000L;

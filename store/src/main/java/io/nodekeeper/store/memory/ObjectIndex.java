@@ -1,9 +1,12 @@
 package io.nodekeeper.store.memory;
 
 import io.nodekeeper.store.Entry;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
@@ -55,9 +58,15 @@ final class ObjectIndex {
         ordered.remove(key);
     }
 
-    void clear() {
-        hashed.clear();
-        ordered.clear();
+    /** Makes {@code entries} all objects. Who gets an object that was and is there finds it at each moment. */
+    void replace(Collection<Entry> entries) {
+        Set<String> keys = new HashSet<>();
+        for (Entry entry : entries) {
+            put(entry);
+            keys.add(entry.key());
+        }
+        hashed.keySet().retainAll(keys);
+        ordered.keySet().retainAll(keys);
     }
 
     /** The objects whose keys begin with {@code prefix}, in the order of their keys: a view. */

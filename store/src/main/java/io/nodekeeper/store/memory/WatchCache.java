@@ -94,8 +94,7 @@ public final class WatchCache {
     public void begin(long revision, Collection<Entry> entries) {
         lock.writeLock().lock();
         try {
-            index.clear();
-            entries.forEach(index::put);
+            index.replace(entries);
             histories.clear();
             floor = revision;
             this.revision = revision;

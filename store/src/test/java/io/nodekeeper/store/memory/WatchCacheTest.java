@@ -14,7 +14,9 @@ import io.nodekeeper.store.ValueReader;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.AbstractCollection;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -142,6 +144,36 @@ class WatchCacheTest {
 
         cache.begin(5, List.of());
         assertThat(elsewhere(cache)).isZero();
+    }
+
+    @Test
+    void objectThatStaysIsFoundWhileTheContentsAreReplaced() {
+        // given an object that the new contents have, too, and one that they have not
+        WatchCache cache = cache(10, NO_BOUND, NO_BOUND, NO_BOUND);
+        put(cache, 1, "/registry/a/stays", 0);
+        put(cache, 2, "/registry/a/goes", 0);
+        List<Entry> contents = List.of(
+                new Entry("/registry/a/new", new byte[3], 5, 5), new Entry("/registry/a/stays", new byte[3], 1, 1));
+
+        // when they are taken up one by one
+        cache.begin(9, new AbstractCollection<>() {
+            @Override
+            public Iterator<Entry> iterator() {
+                return contents.stream()
+                        .peek(each -> assertThat(cache.get("/registry/a/stays")).isPresent())
+                        .iterator();
+            }
+
+            @Override
+            public int size() {
+                return contents.size();
+            }
+        });
+
+        // then it was found at each moment, and the other one is gone
+        assertThat(list(cache, "/registry/a/", 0))
+                .containsExactly("/registry/a/new@5 (3 bytes)", "/registry/a/stays@1 (3 bytes)");
+        assertThat(cache.get("/registry/a/goes")).isEmpty();
     }
 
     private static int elsewhere(WatchCache cache) {
