@@ -31,14 +31,17 @@ import javax.net.ssl.SSLContext;
 
 /**
  * The connections to one server. Each exchange has a connection for itself, the one that was used last if one is idle, so a connection that
- * hangs affects only its own exchange. A new connection has 5 s, divided among the server's addresses, which are tried in
- * turn, and 10 s for TLS. Nothing else has a deadline: callers cancel. Their number is bounded by that of the exchanges. Thread-safe.
+ * hangs affects only its own exchange. A new connection has 5 s, and 10 s for TLS. The server's addresses are tried in turn, the one that
+ * answered last first, for half a second each but the last. Nothing else has a deadline: callers cancel. Their number is bounded by that of the exchanges. Thread-safe.
  */
 public final class HttpConnections {
     /** Shorter than Kubernetes' 30 s, which is longer than the deadline of a heartbeat, so that a retry is in time. */
     private static final int CONNECT_MILLIS = 5_000;
-    /** For one of many addresses. */
-    private static final int LEAST_CONNECT_MILLIS = 500;
+    /**
+     * For each address but the last: several times a round trip around the world, and short enough that a verdict's call of 2 s tries the
+     * next one.
+     */
+    private static final int NEXT_ADDRESS_MILLIS = 500;
     /** As in Go's client. */
     private static final int HANDSHAKE_MILLIS = 10_000;
 
@@ -74,6 +77,9 @@ public final class HttpConnections {
             start(exchange);
         }
     };
+    /** The address of the last connection that was made. */
+    private Optional<InetAddress> answered = Optional.empty();
+
     private Optional<SSLContext> tls;
     /** How often {@link #tls} was renewed. */
     private int renewals;
@@ -195,22 +201,26 @@ public final class HttpConnections {
     }
 
     private void connect(HttpExchange exchange, List<InetAddress> addresses) {
+        ArrayDeque<InetAddress> inTurn = new ArrayDeque<>(addresses);
+        answered.filter(inTurn::remove).ifPresent(inTurn::addFirst);
         connect(
                 exchange,
-                new ArrayDeque<>(addresses),
-                Math.max(LEAST_CONNECT_MILLIS, CONNECT_MILLIS / addresses.size()));
+                inTurn,
+                Math.max(NEXT_ADDRESS_MILLIS, CONNECT_MILLIS - NEXT_ADDRESS_MILLIS * (inTurn.size() - 1)));
     }
 
-    private void connect(HttpExchange exchange, ArrayDeque<InetAddress> addresses, int millis) {
+    /** Tries the first of {@code addresses}, then the others; {@code last} is the time for the last one in milliseconds. */
+    private void connect(HttpExchange exchange, ArrayDeque<InetAddress> addresses, int last) {
         if (exchange.isOver()) {
             connecting.remove(exchange);
             return;
         }
+        InetAddress address = addresses.removeFirst();
         ChannelFuture attempt = new Bootstrap()
                 .group(loop)
                 .channelFactory(channels)
                 .disableResolver()
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, addresses.isEmpty() ? last : NEXT_ADDRESS_MILLIS)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.AUTO_READ, false)
                 .handler(new ChannelInitializer<Channel>() {
@@ -219,7 +229,7 @@ public final class HttpConnections {
                         prepare(channel);
                     }
                 })
-                .connect(new InetSocketAddress(addresses.removeFirst(), server.port()));
+                .connect(new InetSocketAddress(address, server.port()));
         if (!attempt.isDone()) {
             exchange.on(attempt.channel());
         }
@@ -228,9 +238,10 @@ public final class HttpConnections {
         // If too many files are open there is no channel, and the listener is called by another thread.
         attempt.addListener(result -> onLoop(() -> {
             if (result.isSuccess()) {
+                answered = Optional.of(address);
                 connected(attempt.channel(), exchange, renewed);
             } else if (result.cause() instanceof SocketException && !addresses.isEmpty()) {
-                connect(exchange, addresses, millis);
+                connect(exchange, addresses, last);
             } else {
                 connecting.remove(exchange);
                 exchange.fail(result.cause());

@@ -20,6 +20,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -273,6 +274,41 @@ class HttpConnectionsTest {
 
         assertAnswered(heard);
         both.close();
+    }
+
+    /** A machine that is gone answers nothing, not even that it has no listener. */
+    @Test
+    void silentAddressIsLeftSoonAndTheOneThatAnsweredIsTriedFirst() throws Exception {
+        server.onRequests(OK);
+        server.onRequests(OK);
+        try (SilentAddress silent = SilentAddress.at("127.0.0.3", server.port())) {
+            AtomicInteger attempts = new AtomicInteger();
+            HttpConnections both = new HttpConnections(
+                    network.next(),
+                    task -> Thread.ofVirtual().start(task),
+                    URI.create("http://two.example:" + server.port()),
+                    Optional.empty(),
+                    host -> List.of(silent.address(), InetAddress.getByName("127.0.0.1")),
+                    () -> {
+                        attempts.incrementAndGet();
+                        return new NioSocketChannel();
+                    });
+            // given a first exchange, which tries both within the two seconds of a verdict's call
+            Heard first = new Heard();
+            long begin = System.nanoTime();
+            both.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], first);
+            assertAnswered(first);
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(2));
+            assertThat(attempts).hasValue(2);
+
+            // when another connection is needed, then only the address that answered is tried
+            both.renew(Optional.empty());
+            Heard second = new Heard();
+            both.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], second);
+            assertAnswered(second);
+            assertThat(attempts).hasValue(3);
+            both.close();
+        }
     }
 
     @Test

@@ -102,7 +102,8 @@ public final class EarlyWarning {
             return;
         }
         waiting.add(health, () -> isDecided(health, at));
-        waiting.sweep();
+        // Only this one: while the controller is blind, all others wait, too, and their number grows with each call.
+        waiting.sweep(health);
     }
 
     /** More may be proven than before. */

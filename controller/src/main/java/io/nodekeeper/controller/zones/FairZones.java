@@ -312,6 +312,11 @@ public final class FairZones implements Zones {
                             "ZonesBack",
                             "a zone has recovered from full disruption: nodes get NoExecute taints again",
                             current);
+                    // Nodes that had a token already are in no queue, and nothing else may come of them.
+                    nodes.get().stream()
+                            .filter(this::isPermitted)
+                            .filter(health -> isOther(health, current))
+                            .forEach(recheck);
                 }
             }
         }
@@ -376,6 +381,11 @@ public final class FairZones implements Zones {
     private boolean isTainted(NodeHealth health) {
         FairMember member = members.get(health);
         return member != null && member.node.tainted();
+    }
+
+    private boolean isPermitted(NodeHealth health) {
+        FairMember member = members.get(health);
+        return member != null && member.permitted && member.node.wants();
     }
 
     private static boolean isOther(NodeHealth health, Optional<NodeHealth> current) {

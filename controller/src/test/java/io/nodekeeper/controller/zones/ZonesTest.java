@@ -315,6 +315,34 @@ class ZonesTest {
         }
     }
 
+    /** A node that may be tainted is in no queue. If its write fails, and all zones go down before the next one, it must not be lost. */
+    @Test
+    void nodeWhoseTaintFailedBeforeAllZonesWentDownGetsItWhenOneIsBack() {
+        TestCluster cluster = ours();
+        inZone(cluster, "a0", "zone1");
+        inZone(cluster, "b0", "zone2");
+        cluster.start().advance(Duration.ofSeconds(1));
+        // given a node whose first write fails
+        cluster.fault = call -> call.method().equals("PATCH") && call.target().contains("/nodes/a0")
+                ? Optional.of(TestCluster.internalError())
+                : Optional.empty();
+        cluster.post("a0", ready("False", B.plusSeconds(1)));
+        cluster.advance(Duration.ofMillis(1));
+        assertThat(noExecute(cluster, "a0")).isEmpty();
+
+        // when all zones are down at its next one
+        cluster.post("b0", ready("False", B.plusSeconds(1)));
+        cluster.fault = call -> Optional.empty();
+        cluster.advance(Duration.ofSeconds(20));
+        assertThat(cluster.taints("a0")).containsExactly("node.kubernetes.io/not-ready:NoSchedule");
+
+        // then it is tainted when a zone is back
+        cluster.post("b0", ready("True", B.plusSeconds(22)));
+        cluster.advance(Duration.ofSeconds(20));
+        assertThat(noExecute(cluster, "a0")).containsExactly(NOT_READY);
+        assertThat(noExecute(cluster, "b0")).isEmpty();
+    }
+
     @Test
     @Tag("L56")
     @Tag("W10")
