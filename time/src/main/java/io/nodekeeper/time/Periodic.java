@@ -75,7 +75,8 @@ public final class Periodic {
         CompletionStage<?> stage;
         try {
             stage = action.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // Also if no thread can be started: what is periodic goes on.
             stage = CompletableFuture.failedFuture(e);
         }
         stage.whenCompleteAsync(

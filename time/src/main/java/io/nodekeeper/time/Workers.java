@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -27,10 +28,14 @@ public final class Workers implements BlockingCalls, Executor, AutoCloseable {
 
     /** A pool of at most {@code threads} threads named {@code name}; {@code deadlines} runs the timeouts. */
     public Workers(String name, int threads, Loop deadlines) {
+        this(name, threads, deadlines, NamedThreads.daemon(name));
+    }
+
+    Workers(String name, int threads, Loop deadlines, ThreadFactory factory) {
         this.name = name;
         this.deadlines = deadlines;
         pool = new ThreadPoolExecutor(
-                threads, threads, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(QUEUE), NamedThreads.daemon(name));
+                threads, threads, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(QUEUE), factory);
         pool.allowCoreThreadTimeOut(true);
     }
 
@@ -59,6 +64,11 @@ public final class Workers implements BlockingCalls, Executor, AutoCloseable {
         } catch (RejectedExecutionException e) {
             result.completeExceptionally(
                     new IllegalStateException(name + ": no worker is free for " + what + "; all are busy", e));
+            return result;
+        } catch (OutOfMemoryError e) {
+            // The machine has no process id left for a thread. The caller must learn of it as of any other failure.
+            result.completeExceptionally(new IllegalStateException(
+                    name + ": no worker can be started for " + what + ": " + e.getMessage(), e));
             return result;
         }
     }
