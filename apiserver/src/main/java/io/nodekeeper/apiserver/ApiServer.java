@@ -24,6 +24,7 @@ import io.nodekeeper.apiserver.authorization.Escalation;
 import io.nodekeeper.apiserver.authorization.Impersonation;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
 import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
+import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.catalogue.Resources;
@@ -59,6 +60,7 @@ import io.nodekeeper.apiserver.usage.NodeUsage;
 import io.nodekeeper.apiserver.usage.UsageLists;
 import io.nodekeeper.apiserver.watches.WatchHandler;
 import io.nodekeeper.apiserver.wire.Protobuf;
+import io.nodekeeper.apiserver.writes.OptimisticRetry;
 import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
@@ -174,11 +176,13 @@ public final class ApiServer {
         accounts = authenticator.serviceAccountTokens().map(tokens -> new ServiceAccounts(store, clock, tokens));
         Map<String, Action> actions =
                 new HashMap<>(new Reviews(authenticator, accounts, authorizer, access::policy).actions());
+        actions.computeIfPresent(AccessResources.TOKEN_REVIEWS.type().path() + "/", (path, review) -> byWorker(review));
         actions.put(
                 ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
-                new TokenRequests(store, clock, random, authenticator.serviceAccountTokens()));
-        PodBinding bindings = new PodBinding(store, clock, writes);
-        actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, clock, writes));
+                byWorker(new TokenRequests(store, clock, random, authenticator.serviceAccountTokens())));
+        OptimisticRetry retry = new OptimisticRetry(store, workers);
+        PodBinding bindings = new PodBinding(retry, clock, writes);
+        actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, retry, clock, writes));
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
         actions.put(Resources.PODS.type().path() + "/log", new PodLog(store));
         actions.put(Resources.NODES.type().path() + "/proxy", new NodeProxy(store));
@@ -377,7 +381,11 @@ public final class ApiServer {
     public Optional<String> permitted(ApiRequest request) {
         RequestInfo info = RequestInfo.of(request.method(), request.path(), isWatch(request));
         try {
-            User user = impersonation.apply(authenticator.authenticate(request, accounts), request);
+            // An owner that must be read from disk first is believed here, and read by handle.
+            User caller = authenticator.readsDisk(request, accounts)
+                    ? authenticator.claimed(request, accounts).orElse(User.ANONYMOUS)
+                    : authenticator.authenticate(request, accounts);
+            User user = impersonation.apply(caller, request);
             return authorizer.decide(Authorizer.attributes(user, info, request)).allowed()
                     ? Optional.of(user.name())
                     : Optional.empty();
@@ -398,8 +406,23 @@ public final class ApiServer {
                     "this request comes from an API server that takes this server for a node; check the addresses in the"
                             + " status of its nodes");
         }
+        if (authenticator.readsDisk(request, accounts)) {
+            return CompletableFuture.supplyAsync(() -> admit(request, info, trail), workers)
+                    .thenCompose(answer -> answer);
+        }
+        return admit(request, info, trail);
+    }
+
+    private CompletableFuture<ApiResponse> admit(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
         User user = authorized(request, info, trail);
         return flowControl.dispatch(user, info, request, () -> serve(user, request, info));
+    }
+
+    /** The same action on a worker: one that may read the disk, or computes signatures. */
+    private Action byWorker(Action action) {
+        return (user, resource, target, request) -> CompletableFuture.supplyAsync(
+                        () -> action.on(user, resource, target, request), workers)
+                .thenCompose(answer -> answer);
     }
 
     private CompletableFuture<ApiResponse> serve(User user, ApiRequest request, RequestInfo info) {

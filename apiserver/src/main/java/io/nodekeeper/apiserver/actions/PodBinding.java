@@ -19,7 +19,6 @@ import io.nodekeeper.apiserver.writes.OptimisticRetry;
 import io.nodekeeper.apiserver.writes.RequestBodies;
 import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.apiserver.writes.WriteRequest;
-import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.util.List;
 import java.util.Optional;
@@ -33,8 +32,8 @@ public final class PodBinding implements Action {
     private final Clock clock;
     private final WriteHandler writes;
 
-    public PodBinding(Store store, Clock clock, WriteHandler writes) {
-        this.retry = new OptimisticRetry(store);
+    public PodBinding(OptimisticRetry retry, Clock clock, WriteHandler writes) {
+        this.retry = retry;
         this.clock = clock;
         this.writes = writes;
     }

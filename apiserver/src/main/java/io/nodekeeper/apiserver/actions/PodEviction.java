@@ -49,9 +49,9 @@ public final class PodEviction implements Action {
     private final Clock clock;
     private final WriteHandler writes;
 
-    public PodEviction(Store store, Clock clock, WriteHandler writes) {
+    public PodEviction(Store store, OptimisticRetry retry, Clock clock, WriteHandler writes) {
         this.store = store;
-        this.retry = new OptimisticRetry(store);
+        this.retry = retry;
         this.clock = clock;
         this.writes = writes;
     }

@@ -73,22 +73,47 @@ public final class Authenticator {
         return serviceAccountTokens;
     }
 
-    /** The user of {@code request}; {@code accounts} finds the service accounts of {@link #serviceAccountTokens}. */
+    /**
+     * The user of {@code request}; {@code accounts} finds the service accounts of {@link #serviceAccountTokens}. May read the disk, see
+     * {@link #readsDisk}.
+     */
     public User authenticate(ApiRequest request, Optional<ServiceAccounts> accounts) {
         if (request.certificate().isPresent()) {
             return request.certificate().get();
         }
-        String header = request.header("authorization");
-        if (header.isEmpty()) {
+        if (request.header("authorization").isEmpty()) {
             return User.ANONYMOUS;
         }
-        if (header.regionMatches(true, 0, "Bearer ", 0, 7)) {
-            Optional<ServiceAccounts.Known> known = token(header.substring(7).strip(), List.of(), accounts);
-            if (known.isPresent()) {
-                return known.get().user();
-            }
-        }
-        throw new ApiException(401, "Unauthorized", "Unauthorized");
+        return bearer(request)
+                .flatMap(token -> token(token, List.of(), accounts))
+                .map(ServiceAccounts.Known::user)
+                .orElseThrow(() -> new ApiException(401, "Unauthorized", "Unauthorized"));
+    }
+
+    /** Whether {@link #authenticate} reads the disk now, so that I/O threads leave it to others. */
+    public boolean readsDisk(ApiRequest request, Optional<ServiceAccounts> accounts) {
+        return unlisted(request)
+                .flatMap(token -> accounts.filter(known -> known.readsDisk(TokenHash.of(token), token)))
+                .isPresent();
+    }
+
+    /** The service account that the token of {@code request} claims, which may be deleted. Reads no disk. */
+    public Optional<User> claimed(ApiRequest request, Optional<ServiceAccounts> accounts) {
+        return unlisted(request).flatMap(token -> accounts.flatMap(known -> known.claimed(TokenHash.of(token), token)));
+    }
+
+    /** The token of a request that has neither a certificate nor a token of the file. */
+    private Optional<String> unlisted(ApiRequest request) {
+        return request.certificate().isPresent()
+                ? Optional.empty()
+                : bearer(request).filter(token -> !users.containsKey(TokenHash.of(token)));
+    }
+
+    private static Optional<String> bearer(ApiRequest request) {
+        String header = request.header("authorization");
+        return header.regionMatches(true, 0, "Bearer ", 0, 7)
+                ? Optional.of(header.substring(7).strip())
+                : Optional.empty();
     }
 
     /** The owner of a token that is valid for one of {@code audiences}, or for this server if that is empty. */

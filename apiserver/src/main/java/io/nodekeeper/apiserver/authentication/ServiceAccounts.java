@@ -15,15 +15,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Authenticates service accounts by their tokens. A token is valid until it expires, and while its account and its
  * bound object exist with the same UIDs, which is checked each time. The signature of a repeated token is checked only
- * once. Thread-safe.
+ * once, and an account or object is read only once after each change. Thread-safe.
  */
 public final class ServiceAccounts {
     /** The most tokens whose signature is remembered: more than the pods that call at the same time, in about 10 MB. */
     private static final int REMEMBERED = 10_000;
+
+    /** The most owners of tokens that are remembered: a pod and its account for each token, in about 5 MB. */
+    private static final int OWNERS = 2 * REMEMBERED;
 
     /** How long the tokens of a deleted object stay valid (as in Kubernetes), so that its pod can report its end. */
     private static final Duration AFTER_DELETION = Duration.ofSeconds(60);
@@ -32,12 +36,12 @@ public final class ServiceAccounts {
     private final Clock clock;
     private final ServiceAccountTokens tokens;
     /** The claims of tokens with a verified signature, by their hash; guarded by itself. */
-    private final Map<TokenHash, TokenClaims> known = new LinkedHashMap<>(16, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<TokenHash, TokenClaims> eldest) {
-            return size() > REMEMBERED;
-        }
-    };
+    private final Map<TokenHash, TokenClaims> known = recentlyUsed(REMEMBERED);
+    /** What decides about the tokens of an account or a bound object, by its key; guarded by itself. */
+    private final Map<String, Owner> owners = recentlyUsed(OWNERS);
+
+    /** An object whose tokens are valid while it exists, as of the revision of its last change. */
+    private record Owner(long revision, String uid, Optional<Instant> deleted) {}
 
     public ServiceAccounts(Store store, Clock clock, ServiceAccountTokens tokens) {
         this.store = store;
@@ -45,24 +49,52 @@ public final class ServiceAccounts {
         this.tokens = tokens;
     }
 
+    private static <K, V> Map<K, V> recentlyUsed(int most) {
+        return new LinkedHashMap<>(16, 0.75f, true) {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
+                return size() > most;
+            }
+        };
+    }
+
     /** The owner of a valid token, with the matching ones of the requested audiences. */
     public record Known(User user, List<String> audiences) {}
 
-    /** The owner of a token that is valid for one of {@code audiences}; for the server's own if that is empty. */
+    /**
+     * The owner of a token that is valid for one of {@code audiences}; for the server's own if that is empty. May read the
+     * disk, see {@link #readsDisk}.
+     */
     Optional<Known> authenticate(TokenHash hash, String token, List<String> audiences) {
-        Optional<TokenClaims> read = read(hash, token);
-        if (read.isEmpty()) {
-            return Optional.empty();
-        }
-        TokenClaims claims = read.get();
-        List<String> wanted = audiences.isEmpty() ? tokens.audiences() : audiences;
-        List<String> common =
-                wanted.stream().filter(claims.audiences()::contains).toList();
         Instant now = clock.wallTime();
-        if (common.isEmpty() || !ServiceAccountTokens.isValid(claims, now) || !isAlive(claims, now)) {
-            return Optional.empty();
-        }
-        return Optional.of(new Known(user(claims), common));
+        return valid(hash, token, audiences, now)
+                .filter(claims -> isAlive(claims, now))
+                .map(claims -> new Known(user(claims), common(claims, audiences)));
+    }
+
+    /** The owner that a token for this server claims, signed and not expired; the owner may be deleted. Reads no disk. */
+    Optional<User> claimed(TokenHash hash, String token) {
+        return valid(hash, token, List.of(), clock.wallTime()).map(ServiceAccounts::user);
+    }
+
+    /** Whether {@link #authenticate} reads the disk now, so that a thread that must not wait for it leaves it to another. */
+    boolean readsDisk(TokenHash hash, String token) {
+        return valid(hash, token, List.of(), clock.wallTime()).stream()
+                .flatMap(claims -> Stream.concat(
+                        Stream.of(ClusterResources.SERVICE_ACCOUNTS.key(claims.namespace(), claims.account())),
+                        claims.bound().stream().map(object -> resource(object).key(claims.namespace(), object.name()))))
+                .flatMap(key -> store.get(key).stream())
+                .anyMatch(entry -> remembered(entry).isEmpty() && !entry.atHand());
+    }
+
+    private Optional<TokenClaims> valid(TokenHash hash, String token, List<String> audiences, Instant now) {
+        return read(hash, token)
+                .filter(claims -> !common(claims, audiences).isEmpty() && ServiceAccountTokens.isValid(claims, now));
+    }
+
+    private List<String> common(TokenClaims claims, List<String> audiences) {
+        List<String> wanted = audiences.isEmpty() ? tokens.audiences() : audiences;
+        return wanted.stream().filter(claims.audiences()::contains).toList();
     }
 
     private Optional<TokenClaims> read(TokenHash hash, String token) {
@@ -85,25 +117,38 @@ public final class ServiceAccounts {
     private boolean isAlive(TokenClaims claims, Instant now) {
         return isThere(ClusterResources.SERVICE_ACCOUNTS, claims, claims.account(), claims.accountUid(), now)
                 && claims.bound()
-                        .map(object -> isThere(
-                                object.kind().equals("Pod") ? Resources.PODS : ClusterResources.SECRETS,
-                                claims,
-                                object.name(),
-                                object.uid(),
-                                now))
+                        .map(object -> isThere(resource(object), claims, object.name(), object.uid(), now))
                         .orElse(true);
     }
 
+    private static Resource resource(TokenClaims.Bound object) {
+        return object.kind().equals("Pod") ? Resources.PODS : ClusterResources.SECRETS;
+    }
+
     private boolean isThere(Resource resource, TokenClaims claims, String name, String uid, Instant now) {
-        Optional<Entry> entry = store.get(resource.key(claims.namespace(), name));
-        if (entry.isEmpty()) {
-            return false;
+        return store.get(resource.key(claims.namespace(), name))
+                .map(entry -> remembered(entry).orElseGet(() -> remember(resource, entry)))
+                .filter(owner -> owner.uid.equals(uid))
+                .filter(owner -> owner.deleted
+                        .map(deleted -> !deleted.plus(AFTER_DELETION).isBefore(now))
+                        .orElse(true))
+                .isPresent();
+    }
+
+    private Optional<Owner> remembered(Entry entry) {
+        synchronized (owners) {
+            return Optional.ofNullable(owners.get(entry.key())).filter(owner -> owner.revision == entry.modRevision());
         }
-        JsonObject metadata = resource.codec().decode(entry.get()).object("metadata");
-        boolean gone = KubeTime.parse(metadata.text("deletionTimestamp"))
-                .map(deleted -> deleted.plus(AFTER_DELETION).isBefore(now))
-                .orElse(false);
-        return metadata.text("uid").equals(uid) && !gone;
+    }
+
+    private Owner remember(Resource resource, Entry entry) {
+        JsonObject metadata = resource.codec().decode(entry).object("metadata");
+        Owner owner = new Owner(
+                entry.modRevision(), metadata.text("uid"), KubeTime.parse(metadata.text("deletionTimestamp")));
+        synchronized (owners) {
+            owners.put(entry.key(), owner);
+        }
+        return owner;
     }
 
     private static User user(TokenClaims claims) {

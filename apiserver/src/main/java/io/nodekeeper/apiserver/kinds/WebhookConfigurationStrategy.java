@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * The rules of ValidatingWebhookConfigurations. They are stored, but the webhooks are not called; a warning says so. The
@@ -51,8 +52,8 @@ public final class WebhookConfigurationStrategy implements Strategy {
     }
 
     @Override
-    public List<String> warnings(JsonObject configuration) {
-        return configuration.array("webhooks").isEmpty()
+    public List<String> warnings(Supplier<JsonObject> configuration) {
+        return configuration.get().array("webhooks").isEmpty()
                 ? List.of()
                 : List.of("this API server stores ValidatingWebhookConfigurations, but does not call their webhooks");
     }

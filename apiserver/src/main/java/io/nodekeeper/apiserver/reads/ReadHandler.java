@@ -136,30 +136,26 @@ public final class ReadHandler {
     private ApiResponse page(
             Resource resource, String namespace, String after, int limit, long at, ListOptions options, Media media) {
         String prefix = resource.prefix(namespace);
+        // With a selector few may match, so all are listed, once: a list counts what remains, and one of an earlier
+        // revision copies the index.
+        Listing listing = listing(resource, namespace, after, options.isAll() ? limit : 0, at, options);
+        long revision = listing.revision();
+        long remaining = listing.remaining() + listing.entries().size();
         List<Entry> items = new ArrayList<>();
         String from = after;
-        long revision = at;
-        long remaining;
         long examined = 0;
-        // With a selector a page of the store may have few matches: continue until the page is full, the list ends, or
-        // the examined bytes reach the limit.
-        do {
-            Listing listing = listing(resource, namespace, from, limit, revision, options);
-            revision = listing.revision();
-            remaining = listing.remaining() + listing.entries().size();
-            for (Entry entry : listing.entries()) {
-                if (limit > 0 && (items.size() == limit || examined >= EXAMINED)) {
-                    break;
-                }
-                from = entry.key();
-                remaining--;
-                examined += entry.length();
-                // Without a limit the objects are examined when they are shown.
-                if (limit == 0 || options.matches(resource, entry)) {
-                    items.add(entry);
-                }
+        for (Entry entry : listing.entries()) {
+            if (limit > 0 && (items.size() == limit || examined >= EXAMINED)) {
+                break;
             }
-        } while (remaining > 0 && items.size() < limit && examined < EXAMINED);
+            from = entry.key();
+            remaining--;
+            examined += entry.length();
+            // Without a limit the objects are examined when they are shown.
+            if (limit == 0 || options.matches(resource, entry)) {
+                items.add(entry);
+            }
+        }
         JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(revision));
         if (remaining > 0) {
             metadata.put("continue", new ListOptions.Token(revision, from.substring(prefix.length())).encode());

@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** The rules of one kind, in addition to those of all kinds. Implementations are immutable and do no I/O. */
 public interface Strategy {
@@ -59,8 +60,11 @@ public interface Strategy {
         return this;
     }
 
-    /** What the writer of a valid {@code object} should know. Each text becomes a warning in the response. */
-    default List<String> warnings(JsonObject object) {
+    /**
+     * What the writer of a valid {@code object} should know. Each text becomes a warning in the response. Most kinds have none and
+     * need not parse the object.
+     */
+    default List<String> warnings(Supplier<JsonObject> object) {
         return List.of();
     }
 

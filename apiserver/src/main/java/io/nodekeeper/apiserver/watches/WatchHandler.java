@@ -27,12 +27,15 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Serves watches. Events are serialized on the store's loop, once for all watchers with the same view. A watcher that
  * is too slow is disconnected by its sink and resumes from its last version. Thread-safe.
  */
 public final class WatchHandler {
+    private static final Logger log = LoggerFactory.getLogger(WatchHandler.class);
     /** About once a minute (Kubernetes). */
     private static final Duration BOOKMARK = Duration.ofSeconds(60);
     /**
@@ -170,6 +173,8 @@ public final class WatchHandler {
         private long ends;
         /** The objects at the start of the watch, which the reader requested, of any size. */
         private long asked;
+        /** Whether it has ended because a change could not be shown. */
+        private boolean failed;
         /** The lines of changes that were committed together; at most as many as a group of the store has. */
         private List<byte[]> pending = new ArrayList<>();
 
@@ -251,7 +256,23 @@ public final class WatchHandler {
 
         @Override
         public void onEvent(Event event) {
-            line(event, render(event, codec, !(plain && media.whole()))).ifPresent(line -> tell(event, line));
+            if (failed) {
+                return;
+            }
+            try {
+                line(event, render(event, codec, !(plain && media.whole()))).ifPresent(line -> tell(event, line));
+            } catch (RuntimeException e) {
+                // The client would never learn of this change: it has to list again.
+                log.warn(
+                        "a watch ends: revision {} of {} cannot be shown: {}",
+                        event.revision(),
+                        event.key(),
+                        e.toString());
+                failed = true;
+                onSettled();
+                sink.write(expired("the change of revision " + event.revision() + " cannot be read"));
+                sink.end();
+            }
         }
 
         /** The line of a change, if it is selected, or was. */
@@ -298,9 +319,11 @@ public final class WatchHandler {
         }
 
         private byte[] tooOld(StoreException.Compacted why) {
-            ApiException expired =
-                    new ApiException(410, "Expired", "too old resource version: " + floor + " (" + why.oldest() + ")");
-            return WatchHandler.line("ERROR", Json.writeBytes(expired.toStatus()));
+            return expired("too old resource version: " + floor + " (" + why.oldest() + ")");
+        }
+
+        private static byte[] expired(String why) {
+            return WatchHandler.line("ERROR", Json.writeBytes(new ApiException(410, "Expired", why).toStatus()));
         }
 
         private byte[] line(String type, Entry entry, long revision) {

@@ -22,6 +22,9 @@ public final class CollectionDeleter {
     /** The most bytes in a batch of at least one object: a parsed object needs about ten times its bytes. */
     private static final long BYTES = 1 << 20;
 
+    /** The most bytes of objects that are parsed for a batch: some 200 ms of work, after which other work has its turn. */
+    private static final long EXAMINED = 16 << 20;
+
     private final Store store;
     private final ObjectDeleter deleter;
     private final Executor workers;
@@ -55,8 +58,10 @@ public final class CollectionDeleter {
         try {
             List<CompletableFuture<?>> some = new ArrayList<>();
             long bytes = 0;
-            while (job.entries.hasNext() && some.size() < OBJECTS && bytes < BYTES) {
+            long examined = 0;
+            while (job.entries.hasNext() && some.size() < OBJECTS && bytes < BYTES && examined < EXAMINED) {
                 Entry entry = job.entries.next();
+                examined += entry.length();
                 if (job.selected.isAll() || job.selected.matches(job.resource, entry)) {
                     bytes += entry.length();
                     some.add(delete(job, entry));

@@ -8,7 +8,6 @@ import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.writes.OptimisticRetry.Result;
 import io.nodekeeper.store.Entry;
-import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -27,8 +26,8 @@ final class ObjectDeleter {
     private final OptimisticRetry retry;
     private final Clock clock;
 
-    ObjectDeleter(Store store, Clock clock) {
-        this.retry = new OptimisticRetry(store);
+    ObjectDeleter(OptimisticRetry retry, Clock clock) {
+        this.retry = retry;
         this.clock = clock;
     }
 

@@ -38,9 +38,9 @@ final class ObjectWriter {
     private final Clock clock;
     private final RandomGenerator random;
 
-    ObjectWriter(Store store, Clock clock, RandomGenerator random) {
+    ObjectWriter(Store store, OptimisticRetry retry, Clock clock, RandomGenerator random) {
         this.store = store;
-        this.retry = new OptimisticRetry(store);
+        this.retry = retry;
         this.clock = clock;
         this.random = random;
     }

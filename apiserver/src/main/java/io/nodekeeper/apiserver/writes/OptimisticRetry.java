@@ -10,6 +10,8 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
 /**
@@ -17,7 +19,7 @@ import java.util.function.Supplier;
  *
  * <p>On a store with other writers, the first read is from the cache, which is free: if it was stale, the write
  * conflicts. A decision without a write (a refusal, or no change) cannot conflict, so it is repeated on a fresh read
- * before the answer. After a conflict the next attempt uses the version that won.
+ * before the answer. After a conflict the next attempt uses the version that won, on a worker.
  */
 public final class OptimisticRetry {
     /**
@@ -30,9 +32,12 @@ public final class OptimisticRetry {
     private static final int OBJECT_BYTES = 3 << 19;
 
     private final Store store;
+    private final Executor workers;
 
-    public OptimisticRetry(Store store) {
+    /** {@code workers} runs the attempts after a conflict. */
+    public OptimisticRetry(Store store, Executor workers) {
         this.store = store;
+        this.workers = workers;
     }
 
     /** The result of a write. A stored object is shown from its stored bytes, and decoded only on demand. */
@@ -123,7 +128,7 @@ public final class OptimisticRetry {
             CompletableFuture<Result> result) {
         attempt(write, attempt, found).whenComplete((done, error) -> {
             if (error != null && Failures.cause(error) instanceof StoreException.Conflict lost && number < TRIES) {
-                run(write, attempt, lost.actual(), true, number + 1, result);
+                again(write, attempt, lost.actual(), number, result);
             } else if (error != null && Failures.cause(error) instanceof StoreException.Compacted && number < TRIES) {
                 // The version was replaced and its value deleted before it was read.
                 confirm(write, attempt, number, result);
@@ -149,9 +154,22 @@ public final class OptimisticRetry {
             if (error != null) {
                 result.completeExceptionally(refused(error));
             } else {
-                run(write, attempt, actual, true, number + 1, result);
+                again(write, attempt, actual, number, result);
             }
         });
+    }
+
+    /**
+     * The next attempt, on a worker: the store's thread, which ended the last one, must not parse and check objects, because all
+     * other writes would wait.
+     */
+    private void again(
+            WriteRequest write, Attempt attempt, Optional<Entry> actual, int number, CompletableFuture<Result> result) {
+        try {
+            workers.execute(() -> run(write, attempt, actual, true, number + 1, result));
+        } catch (RejectedExecutionException e) {
+            result.completeExceptionally(refused(new StoreException("the server stops", e)));
+        }
     }
 
     private CompletableFuture<Result> attempt(WriteRequest write, Attempt attempt, Optional<Entry> found) {

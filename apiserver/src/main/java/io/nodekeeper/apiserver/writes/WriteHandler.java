@@ -36,6 +36,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
@@ -58,6 +59,7 @@ public final class WriteHandler {
     private final ServiceAccountAdmission serviceAccounts;
     private final ClassAdmission classes;
     private final CertificateAdmission certificates;
+    private final Executor workers;
 
     public WriteHandler(
             Store store,
@@ -77,8 +79,10 @@ public final class WriteHandler {
         this.serviceAccounts = serviceAccounts;
         classes = new ClassAdmission(store);
         renewals = new LeaseRenewals(store, nodeRestriction);
-        writer = new ObjectWriter(store, clock, random);
-        deleter = new ObjectDeleter(store, clock);
+        this.workers = workers;
+        OptimisticRetry retry = new OptimisticRetry(store, workers);
+        writer = new ObjectWriter(store, retry, clock, random);
+        deleter = new ObjectDeleter(retry, clock);
         collectionDeleter = new CollectionDeleter(store, deleter, workers);
     }
 
@@ -250,8 +254,11 @@ public final class WriteHandler {
         DeleteOptions options = DeleteOptions.of(request);
         ListOptions selected = ListOptions.of(resource, request);
         WriteRequest all = writeRequest(user, resource, target, options.dryRun());
-        return store.current()
-                .thenCompose(current -> collectionDeleter.delete(resource, target.namespace(), all, selected, options))
+        CompletableFuture<Long> current = store.current();
+        Function<Long, CompletableFuture<Void>> deletion =
+                revision -> collectionDeleter.delete(resource, target.namespace(), all, selected, options);
+        // Not on the thread that completes it, which is the store's: the objects are parsed.
+        return (current.isDone() ? current.thenCompose(deletion) : current.thenComposeAsync(deletion, workers))
                 .thenApply(done -> ApiResponse.json(200, ApiResponse.success().build()));
     }
 
@@ -274,7 +281,7 @@ public final class WriteHandler {
 
     private static ApiResponse shown(Resource resource, OptimisticRetry.Result result, List<String> faults) {
         List<String> warnings = new ArrayList<>(faults);
-        warnings.addAll(resource.strategy().warnings(result.object()));
+        warnings.addAll(resource.strategy().warnings(result::object));
         return shown(result, warnings);
     }
 

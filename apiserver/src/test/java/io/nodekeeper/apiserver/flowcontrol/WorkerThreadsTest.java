@@ -7,50 +7,94 @@ import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Randoms;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * No list or deletion of a collection runs on the thread that received it, or on the store's: it may parse many objects,
- * or read the disk. What the workers should run waits here until {@link #work}.
+ * What parses many or large objects, or may read the disk, runs neither on the thread that received the request nor on the store's.
+ * What the workers should run waits here until {@link #work}.
  */
-class ListThreadsTest {
+class WorkerThreadsTest {
     private static final String NODES = "/api/v1/nodes";
 
     private final TestServer server = new TestServer();
     private final Queue<Runnable> waiting = new ArrayDeque<>();
-    private final ApiServer threaded = new ApiServer(
-            server.store,
-            server.loop,
-            Randoms.seeded(2),
-            new Authenticator(Map.of()),
-            "127.0.0.1:6443",
-            DefaultTolerations.DEFAULT,
-            FlowControlOptions.DEFAULT,
-            waiting::add,
-            Optional.empty());
+    private final ApiServer threaded = serverOf(server.store);
+    /** A server whose store answers later on its own thread, as etcd does. */
+    private final ApiServer remote = serverOf(remote(server));
 
-    private CompletableFuture<ApiResponse> send(String method, String uri) {
+    private int lists;
+
+    private ApiServer serverOf(Store store) {
+        return new ApiServer(
+                store,
+                server.loop,
+                Randoms.seeded(2),
+                new Authenticator(Map.of()),
+                "127.0.0.1:6443",
+                DefaultTolerations.DEFAULT,
+                FlowControlOptions.DEFAULT,
+                waiting::add,
+                Optional.empty());
+    }
+
+    /** The store of {@code server}, which tells its revision only after a while, and whose lists are counted. */
+    private Store remote(TestServer server) {
+        return (Store) Proxy.newProxyInstance(
+                Store.class.getClassLoader(), new Class<?>[] {Store.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("list")) {
+                        lists++;
+                    }
+                    if (method.getName().equals("current")) {
+                        CompletableFuture<Long> current = new CompletableFuture<>();
+                        server.loop.execute(() -> current.complete(server.store.revision()));
+                        return current;
+                    }
+                    try {
+                        return method.invoke(server.store, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    private CompletableFuture<ApiResponse> send(ApiServer to, String method, String uri) {
         CompletableFuture<ApiResponse> answer =
-                threaded.handle(TestServer.request(TestServer.ADMIN, method, uri, Map.of(), new byte[0]));
+                to.handle(TestServer.request(TestServer.ADMIN, method, uri, Map.of(), new byte[0]));
         server.settle();
         return answer;
     }
 
-    /** Runs all that waits for a worker. */
-    private void work() {
-        for (Runnable task = waiting.poll(); task != null; task = waiting.poll()) {
-            task.run();
+    /** Runs what waits for a worker now, and not what comes of it. */
+    private void step() {
+        for (int left = waiting.size(); left > 0; left--) {
+            waiting.remove().run();
         }
         server.settle();
+    }
+
+    /** Runs all that waits for a worker. */
+    private void work() {
+        while (!waiting.isEmpty()) {
+            step();
+        }
+    }
+
+    private static void assertAnswered(CompletableFuture<ApiResponse> answer, int status) {
+        assertThat(answer).isCompletedWithValueMatching(done -> done.status() == status, "is " + status);
     }
 
     @ParameterizedTest
@@ -72,11 +116,11 @@ class ListThreadsTest {
     void collectionIsHandledByAWorker(String method, String uri) {
         server.node("n1");
 
-        CompletableFuture<ApiResponse> answer = send(method, uri);
+        CompletableFuture<ApiResponse> answer = send(threaded, method, uri);
 
         assertThat(answer).isNotDone();
         work();
-        assertThat(answer).isCompletedWithValueMatching(done -> done.status() == 200, "is 200");
+        assertAnswered(answer, 200);
     }
 
     @ParameterizedTest
@@ -89,7 +133,7 @@ class ListThreadsTest {
             })
     void answerThatWaitedForARevisionIsMadeByAWorker(String uri) {
         server.node("n1");
-        CompletableFuture<ApiResponse> answer = send("GET", uri.formatted(server.store.revision() + 1));
+        CompletableFuture<ApiResponse> answer = send(threaded, "GET", uri.formatted(server.store.revision() + 1));
         work();
 
         server.node("n2");
@@ -97,16 +141,74 @@ class ListThreadsTest {
 
         assertThat(answer).isNotDone();
         work();
-        assertThat(answer).isCompletedWithValueMatching(done -> done.status() == 200, "is 200");
+        assertAnswered(answer, 200);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"GET, " + NODES, "DELETE, " + NODES, "GET, /api/v1/events?limit=1&labelSelector=a%3Db"})
+    void answerThatWaitedForTheStoreIsMadeByAWorker(String method, String uri) {
+        // given a worker that has begun, and waits for the store
+        CompletableFuture<ApiResponse> answer = send(remote, method, uri);
+        step();
+
+        // then the store's thread leaves the rest to a worker
+        assertThat(answer).isNotDone();
+        work();
+        assertAnswered(answer, 200);
+    }
+
+    @Test
+    void writeThatLostIsDecidedAgainByAWorker() {
+        // given two patches without a version that are decided on the same state
+        server.node("n1");
+        CompletableFuture<ApiResponse> first = patch("first");
+        CompletableFuture<ApiResponse> second = patch("second");
+        server.settle();
+
+        // then one is written, and the other one waits for a worker
+        assertAnswered(first, 200);
+        assertThat(second).isNotDone();
+        work();
+        assertAnswered(second, 200);
+        assertThat(server.get(NODES + "/n1")
+                        .json()
+                        .object("metadata")
+                        .object("labels")
+                        .has("first"))
+                .isTrue();
+    }
+
+    private CompletableFuture<ApiResponse> patch(String label) {
+        String body = "{\"metadata\":{\"labels\":{\"" + label + "\":\"1\"}}}";
+        return threaded.handle(TestServer.request(
+                TestServer.ADMIN,
+                "PATCH",
+                NODES + "/n1",
+                Map.of("content-type", TestServer.MERGE),
+                body.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /** A list of the store walks over all objects, and at an earlier revision it copies the index. */
+    @Test
+    void pageWithASelectorListsTheStoreOnceHoweverFewMatch() {
+        for (int i = 0; i < 100; i++) {
+            server.node("n" + i);
+        }
+        int before = lists;
+        CompletableFuture<ApiResponse> answer = send(remote, "GET", NODES + "?limit=1&labelSelector=a%3Db");
+        work();
+
+        assertAnswered(answer, 200);
+        assertThat(lists - before).isEqualTo(1);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"metadata.name", "spec.color%3Dred,metadata.name%3Dn1"})
     void wrongSelectorIsRefusedByAWorker(String selector) {
-        CompletableFuture<ApiResponse> answer = send("GET", NODES + "?fieldSelector=" + selector);
+        CompletableFuture<ApiResponse> answer = send(threaded, "GET", NODES + "?fieldSelector=" + selector);
 
         assertThat(answer).isNotDone();
         work();
-        assertThat(answer).isCompletedWithValueMatching(done -> done.status() == 400, "is 400");
+        assertAnswered(answer, 400);
     }
 }

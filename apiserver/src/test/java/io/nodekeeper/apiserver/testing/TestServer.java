@@ -63,6 +63,11 @@ public final class TestServer {
         this(journal, defaultTolerations, new Authenticator(TOKENS), Optional.empty());
     }
 
+    /** A server over {@code journal} with this authenticator. */
+    public TestServer(Journal journal, DefaultTolerations defaultTolerations, Authenticator authenticator) {
+        this(journal, defaultTolerations, authenticator, Optional.empty());
+    }
+
     public TestServer(Authenticator authenticator) {
         this(Journal.NONE, DefaultTolerations.DEFAULT, authenticator, Optional.empty());
     }

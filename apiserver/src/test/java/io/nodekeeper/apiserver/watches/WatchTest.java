@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.testing.SlowValues;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Lines;
 import java.time.Duration;
@@ -297,5 +298,30 @@ class WatchTest {
         server.time.advance(Duration.ofSeconds(2));
         assertThat(watch.ended).isTrue();
         assertThat(watch.events).hasSize(2);
+    }
+
+    /** Otherwise it would never learn of the change, because its next bookmark is later. */
+    @Test
+    void watchEndsWithAChangeThatCannotBeReadSoThatItsClientListsAgain() {
+        // given watches of two kinds, and a disk that fails when an Event is deleted
+        SlowValues disk = new SlowValues("/registry/events/");
+        TestServer failing = new TestServer(disk);
+        String events = "/api/v1/namespaces/default/events";
+        failing.post(
+                events,
+                "{\"metadata\":{\"name\":\"e1\"},\"involvedObject\":{\"kind\":\"Node\",\"name\":\"n1\",\"namespace\":\"default\"}}");
+        TestServer.Lines deleted = failing.watch(events + "?watch=true");
+        TestServer.Lines others = failing.watch("/api/v1/nodes?watch=true");
+        String key = "/registry/events/default/e1";
+        disk.failing(true);
+        failing.store.delete(key, failing.store.get(key).orElseThrow().modRevision());
+        failing.settle();
+
+        // then its watch ends as if the change were no longer known, and the other one goes on
+        assertThat(deleted.events.getLast().text("type")).isEqualTo("ERROR");
+        assertThat(deleted.events.getLast().object("object").number("code")).contains(410L);
+        assertThat(deleted.ended).isTrue();
+        failing.node("n1");
+        assertThat(others.brief()).hasSize(1);
     }
 }
