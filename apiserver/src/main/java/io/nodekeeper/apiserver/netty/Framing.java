@@ -15,8 +15,9 @@ enum Framing {
     /** Parts of one body: chunks in HTTP/1.1, data frames in HTTP/2. Lines that are written together share a part. */
     BODY {
         @Override
-        void write(ChannelHandlerContext context, List<byte[]> lines) {
-            context.write(new DefaultHttpContent(Unpooled.wrappedBuffer(lines.size(), lines.toArray(byte[][]::new))));
+        ChannelFuture write(ChannelHandlerContext context, List<byte[]> lines) {
+            return context.write(
+                    new DefaultHttpContent(Unpooled.wrappedBuffer(lines.size(), lines.toArray(byte[][]::new))));
         }
 
         @Override
@@ -28,11 +29,13 @@ enum Framing {
     /** Text messages of a WebSocket, one per line, without the line feed. */
     WEB_SOCKET {
         @Override
-        void write(ChannelHandlerContext context, List<byte[]> lines) {
+        ChannelFuture write(ChannelHandlerContext context, List<byte[]> lines) {
+            ChannelFuture last = context.newSucceededFuture();
             for (byte[] line : lines) {
                 int length = line[line.length - 1] == '\n' ? line.length - 1 : line.length;
-                context.write(new TextWebSocketFrame(Unpooled.wrappedBuffer(line, 0, length)));
+                last = context.write(new TextWebSocketFrame(Unpooled.wrappedBuffer(line, 0, length)));
             }
+            return last;
         }
 
         @Override
@@ -41,8 +44,8 @@ enum Framing {
         }
     };
 
-    /** Writes whole lines; the caller flushes. */
-    abstract void write(ChannelHandlerContext context, List<byte[]> lines);
+    /** Writes whole lines; the caller flushes. Returns the write of the last one. */
+    abstract ChannelFuture write(ChannelHandlerContext context, List<byte[]> lines);
 
     /** Writes the end, and flushes. */
     abstract ChannelFuture end(ChannelHandlerContext context);

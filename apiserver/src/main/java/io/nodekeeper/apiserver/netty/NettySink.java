@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,12 +47,19 @@ final class NettySink implements StreamSink, Outbox.Target {
     /** A large part that is created while it is read. Confined to the event loop, except {@link #chunks}. */
     private static final class Source {
         private final ResponseChunks chunks;
+        /** Returns the memory that the part may need, once. */
+        private final Runnable giveBack;
+
         private List<byte[]> ready = List.of();
         private boolean fetching;
         private boolean ended;
+        /** The write of the last chunk so far. */
+        private ChannelFuture written;
 
-        private Source(ResponseChunks chunks) {
+        private Source(ResponseChunks chunks, Runnable giveBack, ChannelFuture written) {
             this.chunks = chunks;
+            this.giveBack = giveBack;
+            this.written = written;
         }
     }
 
@@ -108,14 +116,16 @@ final class NettySink implements StreamSink, Outbox.Target {
 
     @Override
     public void writeFirst(ResponseChunks chunks) {
-        long held = chunks.held() + 2L * ResponseChunks.SIZE;
-        if (!serverContext.answers.take(held)) {
+        AtomicLong held = new AtomicLong(chunks.held() + 2L * ResponseChunks.SIZE);
+        if (!serverContext.answers.take(held.get())) {
             log.warn("disconnecting {}: the memory for unread responses is exhausted", Peer.address(context.channel()));
             outbox.add(this, Outbox.CUT, 0);
             return;
         }
-        onClose(() -> serverContext.answers.giveBack(held));
-        outbox.add(this, new Source(chunks), 0);
+        // At the end of the chunks or of the response, whichever is first. A watch goes on for hours after its chunks.
+        Runnable giveBack = () -> serverContext.answers.giveBack(held.getAndSet(0));
+        onClose(giveBack);
+        outbox.add(this, new Source(chunks, giveBack, context.newSucceededFuture()), 0);
     }
 
     @Override
@@ -208,7 +218,7 @@ final class NettySink implements StreamSink, Outbox.Target {
                 // An empty chunk is progress, too: the reader has nothing to read.
                 progress++;
                 if (source.ready != ResponseChunks.NOTHING_YET) {
-                    framing.write(context, source.ready);
+                    source.written = framing.write(context, source.ready);
                     wrote = true;
                 }
                 source.ready = List.of();
@@ -275,6 +285,10 @@ final class NettySink implements StreamSink, Outbox.Target {
             source.fetching = false;
             source.ready = chunk;
             source.ended = chunk.isEmpty();
+            if (source.ended) {
+                // The last chunk takes memory until it is written.
+                source.written.addListener(done -> source.giveBack.run());
+            }
             write();
         });
     }

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.client.TestCertificates;
+import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -202,6 +204,40 @@ class TransportLimitsTest {
             Thread.sleep(100);
         }
         assertThat(server.get("/api/v1/nodes").statusCode()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP_1_1", "HTTP_2"})
+    void idleWatchesLeaveMemoryForOthersAndForLargeLists(HttpClient.Version version) throws Exception {
+        // given a server with memory for the start of eight watches, and a list of 600 KB
+        start(version, FlowControlOptions.DEFAULT, 1 << 20);
+        for (int i = 0; i < 6; i++) {
+            server.node("n" + i, 100_000);
+        }
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"c1\"}}");
+        // when many more watches have read the existing objects
+        List<BufferedReader> watches = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            InputStream body = server.client()
+                    .send(
+                            server.request("/api/v1/namespaces/default/configmaps?watch=true")
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofInputStream())
+                    .body();
+            BufferedReader watch = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
+            assertThat(watch.readLine()).as("watch %s", i).contains("\"name\":\"c1\"");
+            watches.add(watch);
+        }
+        // then a large list is answered
+        HttpResponse<String> list = server.get("/api/v1/nodes");
+        assertThat(list.statusCode()).isEqualTo(200);
+        assertThat(list.body()).hasSizeGreaterThan(600_000);
+        // and all watches are open
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"c2\"}}");
+        for (BufferedReader watch : watches) {
+            assertThat(watch.readLine()).contains("\"name\":\"c2\"");
+            watch.close();
+        }
     }
 
     private SSLSocket connect() throws IOException {
