@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.netty;
 
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -40,6 +41,10 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     private final ApiResponse.Streamed streamed;
     private final ServerContext serverContext;
     private @Nullable NettySink sink;
+    /** The last ping, if its pong waits until the channel accepts it. */
+    private @Nullable PingWebSocketFrame pinged;
+    /** The pong that the client must accept in time. */
+    private @Nullable ChannelFuture watched;
 
     private WebSocketWatch(ApiResponse.Streamed streamed, ServerContext serverContext) {
         this.streamed = streamed;
@@ -104,17 +109,51 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         switch (message) {
-            case PingWebSocketFrame ping -> context.writeAndFlush(new PongWebSocketFrame(ping.content()));
+            case PingWebSocketFrame ping -> {
+                dropPing();
+                pinged = ping;
+                pong(context);
+            }
             case CloseWebSocketFrame close -> {
                 leave();
-                context.writeAndFlush(close).addListener(ChannelFutureListener.CLOSE);
+                ChannelFuture written = context.writeAndFlush(close);
+                WriteTimeout.watch(context, written);
+                written.addListener(ChannelFutureListener.CLOSE);
             }
             default -> ReferenceCountUtil.release(message);
         }
     }
 
+    /**
+     * Answers only the last ping of a client that does not read, as RFC 6455 allows. The pongs of all of them would fill the
+     * memory.
+     */
+    private void pong(ChannelHandlerContext context) {
+        PingWebSocketFrame ping = pinged;
+        if (ping == null || !context.channel().isWritable()) {
+            return;
+        }
+        // Before the write, which may change the writability and so call this again.
+        pinged = null;
+        ChannelFuture written = context.writeAndFlush(new PongWebSocketFrame(ping.content()));
+        // One timer is enough, because pongs are written in their order.
+        if (watched == null || watched.isDone()) {
+            watched = written;
+            WriteTimeout.watch(context, written);
+        }
+    }
+
+    private void dropPing() {
+        if (pinged != null) {
+            pinged.release();
+            pinged = null;
+        }
+    }
+
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
+        // First, because the events that wait may fill the channel again.
+        pong(context);
         if (sink != null) {
             sink.write();
         }
@@ -128,6 +167,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     }
 
     private void leave() {
+        dropPing();
         if (sink != null) {
             sink.closed();
         }

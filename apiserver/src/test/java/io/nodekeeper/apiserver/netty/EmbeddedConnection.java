@@ -1,0 +1,94 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
+import io.nodekeeper.apiserver.testing.TestServer;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+
+/** An administrator's HTTP/1.1 connection without TLS and sockets, in virtual time, all of whose buffers are counted. */
+final class EmbeddedConnection {
+    private static final long MEMORY = 1 << 20;
+
+    final TestServer server = new TestServer();
+    final ServerContext serverContext = new ServerContext(
+            server.server,
+            new HttpsOptions(
+                    new InetSocketAddress("127.0.0.1", 0),
+                    server.loop.clock(),
+                    Runnable::run,
+                    Duration.ofSeconds(1),
+                    MEMORY),
+            Optional.empty());
+    final EmbeddedChannel channel = new EmbeddedChannel();
+    private final UnpooledByteBufAllocator buffers = new UnpooledByteBufAllocator(false);
+    /** Whether the client reads what the server sends. */
+    private boolean reads = true;
+
+    EmbeddedConnection() {
+        channel.freezeTime();
+        channel.config().setAllocator(buffers);
+        channel.pipeline()
+                .addLast(new ChannelOutboundHandlerAdapter() {
+                    @Override
+                    public void flush(ChannelHandlerContext context) {
+                        if (reads) {
+                            context.flush();
+                        }
+                    }
+                })
+                .addLast(new HttpServerCodec())
+                .addLast(new HttpServerKeepAliveHandler())
+                .addLast(new RequestHandler(serverContext, Optional.of(TestServer.ADMIN), () -> {}));
+    }
+
+    /** The request of a WebSocket. */
+    static String upgrade(String uri) {
+        return "GET " + uri + " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    }
+
+    void send(String text) {
+        send(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    void send(byte[] bytes) {
+        channel.writeInbound(buffers.buffer(bytes.length).writeBytes(bytes));
+    }
+
+    /** The bytes that the client has read since the last call. */
+    String received() {
+        StringBuilder all = new StringBuilder();
+        for (ByteBuf part = channel.readOutbound(); part != null; part = channel.readOutbound()) {
+            all.append(part.toString(StandardCharsets.ISO_8859_1));
+            part.release();
+        }
+        return all.toString();
+    }
+
+    void reads(boolean now) {
+        reads = now;
+        channel.flush();
+    }
+
+    void readsWithTheNextWrite() {
+        reads = true;
+    }
+
+    /** The bytes that the server keeps for the client. */
+    long pending() {
+        return channel.unsafe().outboundBuffer().totalPendingWriteBytes();
+    }
+
+    /** The bytes of all buffers that were not released. */
+    long buffered() {
+        return buffers.metric().usedHeapMemory() + buffers.metric().usedDirectMemory();
+    }
+}
