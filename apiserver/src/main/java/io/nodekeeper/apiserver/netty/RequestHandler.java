@@ -424,6 +424,20 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        dropAll();
+        context.fireChannelInactive();
+    }
+
+    /**
+     * The connection has changed its protocol, or is closed. What a client sent before it was told of the change is dropped:
+     * clients of WebSockets and SPDY wait for the answer.
+     */
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        dropAll();
+    }
+
+    private void dropAll() {
         ahead.forEach(ReferenceCountUtil::release);
         ahead.clear();
         head = null;
@@ -435,7 +449,6 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         if (stream != null) {
             stream.closed();
         }
-        context.fireChannelInactive();
     }
 
     @Override
