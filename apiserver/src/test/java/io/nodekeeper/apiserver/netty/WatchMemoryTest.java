@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -127,6 +128,22 @@ class WatchMemoryTest {
         watch.channel.flush();
         assertTaken(0);
         assertThat(watch.channel.isOpen()).isTrue();
+    }
+
+    @Test
+    void readerThatDoesNotTakeTheLastChunkIsDisconnectedAfterAMinute() {
+        Watch watch = new Watch(Framing.BODY);
+        watch.reads = false;
+        watch.start();
+
+        watch.channel.advanceTimeBy(59, TimeUnit.SECONDS);
+        watch.channel.runScheduledPendingTasks();
+        assertThat(watch.channel.isOpen()).isTrue();
+        watch.channel.advanceTimeBy(2, TimeUnit.SECONDS);
+        watch.channel.runScheduledPendingTasks();
+
+        assertThat(watch.channel.isOpen()).isFalse();
+        assertTaken(0);
     }
 
     @Test
