@@ -50,6 +50,11 @@ public final class NodeStatistics {
     private static final Duration DEADLINE = Duration.ofSeconds(1);
     /** Volumes may have many files; who asks for them can wait. */
     private static final Duration VOLUMES_DEADLINE = Duration.ofSeconds(5);
+    /**
+     * How old the use of pods may be that decides about them: three rounds of decisions. A disk that always answers after its
+     * deadline must not keep the node from ending pods.
+     */
+    private static final Duration USABLE = Duration.ofSeconds(30);
     /** A kubelet's period of housekeeping. */
     private static final Duration PERIOD = Duration.ofSeconds(10);
     /** One thread for each of the signals that may block: the kernel's and the logs'; a third for the table of mounts. */
@@ -178,7 +183,7 @@ public final class NodeStatistics {
     }
 
     /**
-     * What each pod uses now, by UID; fails if something of it could not be measured. To be called on the loop.
+     * What each pod uses, by UID, measured within the last 30 s; fails if something of it was not. To be called on the loop.
      *
      * @param disk whether what pods have on disk is measured, too
      */
@@ -190,7 +195,10 @@ public final class NodeStatistics {
                 : refresh(true);
         return measured.thenApply(ready -> {
             // What one container wrote may be missing, such as of one that hangs; what all have may not.
-            Optional<LateSignal> missing = disk ? kernel.late().or(logs::late).or(volumes::late) : kernel.late();
+            Optional<LateSignal> missing = kernel.late(USABLE);
+            if (disk) {
+                missing = missing.or(() -> logs.late(USABLE)).or(() -> volumes.late(USABLE));
+            }
             if (missing.isPresent()) {
                 throw new IllegalStateException(
                         "what pods use is not known: " + missing.get().error());

@@ -87,6 +87,31 @@ class LateSignalTest {
     }
 
     @Test
+    void aReadingThatIsAlwaysLateIsUsableForItsTime() {
+        Duration age = Duration.ofSeconds(30);
+
+        // given a first reading that takes 3 s
+        CompletableFuture<String> slow = new CompletableFuture<>();
+        refresh(slow);
+        time.advance(Duration.ofSeconds(3));
+        assertThat(collector.late(age)).isPresent();
+        slow.complete("first");
+        time.advance(Duration.ofSeconds(7));
+
+        // when the next one passes its deadline, too
+        refresh(new CompletableFuture<>());
+        time.advance(Duration.ofSeconds(1));
+
+        // then the signal is late, but its value may be used until it is too old
+        assertThat(collector.late()).isPresent();
+        assertThat(collector.late(age)).isEmpty();
+        time.advance(Duration.ofSeconds(22));
+        assertThat(collector.late(age)).isEmpty();
+        time.advance(Duration.ofSeconds(1));
+        assertThat(collector.late(age)).isPresent();
+    }
+
+    @Test
     void aFreshValueIsNotReadAgain() {
         refresh(CompletableFuture.completedFuture("first"));
         time.advance(Duration.ofMillis(4_900));

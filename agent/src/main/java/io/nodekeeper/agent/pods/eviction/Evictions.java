@@ -52,6 +52,9 @@ public final class Evictions implements PressureListener {
     private boolean busy;
     private boolean reclaiming;
 
+    /** What pods use, by UID, and whether what they have on disk is part of it. */
+    private record Known(Map<String, PodUse> pods, boolean disk) {}
+
     /**
      * Evictions of {@code pods}.
      *
@@ -123,7 +126,15 @@ public final class Evictions implements PressureListener {
 
     private void read(List<Shortage> shortages, boolean limits) {
         boolean disk = limits || shortages.stream().anyMatch(Shortage::isOfDisk);
-        CompletableFuture<Map<String, PodUse>> reading = use.apply(disk);
+        CompletableFuture<Known> reading = readUse(disk);
+        if (disk && !shortages.isEmpty() && !shortages.getFirst().isOfDisk()) {
+            reading = reading.exceptionallyComposeAsync(
+                    error -> {
+                        log.warn("Pods end without a look at what they have on disk: {}", Failures.text(error));
+                        return readUse(false);
+                    },
+                    loop);
+        }
         busy = true;
         reading.whenComplete((known, error) -> loop.execute(() -> {
             try {
@@ -136,7 +147,11 @@ public final class Evictions implements PressureListener {
         }));
     }
 
-    private void decide(List<Shortage> shortages, @Nullable Map<String, PodUse> known, @Nullable Throwable error) {
+    private CompletableFuture<Known> readUse(boolean disk) {
+        return use.apply(disk).thenApply(pods -> new Known(pods, disk));
+    }
+
+    private void decide(List<Shortage> shortages, @Nullable Known known, @Nullable Throwable error) {
         if (known == null) {
             log.warn("No pod is evicted: {}", error == null ? "" : Failures.text(error));
             busy = false;
@@ -146,8 +161,8 @@ public final class Evictions implements PressureListener {
         List<Pod> active = evictable();
         List<Pod> ended = new ArrayList<>();
         Duration longest = IMMEDIATE;
-        for (Pod pod : active) {
-            Optional.ofNullable(known.get(pod.uid()))
+        for (Pod pod : known.disk() ? active : List.<Pod>of()) {
+            Optional.ofNullable(known.pods().get(pod.uid()))
                     .flatMap(own -> LocalLimits.fault(pod, own))
                     .ifPresent(why -> {
                         evict(pod, IMMEDIATE, why, false);
@@ -155,7 +170,7 @@ public final class Evictions implements PressureListener {
                     });
         }
         if (ended.isEmpty() && !shortages.isEmpty()) {
-            Optional<Pod> first = relieve(shortages.getFirst(), active, known);
+            Optional<Pod> first = relieve(shortages.getFirst(), active, known.pods());
             first.ifPresent(ended::add);
             longest = first.map(pod -> grace(pod, shortages.getFirst())).orElse(longest);
         }

@@ -92,6 +92,13 @@ public final class Collector<T> {
         return late;
     }
 
+    /** The same, but empty while the newest value is at most {@code age} old. */
+    public Optional<LateSignal> late(Duration age) {
+        long now = loop.clock().nanoTime();
+        return late.filter(signal ->
+                newest.filter(value -> now - value.nanos() <= age.toNanos()).isEmpty());
+    }
+
     private void failed(Instant begin, long beginNanos, String error) {
         late = Optional.of(
                 late.map(before -> new LateSignal(name, before.since(), before.sinceNanos(), error, Optional.empty()))

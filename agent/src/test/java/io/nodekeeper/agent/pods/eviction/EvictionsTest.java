@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -40,6 +41,7 @@ class EvictionsTest {
     private final Map<String, PodUse> use = new HashMap<>();
     private final List<Boolean> reads = new ArrayList<>();
     private CompletableFuture<Map<String, PodUse>> answer = CompletableFuture.completedFuture(use);
+    private Optional<CompletableFuture<Map<String, PodUse>>> diskAnswer = Optional.empty();
     private int measurements;
     private int reclaims;
     private Function<List<Shortage>, CompletableFuture<List<Shortage>>> reclaim = CompletableFuture::completedFuture;
@@ -74,7 +76,7 @@ class EvictionsTest {
             },
             disk -> {
                 reads.add(disk);
-                return answer;
+                return disk ? diskAnswer.orElse(answer) : answer;
             },
             Duration.ofSeconds(20),
             nodeEvents::add,
@@ -234,6 +236,23 @@ class EvictionsTest {
         answer = CompletableFuture.completedFuture(use);
         round(memory());
         assertThat(evicted).hasSize(1);
+    }
+
+    @Test
+    @Tag("A98")
+    void shouldEvictForMemoryWhileTheDiskDoesNotAnswer() {
+        // given a pod with a limit of disk, beyond which it was when the disk still answered
+        pod("web", 0, "", 10);
+        pod("limited", 0, "", """
+                {"name": "cache", "emptyDir": {"sizeLimit": "1Mi"}}""", disk(0, Map.of("cache", 2 * MI)));
+        diskAnswer = Optional.of(CompletableFuture.failedFuture(new IllegalStateException("no answer")));
+
+        // when memory is short
+        round(memory());
+
+        // then the pod that uses most of it ends, and no limit of disk is judged by what is not known
+        assertThat(reads).containsExactly(true, false);
+        assertThat(evicted).hasSize(1).first().asString().contains("web 1s", "low on resource: memory");
     }
 
     @Test
