@@ -2,7 +2,7 @@ package io.nodekeeper.cri.grpc;
 
 import io.grpc.ManagedChannel;
 import io.grpc.okhttp.OkHttpChannelBuilder;
-import io.nodekeeper.time.ThreadPool;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import javax.net.SocketFactory;
 
@@ -13,22 +13,22 @@ public final class ClientChannel {
     /**
      * The channel of {@code builder}, which has the address.
      *
-     * @param pool a connection needs one of its threads for reading and one for writing; while one connection replaces
-     *     another, a third
+     * @param threads never refuses a task; a connection needs one thread for reading and one for writing; while one
+     *     connection replaces another, a third
      * @param timer for gRPC's own deadlines
      * @param maxMessage the largest message that may be received, in bytes
      */
     public static ManagedChannel of(
             OkHttpChannelBuilder builder,
             SocketFactory sockets,
-            ThreadPool pool,
+            Executor threads,
             ScheduledExecutorService timer,
             int maxMessage,
             String userAgent) {
         return builder.usePlaintext()
                 .socketFactory(sockets)
-                .transportExecutor(pool::executeOrDrop)
-                .offloadExecutor(pool::executeOrDrop)
+                .transportExecutor(threads)
+                .offloadExecutor(threads)
                 .scheduledExecutorService(timer)
                 .directExecutor()
                 .proxyDetector(address -> null)

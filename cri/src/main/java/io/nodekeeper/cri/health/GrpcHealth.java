@@ -12,8 +12,8 @@ import io.nodekeeper.cri.health.v1.HealthGrpc;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
-import io.nodekeeper.time.ThreadPool;
 import io.nodekeeper.time.TimerThread;
+import io.nodekeeper.time.VirtualThreads;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Optional;
@@ -32,8 +32,11 @@ import org.slf4j.LoggerFactory;
  * its loop.
  */
 public final class GrpcHealth implements AutoCloseable {
-    /** The most checks at the same time. Each needs two threads: one reads, one writes. */
-    static final int MOST = 16;
+    /**
+     * The most checks at the same time: as many as probes of all kinds. A server that does not answer keeps its place until the
+     * timeout of its pod, which may be long, and must not make the checks of other pods wait.
+     */
+    static final int MOST = 128;
     /** A health answer has a few bytes. */
     private static final int MAX_MESSAGE = 10 << 10;
 
@@ -41,7 +44,9 @@ public final class GrpcHealth implements AutoCloseable {
 
     private final Loop loop;
     private final String userAgent;
-    private final ThreadPool pool = new ThreadPool("grpc-probes", 2 * MOST);
+    /** Each check needs two: one reads, one writes. */
+    private final VirtualThreads threads = new VirtualThreads("grpc-probes");
+
     private final ScheduledExecutorService timer = TimerThread.named("grpc-probes-timer");
     /** Those that have not ended yet; some more than the checks that run. */
     private final Set<ManagedChannel> channels = ConcurrentHashMap.newKeySet();
@@ -78,7 +83,7 @@ public final class GrpcHealth implements AutoCloseable {
         ManagedChannel channel = ClientChannel.of(
                 OkHttpChannelBuilder.forAddress(host, port),
                 new TimedSockets(timeout),
-                pool,
+                threads::executeOrDrop,
                 timer,
                 MAX_MESSAGE,
                 userAgent);
@@ -147,7 +152,7 @@ public final class GrpcHealth implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        pool.close();
+        threads.close();
         timer.shutdownNow();
     }
 }

@@ -36,7 +36,7 @@ public final class UnixChannel {
         grpc = ClientChannel.of(
                 OkHttpChannelBuilder.forTarget("dns:///127.0.0.1:1").overrideAuthority("localhost"),
                 new UnixSockets(path, this::replace),
-                pool,
+                pool::executeOrDrop,
                 timer,
                 maxMessage,
                 "nodekeeper");

@@ -81,6 +81,21 @@ class GrpcHealthTest {
         assertThat(silent).anyMatch(CompletableFuture::isDone);
     }
 
+    @Test
+    void shouldCheckOneServerWhileManyOthersDoNotAnswer() throws Exception {
+        // given as many checks without an answer as one pod with many containers may have
+        List<CompletableFuture<HealthAnswer>> silent = IntStream.range(0, 60)
+                .mapToObj(i -> begin(server.getPort(), "silent", TIMEOUT))
+                .toList();
+
+        // when another pod is checked
+        HealthAnswer answer = ask("good", TIMEOUT);
+
+        // then it did not wait for any of them
+        assertThat(answer.healthy()).isTrue();
+        assertThat(silent).noneMatch(CompletableFuture::isDone);
+    }
+
     private HealthAnswer ask(String service, Duration timeout) throws Exception {
         return ask(server.getPort(), service, timeout);
     }
