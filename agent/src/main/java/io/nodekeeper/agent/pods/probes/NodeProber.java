@@ -12,6 +12,7 @@ import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -30,14 +31,23 @@ public final class NodeProber implements Prober, AutoCloseable {
 
     private final ContainerRuntime runtime;
     private final Loop loop;
-    private final HttpActions http = new HttpActions();
-    private final TcpActions tcp = new TcpActions();
+    private final HostNames names;
+    private final HttpActions http;
+    private final TcpActions tcp;
     private final GrpcHealth grpc;
 
     /** A prober whose results arrive on {@code loop}, as {@code runtime}'s answers do. */
     public NodeProber(ContainerRuntime runtime, Loop loop) {
+        this(runtime, loop, InetAddress::getByName);
+    }
+
+    /** The same, with another way to look hosts up. */
+    NodeProber(ContainerRuntime runtime, Loop loop, HostNames.Resolver resolver) {
         this.runtime = runtime;
         this.loop = loop;
+        names = new HostNames(resolver);
+        http = new HttpActions(names);
+        tcp = new TcpActions(names);
         grpc = new GrpcHealth(loop, "kube-probe/1.32");
     }
 
@@ -164,7 +174,7 @@ public final class NodeProber implements Prober, AutoCloseable {
     @Override
     public void close() {
         http.close();
-        tcp.close();
+        names.close();
         grpc.close();
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
 import io.nodekeeper.agent.pods.model.Action;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
@@ -19,11 +20,18 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SNIMatcher;
+import javax.net.ssl.SNIServerName;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.StandardConstants;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,7 +42,8 @@ class NodeProberTest {
 
     private final ThreadLoop loop = new ThreadLoop("test");
     private final FakeRuntime runtime = new FakeRuntime(loop);
-    private final NodeProber prober = new NodeProber(runtime, loop);
+    private final CountDownLatch hung = new CountDownLatch(1);
+    private final NodeProber prober = new NodeProber(runtime, loop, this::resolve);
     private HttpServer server;
     private ContainerSpec container;
 
@@ -49,6 +58,7 @@ class NodeProberTest {
 
     @AfterEach
     void stop() {
+        hung.countDown();
         prober.close();
         loop.close();
         server.stop(0);
@@ -135,6 +145,67 @@ class NodeProberTest {
     }
 
     @Test
+    void shouldAskAServerThatIsNamedByItsNameInTheRequestAndInTls() throws Exception {
+        // given a server with TLS that remembers the name it is asked for
+        List<String> names = new CopyOnWriteArrayList<>();
+        HttpsServer secure = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        secure.setHttpsConfigurator(
+                new HttpsConfigurator(
+                        TestCertificates.context(TestCertificates.make("CN=somebody-else", "dns:other.example"))) {
+                    @Override
+                    public void configure(HttpsParameters parameters) {
+                        SSLParameters chosen = getSSLContext().getDefaultSSLParameters();
+                        chosen.setSNIMatchers(List.of(new Remembering(names)));
+                        parameters.setSSLParameters(chosen);
+                    }
+                });
+        secure.createContext("/", exchange -> reply(exchange, 200, NodeProberTest::host));
+        secure.start();
+        answer("/", 200, NodeProberTest::host);
+        redirect("/here", "/");
+        String port = String.valueOf(server.getAddress().getPort());
+        String securePort = String.valueOf(secure.getAddress().getPort());
+        try {
+            // when it is asked by its name, then the name arrives
+            assertThat(run(new Action.Http("shop.example", port, "/here", false, List.of())))
+                    .isEqualTo(ProbeResult.success("shop.example:" + port));
+            assertThat(run(new Action.Http("shop.example", securePort, "/", true, List.of())))
+                    .isEqualTo(ProbeResult.success("shop.example:" + securePort));
+            assertThat(names).containsExactly("shop.example");
+        } finally {
+            secure.stop(0);
+        }
+    }
+
+    @Test
+    void shouldAskPodsByTheirAddressWhileTheServerOfNamesDoesNotAnswer() throws Exception {
+        // given more lookups that hang than there are threads of any kind
+        answer("/", 200, exchange -> "fine");
+        for (int i = 0; i < 2 * HostNames.THREADS; i++) {
+            Action.Http named = new Action.Http("hung.example", "web", "/", false, List.of());
+            loop.execute(() -> prober.run(new Prober.Target("c1", container, "127.0.0.1"), named, TIMEOUT));
+        }
+        CompletableFuture<ProbeResult> late = new CompletableFuture<>();
+        Action.Http named = new Action.Http("hung.example", "web", "/", false, List.of());
+        loop.execute(() -> prober.run(new Prober.Target("c1", container, "127.0.0.1"), named, Duration.ofMillis(100))
+                .thenAccept(late::complete));
+
+        // when a pod is asked by its address, then it answers within its time
+        assertThat(run(get("/"), Duration.ofSeconds(5))).isEqualTo(ProbeResult.success("fine"));
+        // and the others fail when theirs is up
+        assertThat(late.get(30, TimeUnit.SECONDS).output()).contains("context deadline exceeded");
+    }
+
+    @Test
+    void shouldFailIfThereIsNoSuchHost() throws Exception {
+        assertThat(run(new Action.Http("absent.example", "web", "/", false, List.of()))
+                        .output())
+                .endsWith("dial tcp: lookup absent.example: no such host");
+        assertThat(run(new Action.Tcp("absent.example", "web")).output())
+                .endsWith("lookup absent.example: no such host");
+    }
+
+    @Test
     void shouldReadTheBeginningOfALargePageOnly() throws Exception {
         answer("/", 200, exchange -> "x".repeat(1 << 20));
 
@@ -209,18 +280,56 @@ class NodeProberTest {
         return result.get(30, TimeUnit.SECONDS);
     }
 
+    private InetAddress resolve(String name) throws UnknownHostException {
+        switch (name) {
+            case "hung.example" -> {
+                try {
+                    hung.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                throw new UnknownHostException(name);
+            }
+            case "absent.example" -> throw new UnknownHostException(name);
+            default -> {
+                return InetAddress.getLoopbackAddress();
+            }
+        }
+    }
+
+    /** Accepts any name of a server, and remembers it. */
+    private static final class Remembering extends SNIMatcher {
+        private final List<String> names;
+
+        private Remembering(List<String> names) {
+            super(StandardConstants.SNI_HOST_NAME);
+            this.names = names;
+        }
+
+        @Override
+        public boolean matches(SNIServerName name) {
+            return names.add(new String(name.getEncoded(), StandardCharsets.US_ASCII));
+        }
+    }
+
+    private static String host(HttpExchange exchange) {
+        return exchange.getRequestHeaders().getFirst("Host");
+    }
+
     private interface Answer {
         String to(HttpExchange exchange);
     }
 
     private void answer(String path, int status, Answer answer) {
-        server.createContext(path, exchange -> {
-            try (exchange) {
-                byte[] body = answer.to(exchange).getBytes(StandardCharsets.UTF_8);
-                exchange.sendResponseHeaders(status, body.length);
-                exchange.getResponseBody().write(body);
-            }
-        });
+        server.createContext(path, exchange -> reply(exchange, status, answer));
+    }
+
+    private static void reply(HttpExchange exchange, int status, Answer answer) throws IOException {
+        try (exchange) {
+            byte[] body = answer.to(exchange).getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(status, body.length);
+            exchange.getResponseBody().write(body);
+        }
     }
 
     private void redirect(String path, String to) {
