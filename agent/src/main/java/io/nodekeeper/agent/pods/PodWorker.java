@@ -24,6 +24,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -48,7 +49,9 @@ final class PodWorker {
     private final Clock clock;
     private Wanted wanted;
     private PodMemory memory = PodMemory.EMPTY;
-    private Optional<Instant> wakeAt = Optional.empty();
+    /** Monotonic ns: a clock that is set back must not make the pod rest for hours. */
+    private OptionalLong wakeAt = OptionalLong.empty();
+
     private Optional<Shown> shown = Optional.empty();
     /** What the runtime shows counts only if it is newer than the last command. Monotonic ns. */
     private long freshAfter;
@@ -170,7 +173,7 @@ final class PodWorker {
         } else if (!stopped && wanted.run() && isOver()) {
             volumes.over(pod());
         }
-        if (wakeAt.filter(at -> !at.isAfter(clock.wallTime())).isPresent()) {
+        if (wakeAt.isPresent() && clock.nanoTime() - wakeAt.getAsLong() >= 0) {
             wake();
         }
     }
@@ -183,7 +186,7 @@ final class PodWorker {
         }
         again = false;
         if (!readiness.runtime()) {
-            wakeAt = Optional.of(clock.wallTime().plus(LOOK_AGAIN));
+            wakeAt = OptionalLong.of(clock.nanoTime() + LOOK_AGAIN.toNanos());
             return;
         }
         busy = true;
@@ -235,7 +238,7 @@ final class PodWorker {
             return;
         }
         if (entry.error().isPresent()) {
-            rest(Optional.of(clock.wallTime().plus(LOOK_AGAIN)));
+            rest(Optional.of(LOOK_AGAIN));
             return;
         }
         PodStatus status = entry.status();
@@ -245,21 +248,23 @@ final class PodWorker {
         boolean ends = !wanted.run() || wanted.pod().isTerminal();
         Map<String, ContainerHealth> health = probes.update(
                 pod(), ends, status.containers(), commands.address(pod(), status.ips()), writer.last(pod()));
-        Decision decision = PodSync.step(wanted, status, memory, health, readiness.network(), clock.wallTime());
+        Instant now = clock.wallTime();
+        Decision decision = PodSync.step(wanted, status, memory, health, readiness.network(), now);
         memory = decision.memory();
         decision.events().forEach(event -> events.record(pod(), event.type(), event.reason(), event.message()));
         shown = Optional.of(new Shown(status, decision));
         report(status, decision, health);
         if (decision.commands().isEmpty()) {
             finished = decision.finished();
-            rest(decision.wakeAt());
+            rest(decision.wakeAt().map(at -> Duration.between(now, at)));
             return;
         }
         run(decision.commands(), 0, status.ips());
     }
 
-    private void rest(Optional<Instant> until) {
-        wakeAt = until;
+    private void rest(Optional<Duration> pause) {
+        wakeAt = pause.map(time -> OptionalLong.of(clock.nanoTime() + time.toNanos()))
+                .orElseGet(OptionalLong::empty);
         busy = false;
         if (again) {
             wake();

@@ -167,6 +167,24 @@ class PodManagerTest extends SimulatedNode {
     }
 
     @Test
+    void shouldTryAgainAfterItsPauseAlthoughTheClockWasSetBack() {
+        // given a pod that rests after a failed pull
+        runtime.fail(
+                "PullImage", new RuntimeCallException("PullImage", RuntimeCallException.Code.NOT_FOUND, "no app:1"));
+        add("web");
+        start(110);
+        advance(5);
+        runtime.heal("PullImage");
+
+        // when the clock is set back
+        loop.skewWallClock(Duration.ofHours(-8));
+        advance(10);
+
+        // then its pause is as long as before
+        assertThat(phase("web")).isEqualTo("Running");
+    }
+
+    @Test
     void shouldStartAContainerAgainThatEnded() {
         add("web");
         start(110);

@@ -30,10 +30,10 @@ public record Pause(Duration length, Instant updated) {
         return new Pause(doubled.compareTo(LONGEST) < 0 ? doubled : LONGEST, now);
     }
 
-    /** When an attempt may be made after a failure at {@code failed}. */
+    /** When an attempt may be made after a failure at {@code failed}; at once if the clock was set back since. */
     Instant until(Instant failed, Instant now) {
         boolean calm = updated.plus(LONGEST.multipliedBy(2)).isBefore(now);
-        return calm ? failed : failed.plus(length);
+        return calm || failed.isAfter(now) ? now : failed.plus(length);
     }
 
     /** Its length for people, such as {@code 1m20s}. */

@@ -51,9 +51,16 @@ public record PodMemory(
      *
      * @param reason of a container: for its status; of the pod: the kind of the command that failed
      * @param retryAt when it is tried again
+     * @param pause the time from the failure until then
      * @param failures how often it failed in a row
      */
-    public record Problem(String reason, String message, Instant retryAt, int failures) {}
+    public record Problem(String reason, String message, Instant retryAt, Duration pause, int failures) {
+        /** Whether it is too early to try again. A wait that is longer than the pause is one whose clock was set back: it is over. */
+        boolean waits(Instant now) {
+            Duration left = Duration.between(now, retryAt);
+            return left.isPositive() && left.compareTo(pause) <= 0;
+        }
+    }
 
     /**
      * A decision to start a container that has ended. Immutable.
@@ -117,7 +124,7 @@ public record PodMemory(
         }
         int failures = problem(key).map(Problem::failures).orElse(0) + 1;
         String reason = key.equals(POD) ? kind(command) : failed.reason();
-        change.problems.put(key, new Problem(reason, failed.message(), now.plus(pause), failures));
+        change.problems.put(key, new Problem(reason, failed.message(), now.plus(pause), pause, failures));
         return change.done();
     }
 

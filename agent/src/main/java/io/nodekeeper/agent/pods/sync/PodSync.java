@@ -253,7 +253,7 @@ public final class PodSync {
             return;
         }
         Optional<PodMemory.Problem> problem = memory.problem(name);
-        if (problem.filter(last -> last.retryAt().isAfter(now)).isPresent()) {
+        if (problem.filter(last -> last.waits(now)).isPresent()) {
             waiting.put(name, waiting(container, problem.get()));
             wake(problem.get().retryAt());
             return;
@@ -402,7 +402,7 @@ public final class PodSync {
     /** Whether the last command for the pod as a whole failed a moment ago. */
     private boolean isBlocked() {
         Optional<Instant> retry =
-                memory.problem(PodMemory.POD).map(PodMemory.Problem::retryAt).filter(at -> at.isAfter(now));
+                memory.problem(PodMemory.POD).filter(last -> last.waits(now)).map(PodMemory.Problem::retryAt);
         retry.ifPresent(this::wake);
         return retry.isPresent();
     }

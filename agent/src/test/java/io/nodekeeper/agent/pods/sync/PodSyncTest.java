@@ -77,6 +77,33 @@ class PodSyncTest {
     }
 
     @Test
+    void shouldNotWaitLongerThanItsPauseWhenTheClockIsSetBack() {
+        // given a container between two restarts, and one whose image cannot be pulled
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.runtime.missing("log:1");
+        pod.settle();
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.settle();
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.settle();
+        assertThat(pod.runtime.runs("app")).isFalse();
+        pod.runtime.available("log:1");
+
+        // when the clock is set back
+        pod.now = pod.now.minus(Duration.ofHours(8));
+        pod.after(Duration.ofSeconds(10));
+
+        // then both run, and later pauses have their length
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.runtime.runs("log")).isTrue();
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.after(Duration.ofSeconds(19));
+        assertThat(pod.runtime.runs("app")).isFalse();
+        pod.after(Duration.ofSeconds(1));
+        assertThat(pod.runtime.runs("app")).isTrue();
+    }
+
+    @Test
     void shouldReplaceTwoReadySandboxesByOne() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
         pod.settle();
