@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods.mounts;
 import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.problems.kernel.MountTable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -60,6 +61,7 @@ public final class LinuxMounts implements Mounts {
     }
 
     private static void bind(Path source, Path target) throws IOException {
+        checkGoesOn(target);
         Files.createDirectories(parent(target));
         // Before it is looked at: what an earlier container mounted there may hang.
         unmount(target);
@@ -74,7 +76,15 @@ public final class LinuxMounts implements Mounts {
                 Files.createFile(target);
             }
         }
+        checkGoesOn(target);
         Syscalls.mount(source.toString(), target, "", Syscalls.BIND, "");
+    }
+
+    /** What hung until it was given up, such as an open, must mount nothing for a pod that is removed meanwhile. */
+    private static void checkGoesOn(Path target) throws IOException {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException("mount at " + target + ": given up");
+        }
     }
 
     /** A descriptor of {@code inside}; makes what of it does not exist. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -112,6 +113,21 @@ class LinuxMountsTest {
                 .isEqualTo(02777);
         Files.writeString(target.resolve("file"), "1");
         assertThat(volume.resolve("new/deep/file")).hasContent("1");
+    }
+
+    @Test
+    void shouldMountNothingOnceTheWorkWasGivenUp() throws Exception {
+        Files.createDirectory(volume.resolve("a"));
+
+        // given work whose deadline has passed while it was opening the volume
+        Thread.currentThread().interrupt();
+        try {
+            assertThatThrownBy(() -> mounts.part(volume, "a", target)).isInstanceOf(InterruptedIOException.class);
+        } finally {
+            Thread.interrupted();
+        }
+
+        assertThat(pod).isEmptyDirectory();
     }
 
     @Test
