@@ -21,12 +21,25 @@ import java.util.concurrent.CompletableFuture;
  * with what is left of the grace period. Confined to the loop of its ports.
  */
 final class ContainerStopper {
+    /** The reason of a stop that was given up, because the containers have less time than it would take. */
+    static final String SHORTENED = "Shortened";
+
     /** The kubelet's least time between the signal to end and the kill. */
     private static final Duration LEAST = Duration.ofSeconds(2);
 
     private final PodPorts ports;
     private final PodEvents events;
     private final Hooks hooks;
+    /** A pod ends its containers once at a time. */
+    private Optional<Stop> newest = Optional.empty();
+
+    /**
+     * A stop of containers.
+     *
+     * @param until when they should have ended, monotonic ns
+     * @param end completes with the stop; what waits for the containers ends with it
+     */
+    private record Stop(long until, CompletableFuture<Void> end) {}
 
     ContainerStopper(PodPorts ports, Hooks hooks) {
         this.ports = ports;
@@ -38,10 +51,13 @@ final class ContainerStopper {
     CompletableFuture<Void> stop(Pod pod, PodCommand.KillContainers kill, String podIp) {
         Map<String, PodCommand.Kill> kills = new HashMap<>();
         kill.containers().forEach(each -> kills.put(each.name(), each));
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        newest = Optional.of(
+                new Stop(ports.loop().clock().nanoTime() + kill.grace().toNanos(), end));
         List<CompletableFuture<Void>> ends = new ArrayList<>();
         for (PodCommand.Kill each : kill.containers()) {
             if (!isSidecar(pod, each)) {
-                ends.add(stop(pod, each, kill.grace(), podIp, CompletableFuture.completedFuture(null)));
+                ends.add(stop(pod, each, kill.grace(), podIp, CompletableFuture.completedFuture(null), end));
             }
         }
         for (ContainerSpec sidecar : pod.initContainers().reversed()) {
@@ -49,10 +65,25 @@ final class ContainerStopper {
             if (each != null && sidecar.isSidecar()) {
                 // A container that could not be ended keeps no sidecar alive.
                 CompletableFuture<Void> turn = all(ends).exceptionally(error -> null);
-                ends.add(stop(pod, each, kill.grace(), podIp, turn));
+                ends.add(stop(pod, each, kill.grace(), podIp, turn, end));
             }
         }
-        return all(ends);
+        all(ends).whenComplete((done, error) -> {
+            if (error == null) {
+                end.complete(null);
+            } else {
+                end.completeExceptionally(error);
+            }
+        });
+        return end;
+    }
+
+    /** Gives up the stop under way if it would take longer than {@code grace}. Its next one begins with the hooks, as a kubelet's. */
+    void shorten(Duration grace) {
+        long now = ports.loop().clock().nanoTime();
+        newest.filter(stop -> stop.until() - now > grace.toNanos())
+                .ifPresent(stop -> stop.end()
+                        .completeExceptionally(new CommandFailure(SHORTENED, "the pod has less time to end")));
     }
 
     private static boolean isSidecar(Pod pod, PodCommand.Kill kill) {
@@ -65,7 +96,12 @@ final class ContainerStopper {
     }
 
     private CompletableFuture<Void> stop(
-            Pod pod, PodCommand.Kill kill, Duration grace, String podIp, CompletableFuture<Void> turn) {
+            Pod pod,
+            PodCommand.Kill kill,
+            Duration grace,
+            String podIp,
+            CompletableFuture<Void> turn,
+            CompletableFuture<Void> end) {
         events.normal(pod, "Killing", kill.message());
         Clock clock = ports.loop().clock();
         long start = clock.nanoTime();
@@ -73,6 +109,7 @@ final class ContainerStopper {
         CompletableFuture<Void> hook = container
                 .map(spec -> hooks.preStop(pod, spec, kill.id(), podIp, grace))
                 .orElseGet(() -> CompletableFuture.completedFuture(null));
+        end.whenComplete((done, error) -> hook.cancel(true));
         return hook.thenCompose(done -> turn.isDone()
                         ? turn
                         : Deadlines.within(
@@ -82,11 +119,15 @@ final class ContainerStopper {
                                         turn.copy())
                                 .exceptionally(late -> null))
                 .thenCompose(done -> {
+                    if (end.isDone()) {
+                        return end;
+                    }
                     Duration left = left(grace, start, clock, LEAST);
-                    return ignoringAbsence(ports.runtime()
-                            .call(new RuntimeCall.StopContainer(kill.id(), left), left.plus(ports.callDeadline())));
-                })
-                .thenApply(done -> null);
+                    CompletableFuture<RuntimeCall.Done> call = ports.runtime()
+                            .call(new RuntimeCall.StopContainer(kill.id(), left), left.plus(ports.callDeadline()));
+                    end.whenComplete((ended, error) -> call.cancel(true));
+                    return ignoringAbsence(call).thenAccept(ended -> {});
+                });
     }
 
     private static Duration left(Duration grace, long start, Clock clock, Duration least) {

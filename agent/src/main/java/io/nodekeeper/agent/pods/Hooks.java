@@ -48,21 +48,22 @@ final class Hooks {
         starting.ifPresent(run -> run.cancel(true));
     }
 
-    /** Runs the hook before the end of a container, if it has one, for {@code grace} at most. Never fails. */
+    /** Runs the hook before the end of a container, if it has one, for {@code grace} at most. Fails only if it is cancelled. */
     CompletableFuture<Void> preStop(Pod pod, ContainerSpec container, String id, String podIp, Duration grace) {
         Optional<Action> action = container.preStop();
         if (action.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        return ports.probes()
-                .actions()
-                .run(new Prober.Target(id, container, podIp), action.get(), grace)
-                .handle((result, cancelled) -> {
-                    if (cancelled == null && !isSuccess(action.get(), result)) {
-                        events.warning(pod, "FailedPreStopHook", "PreStopHook failed" + detail(result));
-                    }
-                    return null;
-                });
+        CompletableFuture<ProbeResult> run =
+                ports.probes().actions().run(new Prober.Target(id, container, podIp), action.get(), grace);
+        CompletableFuture<Void> ended = run.handle((result, cancelled) -> {
+            if (cancelled == null && !isSuccess(action.get(), result)) {
+                events.warning(pod, "FailedPreStopHook", "PreStopHook failed" + detail(result));
+            }
+            return null;
+        });
+        ended.whenComplete((done, error) -> run.cancel(true));
+        return ended;
     }
 
     /** As in Kubernetes, any answer to a request will do. */

@@ -14,6 +14,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.SandboxConfig;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -55,6 +56,11 @@ final class PodCommands {
         starter.abandonPull();
         volumes.abandon();
         sandbox.ifPresent(turn -> turn.abandon(new CommandFailure(ABANDONED, "the pod must end")));
+    }
+
+    /** The pod has {@code grace} to end from now on: a stop that would take longer is given up, and decided again. */
+    void shortenStop(Duration grace) {
+        stopper.shorten(grace);
     }
 
     /** The address at which the node reaches the pod; empty if it has none yet. */
@@ -108,6 +114,9 @@ final class PodCommands {
         String reason = cause instanceof CommandFailure failure ? failure.reason() : FAILED;
         if (reason.equals(ABANDONED)) {
             return new Outcome.Done();
+        }
+        if (reason.equals(ContainerStopper.SHORTENED)) {
+            return new Outcome.GivenUp();
         }
         switch (command) {
             case PodCommand.Prepare prepare ->

@@ -150,6 +150,7 @@ final class PodWorker {
         finished = false;
         if (!wanted.run()) {
             commands.abandonStarts();
+            commands.shortenStop(wanted.grace());
         }
         wake();
     }

@@ -311,6 +311,47 @@ class PodManagerTest extends SimulatedNode {
     }
 
     @Test
+    void shouldEndWithinAShorterGraceThatComesLater() {
+        // given pods that have ten minutes to end: one whose container does not, and one whose hook does not
+        add("slow");
+        add("hooked", """
+                "lifecycle": {"preStop": {"sleep": {"seconds": 600}}}""", "");
+        start(110);
+        advance(5);
+        runtime.delay("StopContainer", Duration.ofMinutes(10));
+        delete("slow", 600);
+        delete("hooked", 600);
+        advance(20);
+        assertThat(runtime.calls("StopContainer")).isEqualTo(1);
+        runtime.heal("StopContainer");
+
+        // when they have five seconds
+        delete("slow", 5);
+        delete("hooked", 5);
+        advance(10);
+
+        // then they are gone, and their containers had that time
+        assertThat(pods).isEmpty();
+        assertThat(runtime.calls().stream()
+                        .filter(call -> call.method().equals("StopContainer"))
+                        .map(call -> call instanceof RuntimeCall.StopContainer(String id, Duration grace)
+                                ? grace.toSeconds()
+                                : 0))
+                .containsExactly(600L, 5L, 2L);
+        assertThat(events).noneMatch(event -> event.contains("FailedKillPod"));
+    }
+
+    private void delete(String name, int seconds) {
+        change(
+                name,
+                stored(name)
+                        .update(
+                                "metadata",
+                                metadata -> metadata.with("deletionTimestamp", "2026-01-01T00:00:40Z")
+                                        .with("deletionGracePeriodSeconds", Json.parse(Integer.toString(seconds)))));
+    }
+
+    @Test
     void shouldEndSidecarsAfterTheOthersInReverseOrder() {
         add("web", "", """
                 , "initContainers": [{"name": "one", "image": "app:1", "restartPolicy": "Always"},

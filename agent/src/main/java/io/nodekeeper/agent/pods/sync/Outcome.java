@@ -6,6 +6,9 @@ public sealed interface Outcome {
     /** It succeeded. */
     record Done() implements Outcome {}
 
+    /** It was given up, because something else is wanted: the next decision says what. */
+    record GivenUp() implements Outcome {}
+
     /**
      * It failed.
      *

@@ -76,6 +76,7 @@ public record PodMemory(
     public PodMemory after(PodCommand command, Outcome outcome, Instant now) {
         return switch (outcome) {
             case Outcome.Done done -> succeeded(command);
+            case Outcome.GivenUp givenUp -> this;
             case Outcome.Failed failed -> failed(command, failed, now);
         };
     }
