@@ -23,11 +23,6 @@ final class HostDisk {
         this.disk = disk;
     }
 
-    /** Whether a call of the pod {@code uid} has not ended yet, also after its deadline. */
-    boolean isBusy(String uid) {
-        return busy.contains(uid);
-    }
-
     /** Runs {@code work} of the pod {@code uid}; as {@link BlockingCalls#call}. */
     <T> CompletableFuture<T> call(String uid, String what, Duration deadline, Callable<T> work) {
         if (!busy.add(uid)) {

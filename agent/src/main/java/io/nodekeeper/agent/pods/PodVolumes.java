@@ -154,17 +154,13 @@ final class PodVolumes {
         });
     }
 
-    /** Removes the pod's directories, volumes and logs. Fails while a call still waits for a path of the host: it may mount. */
+    /** Removes the pod's directories, volumes and logs. */
     CompletableFuture<Void> remove(Pod pod) {
         there = false;
-        return next(() -> ports.hostDisk().isBusy(pod.uid())
-                ? CompletableFuture.failedFuture(new IllegalStateException(
-                        "volumes of " + pod.fullName() + ": an earlier call still waits for a path of the host"))
-                : unmount(pod)
-                        .thenCompose(done -> onDisk(
-                                "directories of " + pod.fullName(),
-                                () -> ports.files().remove(pod.uid())))
-                        .thenAccept(done -> ports.persistent().release(pod.uid())));
+        return next(() -> unmount(pod)
+                .thenCompose(done -> onDisk(
+                        "directories of " + pod.fullName(), () -> ports.files().remove(pod.uid())))
+                .thenAccept(done -> ports.persistent().release(pod.uid())));
     }
 
     private CompletableFuture<Void> unmount(Pod pod) {

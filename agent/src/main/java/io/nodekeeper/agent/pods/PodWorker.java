@@ -16,6 +16,7 @@ import io.nodekeeper.agent.pods.sync.PodMemory;
 import io.nodekeeper.agent.pods.sync.PodSync;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.agent.stats.MountedVolume;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.ContainerStatus;
 import io.nodekeeper.time.Clock;
@@ -28,12 +29,16 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings one pod to what is wanted: observes it, decides, carries the commands out one after another, and observes it again.
  * It has no thread; while a call hangs, only this pod waits. Confined to its loop.
  */
 final class PodWorker {
+    private static final Logger log = LoggerFactory.getLogger(PodWorker.class);
     /** The pause after an observation that failed. */
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
 
@@ -191,7 +196,7 @@ final class PodWorker {
             return;
         }
         busy = true;
-        observe().thenAccept(this::decide);
+        observe().thenAccept(this::decide).whenComplete(this::goOn);
     }
 
     /** Its volumes, for statistics. */
@@ -308,17 +313,27 @@ final class PodWorker {
         Pod pod = pod();
         CompletionStage<Void> before =
                 command instanceof PodCommand.DeleteFromApi ? writer.idle() : CompletableFuture.completedFuture(null);
-        before.thenCompose(ready -> commands.run(pod, command, ips)).thenAccept(outcome -> {
-            memory = memory.after(command, outcome, clock.wallTime());
-            if (touchesRuntime(command)) {
-                freshAfter = clock.nanoTime();
-            }
-            if (outcome instanceof Outcome.Done) {
-                run(list, index + 1, ips);
-            } else {
-                next();
-            }
-        });
+        before.thenCompose(ready -> commands.run(pod, command, ips))
+                .thenAccept(outcome -> {
+                    memory = memory.after(command, outcome, clock.wallTime());
+                    if (touchesRuntime(command)) {
+                        freshAfter = clock.nanoTime();
+                    }
+                    if (outcome instanceof Outcome.Done) {
+                        run(list, index + 1, ips);
+                    } else {
+                        next();
+                    }
+                })
+                .whenComplete(this::goOn);
+    }
+
+    /** What failed in an unforeseen way, such as without a process id for a thread, is looked at again: else the pod would stay as it is. */
+    private void goOn(@Nullable Void done, @Nullable Throwable error) {
+        if (error != null) {
+            log.error("pod {}: {}", wanted.pod().fullName(), Failures.text(error), error);
+            rest(Optional.of(LOOK_AGAIN));
+        }
     }
 
     private static boolean runs(ContainerStatus container) {

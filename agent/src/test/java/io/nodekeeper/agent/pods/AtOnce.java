@@ -7,8 +7,14 @@ import java.util.concurrent.CompletableFuture;
 
 /** Work on files happens at once. */
 public final class AtOnce implements BlockingCalls {
+    /** Whether calls throw an exception, as none should. */
+    boolean throwing;
+
     @Override
     public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work) {
+        if (throwing) {
+            throw new IllegalStateException("no thread for " + what);
+        }
         try {
             return CompletableFuture.completedFuture(work.call());
         } catch (Exception e) {

@@ -185,6 +185,26 @@ class PodManagerTest extends SimulatedNode {
     }
 
     @Test
+    void shouldLookAtAPodAgainAfterAFailureThatNobodyForesaw() {
+        // given a container that ends while its message cannot even be asked for
+        add("web");
+        start(110);
+        advance(5);
+        files.throwing = true;
+        runtime.container("made-2", "uid-web", "app", ContainerState.EXITED);
+        advance(3);
+        assertThat(calls().stream().filter("StartContainer"::equals)).hasSize(1);
+
+        // when it can be
+        files.throwing = false;
+        advance(10);
+
+        // then it is started again
+        assertThat(calls().stream().filter("StartContainer"::equals)).hasSize(2);
+        assertThat(phase("web")).isEqualTo("Running");
+    }
+
+    @Test
     void shouldStartAContainerAgainThatEnded() {
         add("web");
         start(110);

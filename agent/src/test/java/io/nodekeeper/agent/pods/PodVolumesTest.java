@@ -225,28 +225,6 @@ class PodVolumesTest {
         assertThat(directory.resolve("root/pods/u1")).doesNotExist();
     }
 
-    @Test
-    void shouldRemoveNothingWhileACallStillWaitsForAPathOfTheHost() {
-        // given a pod with a call that its deadline did not end
-        prepare();
-        List<CompletableFuture<Void>> removals = new ArrayList<>();
-        ports.hostDisk().call("u1", "a mount that hangs", Duration.ofMinutes(2), () -> {
-            // when the pod is removed meanwhile
-            removals.add(pod.remove(POD));
-            time.advance(Duration.ofMillis(1));
-            return "";
-        });
-
-        // then nothing is removed, until the call has ended
-        assertThat(removals).hasSize(1).allMatch(CompletableFuture::isCompletedExceptionally);
-        assertThat(settings()).hasContent("1");
-        assertThat(pod.remove(POD)).satisfies(removed -> {
-            time.advance(Duration.ofMillis(1));
-            assertThat(removed).isCompleted();
-        });
-        assertThat(directory.resolve("root/pods/u1")).doesNotExist();
-    }
-
     private void prepare() {
         CompletableFuture<Void> made = pod.prepare(POD);
         time.advance(Duration.ofMillis(1));

@@ -57,6 +57,9 @@ abstract class SimulatedNode {
     final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
     final VirtualTime.VirtualLoop loop = time.loop("agent");
     final FakeRuntime runtime = new FakeRuntime(loop);
+    /** Work on the files of pods. */
+    final AtOnce files = new AtOnce();
+
     final FakeTransport transport = new FakeTransport();
     final Map<String, JsonObject> pods = new LinkedHashMap<>();
     final List<JsonObject> services = new ArrayList<>();
@@ -128,7 +131,7 @@ abstract class SimulatedNode {
                 loop,
                 objects,
                 new PodFiles(directory.resolve("root"), directory.resolve("logs"), new FakeMounts()),
-                new AtOnce(),
+                files,
                 new HostDisk(new AtOnce()),
                 directory.resolve("resolv.conf"),
                 () -> NodeSettings.of(

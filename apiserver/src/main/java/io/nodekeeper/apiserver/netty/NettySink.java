@@ -286,7 +286,8 @@ final class NettySink implements StreamSink, Outbox.Target {
             source.ready = chunk;
             source.ended = chunk.isEmpty();
             if (source.ended) {
-                // The last chunk takes memory until it is written, so its reader has as much time as for the end of a response.
+                // The last chunk takes memory until it is written, so its reader has as much time as for the end of a
+                // response.
                 source.written.addListener(done -> source.giveBack.run());
                 WriteTimeout.watch(context, source.written);
             }
