@@ -42,6 +42,8 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CommandRunnerTest {
     private static final Instant NOW = Instant.parse("2026-11-21T09:07:17.123456Z");
@@ -249,6 +251,21 @@ class CommandRunnerTest {
 
         assertThat(code).isZero();
         assertThat(Kubeconfig.load(file)).hasToString("https://h:1 as CN=alice,O=ops,O=dev");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"admin", "controller", "agent-web-1", "agent:web-1"})
+    void certsReplacesNoKubeconfigOfTheServer(String user) throws IOException {
+        KubeconfigFiles files = new KubeconfigFiles(
+                Certificates.open(data, NOW, Randoms.seeded(2)), java.net.URI.create("https://h:1"));
+        String admin = Files.readString(files.admin(data));
+
+        assertThat(runner.run("certs", "--data-dir=" + data, "--user=" + user)).isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains("--user is \"" + user + "\", whose file ")
+                .contains("is the API server's own; expected --out with another file");
+        assertThat(files.admin(data)).hasContent(admin);
     }
 
     @Test

@@ -5,6 +5,10 @@ import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -62,7 +66,14 @@ final class CertificateFile {
         pem.append(Pem.encode(identity.key(), identity.certificate().getPublicKey()));
         Files.deleteIfExists(file);
         Files.createFile(file, OwnerOnly.FILE);
-        Files.writeString(file, pem, StandardOpenOption.WRITE);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            ByteBuffer bytes = StandardCharsets.US_ASCII.encode(CharBuffer.wrap(pem));
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            // Before the former file is removed: after a power failure one of both must be there.
+            channel.force(true);
+        }
         Path next = directory.resolve(name + "updated.pem");
         Files.deleteIfExists(next);
         Files.createSymbolicLink(next, file.getFileName());

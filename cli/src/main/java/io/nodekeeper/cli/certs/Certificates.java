@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -175,7 +176,8 @@ public final class Certificates {
     private static Optional<Identity> load(Path directory, String name) throws IOException {
         Path certificate = directory.resolve(name + ".crt");
         Path key = directory.resolve(name + ".key");
-        if (!Files.exists(certificate) && !Files.exists(key)) {
+        if (!Files.exists(certificate) && (!Files.exists(key) || isAlone(directory, name))) {
+            // Without its certificate a key is what an interrupted store has left.
             return Optional.empty();
         }
         try {
@@ -196,8 +198,22 @@ public final class Certificates {
         }
     }
 
+    /** Whether the key of that name needs no certificate that was there: anybody's but the authority's, if it has signed nothing. */
+    private static boolean isAlone(Path directory, String name) throws IOException {
+        if (!name.equals("ca")) {
+            return true;
+        }
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.noneMatch(file -> file.toString().endsWith(".crt"));
+        }
+    }
+
     private static void store(Path directory, String name, Identity identity) throws IOException {
-        // The key first: a certificate without its key would make the next start fail.
+        // An interruption at any moment leaves a pair, or a key alone, which the next start replaces. Only the
+        // authority keeps its key.
+        if (!name.equals("ca")) {
+            Files.deleteIfExists(directory.resolve(name + ".crt"));
+        }
         PrivateFiles.writeSecret(directory.resolve(name + ".key"), Pem.encode(identity.key()));
         PrivateFiles.writePublic(directory.resolve(name + ".crt"), Pem.encode(identity.certificate()));
     }

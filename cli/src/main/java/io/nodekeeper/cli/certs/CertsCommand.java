@@ -90,6 +90,10 @@ public final class CertsCommand extends NodekeeperCommand {
         node.ifPresent(name -> faults.name("--node", name, NAME));
         user.ifPresent(name -> plain(faults, "--user", name));
         groups.forEach(name -> plain(faults, "--group", name));
+        user.ifPresent(name -> faults.require(
+                out.isPresent() || !KubeconfigFiles.isOwn(file(name)),
+                "--user is \"" + name + "\", whose file " + file(name)
+                        + " is the API server's own; expected --out with another file"));
         server.ifPresent(uri -> faults.require(
                 "https".equals(uri.getScheme()) && uri.getHost() != null,
                 "--server is " + uri + "; expected a form like https://10.0.0.1:6443"));
@@ -100,6 +104,11 @@ public final class CertsCommand extends NodekeeperCommand {
         faults.require(
                 server.isPresent() || Files.isReadable(data.dir.resolve("admin.kubeconfig")),
                 "--server is missing, and there is no " + data.dir.resolve("admin.kubeconfig") + " to tell it");
+    }
+
+    /** The name of a user's kubeconfig. */
+    private static String file(String user) {
+        return user.replace(':', '-') + ".kubeconfig";
     }
 
     private static void plain(Faults faults, String flag, String name) {
@@ -119,7 +128,7 @@ public final class CertsCommand extends NodekeeperCommand {
         } else {
             String commonName = node.map(name -> "system:node:" + name).orElseGet(() -> user.orElse(""));
             List<String> memberOf = node.isPresent() ? List.of("system:nodes") : groups;
-            Path file = out.orElseGet(() -> data.dir.resolve(commonName.replace(':', '-') + ".kubeconfig"));
+            Path file = out.orElseGet(() -> data.dir.resolve(file(commonName)));
             written = files.ensure(file, commonName, memberOf);
         }
         console.println(written);

@@ -46,6 +46,13 @@ public final class KubeconfigFiles {
                 data.resolve("agent-" + nodeName + ".kubeconfig"), "system:node:" + nodeName, List.of("system:nodes"));
     }
 
+    /** Whether a file of this name in the data directory is one of those that {@link #admin}, {@link #controller} and {@link #agent} make. */
+    static boolean isOwn(String name) {
+        return name.equals("admin.kubeconfig")
+                || name.equals("controller.kubeconfig")
+                || (name.startsWith("agent-") && name.endsWith(".kubeconfig"));
+    }
+
     /** {@code file}: user {@code commonName} in {@code groups}. */
     Path ensure(Path file, String commonName, List<String> groups) throws IOException {
         if (!isGood(file, commonName, groups)) {

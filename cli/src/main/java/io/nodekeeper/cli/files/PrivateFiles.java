@@ -1,11 +1,16 @@
 package io.nodekeeper.cli.files;
 
 import io.nodekeeper.client.files.OwnerOnly;
+import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Writer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 
@@ -45,8 +50,12 @@ public final class PrivateFiles {
                 ".tmp",
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         try {
-            try (Writer out = Files.newBufferedWriter(temporary)) {
+            try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.WRITE);
+                    Writer out = new BufferedWriter(Channels.newWriter(channel, StandardCharsets.UTF_8))) {
                 text.writeTo(out);
+                out.flush();
+                // Before the former file is replaced: after a power failure one of both must be there.
+                channel.force(true);
             }
             Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString(permissions));
             Files.move(temporary, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);

@@ -107,6 +107,11 @@ final class WebhookKeeper {
         Instant now = loop.clock().wallTime();
         endpoint.mismatch(!isTrusted(stored, names, now));
         boolean wanted = current.map(used -> used.isOld(names, now)).orElse(true);
+        if (!wanted) {
+            // One for names that were wanted meanwhile.
+            next = Optional.empty();
+            publishedAt = Optional.empty();
+        }
         if (wanted && next.map(waiting -> waiting.isOld(names, now)).orElse(true)) {
             next = Optional.of(ServingCertificate.issue(names, now, random));
             publishedAt = Optional.empty();

@@ -12,9 +12,11 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -108,6 +110,39 @@ class CertificatesTest {
 
         assertThat(renewed.authority()).isNotEqualTo(old.authority());
         client.certificate().verify(renewed.authority().getPublicKey());
+    }
+
+    /** A full disk has room for a small key, and not for the certificate. */
+    @Test
+    void aKeyThatAnInterruptedStartLeftIsReplaced() throws IOException {
+        Path pki = data.resolve("pki");
+        X509Certificate authority = open(NOW).authority();
+        open(NOW).server(List.of("localhost"));
+        open(NOW).nodeClient();
+
+        // given keys without their certificates, of all but the authority
+        Files.delete(pki.resolve("apiserver.crt"));
+        Files.delete(open(NOW).nodeClientFiles().certificate());
+        assertThat(open(NOW).server(List.of("localhost")).certificate()).isNotNull();
+        assertThat(open(NOW).nodeClient().certificate()).isNotNull();
+        assertThat(open(NOW).authority()).isEqualTo(authority);
+
+        // and of an authority that has signed nothing
+        try (Stream<Path> files = Files.list(pki)) {
+            for (Path file :
+                    files.filter(file -> file.toString().endsWith(".crt")).toList()) {
+                Files.delete(file);
+            }
+        }
+        assertThat(open(NOW).authority()).isNotEqualTo(authority);
+    }
+
+    @Test
+    void theAuthorityIsNotReplacedIfItHasSignedSomething() throws IOException {
+        open(NOW).server(List.of("localhost"));
+        Files.delete(data.resolve("pki/ca.crt"));
+
+        assertThatThrownBy(() -> open(NOW)).isInstanceOf(IOException.class).hasMessageStartingWith("cannot read ");
     }
 
     @Test

@@ -233,6 +233,24 @@ class WebhookKeeperTest {
     }
 
     @Test
+    void anAddressThatIsTakenBackWithinAMinuteChangesNothing() {
+        keeper().start();
+        time.advance(Duration.ofSeconds(1));
+        Optional<Webhook> before = stored;
+        stored = Optional.of(
+                Webhook.of(new Webhook.Target.Address(URI.create("https://10.0.0.7:9443")), Blame.USERS, true));
+        time.advance(Duration.ofSeconds(20));
+
+        stored = before;
+
+        for (int second = 0; second < 300; second += 10) {
+            time.advance(Duration.ofSeconds(10));
+            assertThat(isAccepted()).as("at %s", time.wallTime()).isTrue();
+        }
+        assertThat(shown).hasSize(1);
+    }
+
+    @Test
     void unreadableCertificatesAreReplaced() {
         stored = Optional.of(stored.orElseThrow().withCaBundle("!rubbish"));
         keeper().start();

@@ -135,14 +135,25 @@ public final class Relay extends ChannelInboundHandlerAdapter {
             boolean upgrade,
             boolean verbatim,
             RelayListener listener) {
+        return start(client, target, request, upgrade, verbatim, listener, HEAD_SECONDS);
+    }
+
+    /** The same; {@code seconds} is the time for the head of an answer, and for the whole of an error. */
+    static Relay start(
+            ChannelHandlerContext client,
+            RelayTarget target,
+            FullHttpRequest request,
+            boolean upgrade,
+            boolean verbatim,
+            RelayListener listener,
+            int seconds) {
         Relay relay = new Relay(client, target, upgrade, verbatim, listener);
-        relay.connect(request);
+        relay.connect(request, seconds);
         return relay;
     }
 
-    private void connect(FullHttpRequest request) {
-        deadline = client.executor()
-                .schedule(() -> fail("no answer in " + HEAD_SECONDS + " s"), HEAD_SECONDS, TimeUnit.SECONDS);
+    private void connect(FullHttpRequest request, int seconds) {
+        deadline = client.executor().schedule(() -> fail("no answer in " + seconds + " s"), seconds, TimeUnit.SECONDS);
         Bootstrap bootstrap = new Bootstrap();
         if (target.receiveBuffer() > 0) {
             bootstrap.option(ChannelOption.SO_RCVBUF, target.receiveBuffer());
@@ -230,6 +241,9 @@ public final class Relay extends ChannelInboundHandlerAdapter {
         if (state == State.ASKING) {
             state = State.OVER;
             listener.failed(why);
+        } else if (state == State.REFUSED) {
+            // With what has come of the error.
+            refuse();
         }
         if (server != null && state == State.OVER) {
             server.close();

@@ -59,6 +59,8 @@ class RelayTest {
     private ServerSocket other;
     private Channel front;
     private Socket client;
+    /** The time for the head of an answer, and for the whole of an error. */
+    private volatile int seconds = 30;
     /** Whether the relay is told that its server has closed the connection. */
     private volatile boolean serverHasClosed;
 
@@ -323,6 +325,23 @@ class RelayTest {
         assertThat(said.take()).isEqualTo("closed");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"Content-Length: 100\r\n\r\nno su", "Transfer-Encoding: chunked\r\n\r\n5\r\nno su\r\n"})
+    void shouldNotWaitForTheRestOfAnErrorLongerThanForAnAnswer(String error) throws Exception {
+        seconds = 1;
+        send(client, UPGRADE);
+        Socket server = accepted();
+        head(server);
+
+        // when a server sends the beginning of an error, and nothing more
+        send(server, "HTTP/1.1 500 Internal Server Error\r\n" + error);
+
+        // then the client gets what has come, and the connection ends
+        assertThat(said.take()).isEqualTo("refused 500 no su");
+        assertThat(server.getInputStream().read()).isEqualTo(-1);
+        assertThat(said.take()).isEqualTo("closed");
+    }
+
     @Test
     void shouldSayThatAServerCannotBeReached() throws Exception {
         other.close();
@@ -420,7 +439,7 @@ class RelayTest {
                     0,
                     30,
                     any -> serverHasClosed);
-            Relay.start(context, target, request, upgrade, new Told(context));
+            Relay.start(context, target, request, upgrade, false, new Told(context), seconds);
         }
     }
 
