@@ -40,6 +40,8 @@ public final class KernelLogCheck implements ProblemCheck {
     private long lost;
     private boolean first = true;
     private long startMicros;
+    /** Whether all records of before the start have been read. */
+    private boolean caughtUp;
 
     /**
      * A check of one log.
@@ -95,16 +97,22 @@ public final class KernelLogCheck implements ProblemCheck {
             first = false;
         }
         List<Finding.Temporary> events = new ArrayList<>();
-        for (KmsgRecord record : source.read(RECORDS)) {
-            if (builtIn && record.micros() >= startMicros - micros(BuiltInRules.FILE.lookback())) {
+        List<KmsgRecord> records = source.read(RECORDS);
+        for (KmsgRecord record : records) {
+            // The clock of the log stands still while the machine is suspended, and drifts from that of the uptime:
+            // what comes now
+            // happened now.
+            long micros = caughtUp ? now : record.micros();
+            if (builtIn && micros >= startMicros - micros(BuiltInRules.FILE.lookback())) {
                 SystemOom.of(record.message()).ifPresent(events::add);
             }
             for (LogMatcher matcher : matchers) {
-                if (record.micros() >= startMicros - micros(matcher.file().lookback())) {
-                    matcher.next(record.message()).forEach(match -> take(matcher, match, record.micros(), events));
+                if (micros >= startMicros - micros(matcher.file().lookback())) {
+                    matcher.next(record.message()).forEach(match -> take(matcher, match, micros, events));
                 }
             }
         }
+        caughtUp |= records.size() < RECORDS;
         if (source.lost() > lost) {
             lost = source.lost();
             events.add(Finding.Temporary.warning(

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -92,16 +93,24 @@ public final class NodeProblems implements ProblemView {
                 // Still stuck: the conditions are Unknown since the deadline of that run.
                 return CompletableFuture.completedFuture(null);
             }
+            AtomicBoolean begun = new AtomicBoolean();
             CompletableFuture<Finding> started = new CompletableFuture<>();
             actual = started;
             return workers.call(check.name(), check.deadline(), () -> {
+                        begun.set(true);
                         try {
                             Finding finding = check.run();
                             started.complete(finding);
                             return finding;
-                        } catch (Exception e) {
+                        } catch (Throwable e) {
                             started.completeExceptionally(e);
                             throw e;
+                        }
+                    })
+                    .whenComplete((finding, error) -> {
+                        if (error != null && !begun.get()) {
+                            // It found no worker, so it is not stuck.
+                            started.completeExceptionally(error);
                         }
                     })
                     .handleAsync(

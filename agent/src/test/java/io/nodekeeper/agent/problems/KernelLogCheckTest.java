@@ -125,6 +125,26 @@ class KernelLogCheckTest {
         assertThat(deadlock().status()).isEqualTo("False");
     }
 
+    /** The clock of the log stands still while a machine is suspended; that of the uptime does not. */
+    @Test
+    void recordsThatComeLaterHappenedLaterWhateverTheClockOfTheLog() throws IOException {
+        // given a machine that was suspended for eight hours before the agent started
+        uptime(30_000);
+        write(1_100, "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [a:1]");
+        assertThat(deadlock().status()).as("of long before the start").isEqualTo("False");
+
+        // when a processor is stuck
+        uptime(30_060);
+        write(1_200, "watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [migration/3:24]");
+
+        // then it counts for three minutes
+        assertThat(deadlock().status()).isEqualTo("True");
+        uptime(30_239);
+        assertThat(deadlock().status()).isEqualTo("True");
+        uptime(30_240);
+        assertThat(deadlock().status()).isEqualTo("False");
+    }
+
     @Test
     void aLockupIsADeadlockForThreeMinutesAfterItsLastReport() throws IOException {
         write(1_000, "watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [migration/3:24]");

@@ -60,6 +60,19 @@ class NodeProblemsTest {
         return new Finding(List.of(new ConditionReport("DiskFailed", status, "Reason" + status, "text")), List.of());
     }
 
+    @Test
+    void aCheckThatEndsWithAnErrorOfTheVirtualMachineRunsAgain() throws Exception {
+        start(check(
+                "disk",
+                () -> {
+                    throw new StackOverflowError();
+                },
+                () -> condition("True")));
+
+        assertThat(event()).contains("CheckFailed");
+        assertThat(event()).contains("ReasonTrue");
+    }
+
     private NodeProblems start(ProblemCheck... checks) {
         NodeProblems problems = new NodeProblems(
                 List.of(checks),

@@ -96,15 +96,18 @@ final class FileLocks {
                     && files.read(files.process(pid)
                                     .resolve("fdinfo")
                                     .resolve(link.getFileName().toString()))
-                            .filter(info -> info.lines()
-                                    .anyMatch(line -> line.startsWith("lock:")
-                                            && line.contains(lock.kind)
-                                            && line.contains(lock.inode)))
+                            .filter(info ->
+                                    info.lines().anyMatch(line -> line.startsWith("lock:") && shows(line, lock)))
                             .isPresent()) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** By whole words: another lock's inode may begin with this one's. */
+    private static boolean shows(String line, Line lock) {
+        return List.of(line.split("\\s+")).containsAll(List.of(lock.kind, lock.inode));
     }
 
     private static String inode(Line line) {

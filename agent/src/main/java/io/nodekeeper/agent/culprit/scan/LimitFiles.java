@@ -1,7 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,16 +46,10 @@ record LimitFiles(ProcFiles files) {
                 .map(text -> ProcFiles.field(text, FILES_LINE).split("\\s+")[0])
                 .flatMap(LimitFiles::number)
                 .flatMap(max -> {
-                    try {
-                        long used = ProcFiles.numbers(files.process(pid).resolve("fd"))
-                                .size();
-                        return reached(used, max)
-                                ? Optional.of(new Limit(Limit.Kind.OPEN_FILES, "", used, max))
-                                : Optional.empty();
-                    } catch (IOException e) {
-                        // Ended, or this user may not read it.
-                        return Optional.empty();
-                    }
+                    long used = files.openCount(pid, max);
+                    return reached(used, max)
+                            ? Optional.of(new Limit(Limit.Kind.OPEN_FILES, "", used, max))
+                            : Optional.empty();
                 });
     }
 

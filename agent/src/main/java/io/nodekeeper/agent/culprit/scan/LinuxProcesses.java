@@ -74,8 +74,9 @@ public final class LinuxProcesses implements ProcessTable {
             return CompletableFuture.failedFuture(
                     new IOException(MOST_HUNG + " earlier scans of /proc have not returned yet"));
         }
-        underWay.incrementAndGet();
         CompletableFuture<List<ProcessInfo>> scanned = workers.call("a scan of /proc", DEADLINE, () -> {
+            // Here, because a call that finds no worker never begins.
+            underWay.incrementAndGet();
             try {
                 return withLimits(scan.run(), readLimits);
             } finally {

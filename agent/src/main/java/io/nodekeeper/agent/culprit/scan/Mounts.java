@@ -1,9 +1,10 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.kernel.KernelFile;
+import io.nodekeeper.agent.problems.kernel.MountTable;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -27,7 +28,8 @@ record Mounts(ProcFiles files) {
     static Optional<Line> of(String path, List<Line> mounts) {
         return mounts.stream()
                 .filter(line -> below(path, line.mount().point()))
-                .max(Comparator.comparingInt(line -> line.mount().point().length()));
+                // Of two mounts at one point, the later one hides the earlier one.
+                .reduce((a, b) -> a.mount().point().length() > b.mount().point().length() ? a : b);
     }
 
     private static boolean below(String path, String point) {
@@ -38,12 +40,15 @@ record Mounts(ProcFiles files) {
     /** {@code ID PARENT DEVICE ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS}. */
     private List<Line> lines(Path file) {
         List<Line> lines = new ArrayList<>();
-        files.read(file).stream().flatMap(String::lines).forEach(line -> {
+        files.read(file, KernelFile.LIMIT).stream().flatMap(String::lines).forEach(line -> {
             String[] halves = line.split(" - ", 2);
             String[] left = halves[0].split(" ");
             String[] right = halves.length == 2 ? halves[1].split(" ") : new String[0];
             if (left.length > 4 && right.length > 1) {
-                lines.add(new Line(left[2], left[3], new Stall.Mount(left[4], right[1], right[0])));
+                lines.add(new Line(
+                        left[2],
+                        MountTable.unescaped(left[3]),
+                        new Stall.Mount(MountTable.unescaped(left[4]), MountTable.unescaped(right[1]), right[0])));
             }
         });
         return lines;

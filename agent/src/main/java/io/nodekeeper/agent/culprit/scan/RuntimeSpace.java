@@ -64,10 +64,14 @@ final class RuntimeSpace {
 
     /** Asks again, unless an earlier question is still open; completes with the newest answer. */
     CompletableFuture<List<Limit>> ask(int runtime) {
-        if (!asking.compareAndSet(false, true)) {
+        if (asking.get()) {
             return CompletableFuture.completedFuture(newest);
         }
         return workers.call("the space of the runtime's file systems", DEADLINE, () -> {
+            // Here, because a call that finds no worker never begins.
+            if (!asking.compareAndSet(false, true)) {
+                return newest;
+            }
             try {
                 newest = full(runtime);
                 return newest;

@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What the scans of one machine remember. The maps are bounded by the machine's processes and are thread-safe; the rest serves
- * one scan at a time.
+ * What the scans of one machine remember. The maps are bounded by the machine's processes; they and the owners are thread-safe. The open
+ * files serve one scan at a time.
  *
  * @param owners who listens on which socket
  * @param openFiles what processes have open
@@ -43,8 +43,7 @@ record ScanMemory(
 
     /** The memory after a scan that hung, which may still use the parts that serve one scan at a time. */
     ScanMemory afterHang(ProcFiles files) {
-        return new ScanMemory(
-                new SocketOwners(files), new OpenFileIndex(files), programs, unreadable, elsewhere, strangers);
+        return new ScanMemory(owners, new OpenFileIndex(files), programs, unreadable, elsewhere, strangers);
     }
 
     /** Forgets the processes that have ended. */

@@ -3,7 +3,6 @@ package io.nodekeeper.agent.culprit.scan;
 import io.nodekeeper.agent.culprit.scan.Stall.Mount;
 import io.nodekeeper.agent.culprit.scan.proc.PathArguments;
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -127,15 +126,11 @@ record StallFiles(ProcFiles files) {
     }
 
     private List<Integer> open(int pid) {
-        try {
-            return ProcFiles.numbers(files.process(pid).resolve("fd")).stream()
-                    .filter(fd -> fd > 2)
-                    .limit(OPEN)
-                    .toList();
-        } catch (IOException e) {
-            // It has ended, or this user may not read it.
-            return List.of();
-        }
+        // The three standard ones are not among them.
+        return files.openNumbers(pid, OPEN + 3).stream()
+                .filter(fd -> fd > 2)
+                .limit(OPEN)
+                .toList();
     }
 
     /** The same file system where the host mounts all of it: inside a container it has another mount point. */

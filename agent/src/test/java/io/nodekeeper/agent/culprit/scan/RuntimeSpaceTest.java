@@ -6,10 +6,13 @@ import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.VirtualTime;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -153,6 +156,32 @@ class RuntimeSpaceTest {
         assertThat(asked).isEmpty();
         hung.countDown();
         assertThat(open).isNotNull();
+    }
+
+    /** As many others hang, or the machine has no process id left for a thread. */
+    @Test
+    void questionThatFindsNoWorkerDoesNotKeepLaterOnesFromBeingAsked() throws Exception {
+        opens("/data/meta.db");
+        VirtualTime time = new VirtualTime(Instant.EPOCH);
+        CountDownLatch entered = new CountDownLatch(1);
+        try (Workers one = new Workers("one", 1, time.loop("deadlines"))) {
+            RuntimeSpace space = new RuntimeSpace(new ProcFiles(root), one, this::answer);
+            CompletableFuture<Void> busy = one.call("another call", Duration.ofHours(1), () -> {
+                entered.countDown();
+                hung.await();
+                return null;
+            });
+            assertThat(entered.await(30, TimeUnit.SECONDS)).isTrue();
+            CompletableFuture<List<Limit>> unheard = space.ask(RUNTIME);
+            time.advance(Duration.ofMinutes(1));
+            assertThat(unheard).isCompletedExceptionally();
+
+            hung.countDown();
+            busy.get(30, TimeUnit.SECONDS);
+
+            assertThat(space.ask(RUNTIME).get(30, TimeUnit.SECONDS)).isEmpty();
+            assertThat(asked).containsExactly("/data");
+        }
     }
 
     private void awaitHung() throws IOException {

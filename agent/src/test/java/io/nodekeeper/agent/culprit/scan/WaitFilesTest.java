@@ -112,6 +112,9 @@ class WaitFilesTest {
         blocked(10, "locks_lock_inode_wait", "73 0x3 0x2");
         open(10, 3, "/run/a.lock", "ino:\t777\n");
         open(30, 5, "/run/a.lock", "ino:\t777\nlock:\t1: FLOCK  ADVISORY  WRITE 99 fe:00:777 0 EOF\n");
+        // and another process has a lock of the same kind, on a file of the same name, whose inode begins with the same
+        // digits
+        open(20, 5, "/run/b/a.lock", "ino:\t7777\nlock:\t1: FLOCK  ADVISORY  WRITE 20 fe:00:7777 0 EOF\n");
 
         assertThat(waits(10, 'S')).containsExactly(new Wait.ForLock("/run/a.lock", "FLOCK", List.of(30)));
     }

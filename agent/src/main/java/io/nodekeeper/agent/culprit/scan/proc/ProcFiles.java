@@ -3,12 +3,15 @@ package io.nodekeeper.agent.culprit.scan.proc;
 import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.kernel.KernelFile;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Reads files of {@code /proc}. Files may disappear at any time because processes end. Reading the memory of a stuck
@@ -22,7 +25,7 @@ public record ProcFiles(Path root) {
     /** The fields of a line of {@code stat} from the parent's pid to the start time. */
     private static final int TO_START = 18;
 
-    /** The longest file that is read, in bytes: environments and lists of mounts are rarely longer. */
+    /** The longest file that is read, in bytes: environments are rarely longer. */
     private static final int LONGEST = 1 << 18;
 
     /** The most open files of one process that are examined: those of a busy runtime with hundreds of pods. */
@@ -139,14 +142,40 @@ public record ProcFiles(Path root) {
     /** The links of a process's open files, at most {@value #OPEN_FILES}; empty if this user may not read them. */
     public List<Path> openFiles(int pid) {
         Path directory = process(pid).resolve("fd");
-        try {
-            return numbers(directory).stream()
-                    .limit(OPEN_FILES)
-                    .map(fd -> directory.resolve(Integer.toString(fd)))
-                    .toList();
-        } catch (IOException e) {
+        return openNumbers(pid, OPEN_FILES).stream()
+                .map(fd -> directory.resolve(Integer.toString(fd)))
+                .toList();
+    }
+
+    /** The numbers of a process's open files, at most {@code most}: it may have opened millions, to exhaust who lists them. */
+    public List<Integer> openNumbers(int pid, int most) {
+        List<Integer> numbers = new ArrayList<>();
+        each(pid, name -> {
+            numbers.add(Integer.parseInt(name));
+            return numbers.size() < most;
+        });
+        return numbers;
+    }
+
+    /** How many files a process has open; a number of {@code most} may be more. */
+    public long openCount(int pid, long most) {
+        long[] count = {0};
+        each(pid, name -> ++count[0] < most);
+        return count[0];
+    }
+
+    /** Passes the numbers of a process's open files to {@code more} while it wants more; none if this user may not read them. */
+    private void each(int pid, Predicate<String> more) {
+        try (DirectoryStream<Path> open = Files.newDirectoryStream(process(pid).resolve("fd"))) {
+            for (Path file : open) {
+                String name = file.getFileName().toString();
+                if (isNumber(name) && !more.test(name)) {
+                    return;
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
             // Ended, or this user may not read it.
-            return List.of();
+            return;
         }
     }
 
@@ -200,8 +229,13 @@ public record ProcFiles(Path root) {
 
     /** A file's text; empty if it is gone or this user may not read it. */
     public Optional<String> read(Path file) {
+        return read(file, LONGEST);
+    }
+
+    /** The first {@code limit} bytes of a file. */
+    public Optional<String> read(Path file, int limit) {
         try {
-            return Optional.of(KernelFile.beginning(file, LONGEST));
+            return Optional.of(KernelFile.beginning(file, limit));
         } catch (IOException e) {
             // Ended, or this user may not read it.
             return Optional.empty();

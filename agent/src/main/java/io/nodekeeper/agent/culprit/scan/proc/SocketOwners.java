@@ -5,15 +5,17 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Finds the process that listens on a unix socket: the kernel maps the socket's path to its inode, and open files map the
  * inode to a process. The search reads the open files of all processes, so it runs only when the process found before is
- * gone. Not thread-safe.
+ * gone, and begins with those that have a runtime's name. A search that its scan gave up goes on, and the next scan has its result. Thread-safe.
  */
 public final class SocketOwners {
     /**
@@ -22,11 +24,14 @@ public final class SocketOwners {
      */
     private static final int PAUSE = 12;
 
+    /** The names of the processes that usually listen. */
+    private static final Set<String> RUNTIMES = Set.of("containerd", "crio", "dockerd", "cri-dockerd");
+
     private record Owner(int pid, long startTicks) {}
 
     private final ProcFiles files;
-    private final Map<String, Owner> owners = new HashMap<>();
-    private final Map<String, Integer> pauses = new HashMap<>();
+    private final Map<String, Owner> owners = new ConcurrentHashMap<>();
+    private final Map<String, Integer> pauses = new ConcurrentHashMap<>();
 
     /** A search in {@code files}. */
     public SocketOwners(ProcFiles files) {
@@ -53,6 +58,7 @@ public final class SocketOwners {
             return Optional.empty();
         }
         Optional<ProcFiles.Stat> found = processes.stream()
+                .sorted(Comparator.comparing(stat -> !RUNTIMES.contains(stat.name())))
                 // With socket activation, init also holds it but does not answer.
                 .filter(stat -> stat.pid() != 1 && holds(stat.pid(), "socket:[" + inode.get() + "]"))
                 .findFirst();
