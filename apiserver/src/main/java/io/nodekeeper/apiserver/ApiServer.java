@@ -63,6 +63,7 @@ import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.writes.OptimisticRetry;
 import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -389,7 +390,7 @@ public final class ApiServer {
             return authorizer.decide(Authorizer.attributes(user, info, request)).allowed()
                     ? Optional.of(user.name())
                     : Optional.empty();
-        } catch (ApiException e) {
+        } catch (ApiException | StoreException e) {
             return Optional.empty();
         }
     }

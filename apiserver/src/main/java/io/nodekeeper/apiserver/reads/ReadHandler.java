@@ -58,9 +58,10 @@ public final class ReadHandler {
         String key = resource.key(target.namespace(), target.name());
         Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
         // A request with a version, even 0, accepts the cached state; all others see every write so far.
-        CompletableFuture<Optional<Entry>> found =
-                version.isPresent() ? reached(version.get()).thenCompose(ready -> known(key)) : store.read(key);
-        return after(found, stored -> {
+        CompletableFuture<Optional<Entry>> found = version.isPresent()
+                ? byWorker(reached(version.get())).thenCompose(ready -> known(key))
+                : store.read(key);
+        return found.thenApply(stored -> {
             Entry entry = stored.orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
             if (media.table()) {
                 JsonObject object = resource.codec().decode(entry);
@@ -80,11 +81,11 @@ public final class ReadHandler {
     }
 
     /**
-     * Answers on the calling thread, or on a worker if the state is not there yet: the thread that then completes it is
-     * the store's, and all other requests would wait for the answer.
+     * The same, completed by a worker unless it is complete: the thread that completes it later is the store's, and all other
+     * requests would wait for the answer that is made then.
      */
-    private <T> CompletableFuture<ApiResponse> after(CompletableFuture<T> state, Function<T, ApiResponse> answer) {
-        return state.isDone() ? state.thenApply(answer) : state.thenApplyAsync(answer, workers);
+    private <T> CompletableFuture<T> byWorker(CompletableFuture<T> state) {
+        return state.isDone() ? state : state.thenApplyAsync(Function.identity(), workers);
     }
 
     /** The cached state of the object, with its value in memory. */
@@ -100,7 +101,7 @@ public final class ReadHandler {
         ListOptions options = ListOptions.of(resource, request);
         long version = options.version().orElse(0L);
         boolean exact = options.match().equals("Exact");
-        return after(listable(options), ready -> {
+        return byWorker(listable(options)).thenApply(ready -> {
             // The request accepts any cached state: the limit is ignored, as in Kubernetes' watch cache.
             boolean cached = options.version().isPresent() && !exact;
             int limit = cached ? 0 : options.limit();

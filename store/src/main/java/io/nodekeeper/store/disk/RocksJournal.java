@@ -46,8 +46,6 @@ public final class RocksJournal implements Journal {
     private static final Logger log = LoggerFactory.getLogger(RocksJournal.class);
     /** More than the logs of two write buffers can hold: 2 times 16 MiB at no less than 60 bytes a change are 560,000 changes. */
     static final long JUMP = 2_000_000;
-    /** More than are written from a snapshot to its restore, in a hundred days of 1,000 a second: whoever saw these would miss later ones. */
-    static final long RESTORE_JUMP = 10_000_000_000L;
 
     /**
      * A group whose write failed. RocksDB writes a group atomically, but after an error only the next open shows whether the
@@ -235,13 +233,18 @@ public final class RocksJournal implements Journal {
         }
     }
 
+    /** As below, with a jump that exceeds what the logs may have held after {@code revision}. */
+    static void create(Path directory, long revision, List<Entry> entries) {
+        create(directory, revision, JUMP, entries);
+    }
+
     /**
      * Creates a journal with {@code entries} in {@code directory}, which must not contain one. Values are stored without
-     * encoding. The revision starts {@link #RESTORE_JUMP} after {@code revision}, so that clients which saw later revisions list again.
+     * encoding. The revision starts {@code jump} after {@code revision}, so that clients which saw later revisions list again.
      *
      * @throws StoreException if the journal cannot be written
      */
-    public static void create(Path directory, long revision, List<Entry> entries) {
+    public static void create(Path directory, long revision, long jump, List<Entry> entries) {
         try (RocksJournal journal = open(directory, ValueTransformer.RAW)) {
             if (journal.revision != 0) {
                 throw new StoreException(directory + " holds a store already", null);
@@ -252,7 +255,7 @@ public final class RocksJournal implements Journal {
                 journal.sum.add(RowFormat.row(created));
             }
             try (WriteBatch batch = new WriteBatch()) {
-                journal.jump(revision + RESTORE_JUMP, batch, journal.sum);
+                journal.jump(revision + jump, batch, journal.sum);
             }
         } catch (RocksDBException e) {
             throw cannot("write", directory, e);

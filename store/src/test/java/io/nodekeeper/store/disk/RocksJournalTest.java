@@ -179,7 +179,7 @@ class RocksJournalTest {
     void journalThatIsMadeFromEntriesHasItsMark() {
         RocksJournal.create(directory, 9, List.of(created(N1, 1, 3).after().orElseThrow()));
 
-        assertThat(HighWaterMark.read(directory)).hasValue(9 + RocksJournal.RESTORE_JUMP);
+        assertThat(HighWaterMark.read(directory)).hasValue(9 + RocksJournal.JUMP);
     }
 
     @Test
@@ -303,14 +303,6 @@ class RocksJournalTest {
         assertThatThrownBy(() -> journal.append(List.of(created(N1, 1, 1)), List.of()))
                 .isInstanceOf(StoreException.class)
                 .hasMessage("the journal in " + directory + " is closed");
-    }
-
-    @Test
-    void restoredStoreIsAheadOfClientsThatSawAHundredDaysOfWrites() {
-        RocksJournal.create(directory, 1_000, List.of());
-
-        long writtenSince = 100L * 24 * 3600 * 1_000;
-        assertThat(StoreCheck.recovered(directory).revision()).isGreaterThan(1_000 + writtenSince);
     }
 
     @Test
