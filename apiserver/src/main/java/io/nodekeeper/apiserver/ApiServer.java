@@ -65,6 +65,7 @@ import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.time.Instant;
@@ -105,6 +106,9 @@ public final class ApiServer {
     private final Executor workers;
     private final WriteHandler writes;
     private final Health health;
+    /** How long a request waits for the owner of its token: a disk that answers takes milliseconds. */
+    private static final Duration OWNER = Duration.ofSeconds(10);
+
     private final ServerMetrics metrics;
 
     private final NodeUsage usage;
@@ -382,10 +386,11 @@ public final class ApiServer {
     public Optional<String> permitted(ApiRequest request) {
         RequestInfo info = RequestInfo.of(request.method(), request.path(), isWatch(request));
         try {
-            // An owner that must be read from disk first is believed here, and read by handle.
-            User caller = authenticator.readsDisk(request, accounts)
-                    ? authenticator.claimed(request, accounts).orElse(User.ANONYMOUS)
-                    : authenticator.authenticate(request, accounts);
+            // An owner that must be read from disk first is believed here; handle waits for it.
+            CompletableFuture<Void> owner = authenticator.load(request, accounts);
+            User caller = owner.isDone() && !owner.isCompletedExceptionally()
+                    ? authenticator.authenticate(request, accounts)
+                    : authenticator.claimed(request, accounts).orElse(User.ANONYMOUS);
             User user = impersonation.apply(caller, request);
             return authorizer.decide(Authorizer.attributes(user, info, request)).allowed()
                     ? Optional.of(user.name())
@@ -407,11 +412,12 @@ public final class ApiServer {
                     "this request comes from an API server that takes this server for a node; check the addresses in the"
                             + " status of its nodes");
         }
-        if (authenticator.readsDisk(request, accounts)) {
-            return CompletableFuture.supplyAsync(() -> admit(request, info, trail), workers)
-                    .thenCompose(answer -> answer);
+        CompletableFuture<Void> owner = authenticator.load(request, accounts);
+        if (owner.isDone() && !owner.isCompletedExceptionally()) {
+            return admit(request, info, trail);
         }
-        return admit(request, info, trail);
+        return Deadlines.within(loop, OWNER, "reading the owner of the token", owner)
+                .thenComposeAsync(read -> admit(request, info, trail), workers);
     }
 
     private CompletableFuture<ApiResponse> admit(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {

@@ -30,7 +30,7 @@ final class ContainerStopper {
     private final PodPorts ports;
     private final PodEvents events;
     private final Hooks hooks;
-    /** A pod ends its containers once at a time. */
+    /** A pod has one stop under way at a time. */
     private Optional<Stop> newest = Optional.empty();
 
     /**

@@ -328,7 +328,7 @@ final class PodWorker {
                 .whenComplete(this::goOn);
     }
 
-    /** What failed in an unforeseen way, such as without a process id for a thread, is looked at again: else the pod would stay as it is. */
+    /** What failed in an unforeseen way is looked at again, for example because no thread could be started: else the pod would stay as it is. */
     private void goOn(@Nullable Void done, @Nullable Throwable error) {
         if (error != null) {
             log.error("pod {}: {}", wanted.pod().fullName(), Failures.text(error), error);

@@ -97,11 +97,11 @@ public final class KernelLogCheck implements ProblemCheck {
             first = false;
         }
         List<Finding.Temporary> events = new ArrayList<>();
-        List<KmsgRecord> records = source.read(RECORDS);
+        List<KmsgRecord> records = read();
         for (KmsgRecord record : records) {
-            // The clock of the log stands still while the machine is suspended, and drifts from that of the uptime:
-            // what comes now
-            // happened now.
+            // The clock of the log stands still while the machine is suspended, and drifts from that of the uptime. A
+            // new record
+            // is as old as this run.
             long micros = caughtUp ? now : record.micros();
             if (builtIn && micros >= startMicros - micros(BuiltInRules.FILE.lookback())) {
                 SystemOom.of(record.message()).ifPresent(events::add);
@@ -112,7 +112,7 @@ public final class KernelLogCheck implements ProblemCheck {
                 }
             }
         }
-        caughtUp |= records.size() < RECORDS;
+        caughtUp |= records.isEmpty();
         if (source.lost() > lost) {
             lost = source.lost();
             events.add(Finding.Temporary.warning(
@@ -123,6 +123,16 @@ public final class KernelLogCheck implements ProblemCheck {
             reports.add(blocked.condition(now));
         }
         return new Finding(reports, events.subList(0, Math.min(EVENTS, events.size())));
+    }
+
+    private List<KmsgRecord> read() throws IOException {
+        try {
+            return source.read(RECORDS);
+        } catch (IOException e) {
+            // It is read from its beginning again.
+            caughtUp = false;
+            throw e;
+        }
     }
 
     private void take(LogMatcher matcher, Match match, long micros, List<Finding.Temporary> events) {

@@ -132,6 +132,7 @@ class KernelLogCheckTest {
         uptime(30_000);
         write(1_100, "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [a:1]");
         assertThat(deadlock().status()).as("of long before the start").isEqualTo("False");
+        assertThat(deadlock().status()).as("nothing new").isEqualTo("False");
 
         // when a processor is stuck
         uptime(30_060);

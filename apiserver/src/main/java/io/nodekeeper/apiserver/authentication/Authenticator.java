@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Authenticates requests: by client certificate, else by bearer token, else as the anonymous user. An unknown token is
@@ -74,8 +75,8 @@ public final class Authenticator {
     }
 
     /**
-     * The user of {@code request}; {@code accounts} finds the service accounts of {@link #serviceAccountTokens}. May read the disk, see
-     * {@link #readsDisk}.
+     * The user of {@code request}; {@code accounts} finds the service accounts of {@link #serviceAccountTokens}. Reads the disk unless
+     * {@link #load} has.
      */
     public User authenticate(ApiRequest request, Optional<ServiceAccounts> accounts) {
         if (request.certificate().isPresent()) {
@@ -90,11 +91,11 @@ public final class Authenticator {
                 .orElseThrow(() -> new ApiException(401, "Unauthorized", "Unauthorized"));
     }
 
-    /** Whether {@link #authenticate} reads the disk now, so that I/O threads leave it to others. */
-    public boolean readsDisk(ApiRequest request, Optional<ServiceAccounts> accounts) {
+    /** Reads from disk what {@link #authenticate} would have to read; complete if that is nothing. */
+    public CompletableFuture<Void> load(ApiRequest request, Optional<ServiceAccounts> accounts) {
         return unlisted(request)
-                .flatMap(token -> accounts.filter(known -> known.readsDisk(TokenHash.of(token), token)))
-                .isPresent();
+                .flatMap(token -> accounts.map(known -> known.load(TokenHash.of(token), token)))
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
     /** The service account that the token of {@code request} claims, which may be deleted. Reads no disk. */

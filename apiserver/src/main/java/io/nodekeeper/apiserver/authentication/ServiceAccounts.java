@@ -11,11 +11,12 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Authenticates service accounts by their tokens. A token is valid until it expires, and while its account and its
@@ -62,8 +63,8 @@ public final class ServiceAccounts {
     public record Known(User user, List<String> audiences) {}
 
     /**
-     * The owner of a token that is valid for one of {@code audiences}; for the server's own if that is empty. May read the
-     * disk, see {@link #readsDisk}.
+     * The owner of a token that is valid for one of {@code audiences}; for the server's own if that is empty. Reads the disk
+     * unless {@link #load} has.
      */
     Optional<Known> authenticate(TokenHash hash, String token, List<String> audiences) {
         Instant now = clock.wallTime();
@@ -77,14 +78,23 @@ public final class ServiceAccounts {
         return valid(hash, token, List.of(), clock.wallTime()).map(ServiceAccounts::user);
     }
 
-    /** Whether {@link #authenticate} reads the disk now, so that a thread that must not wait for it leaves it to another. */
-    boolean readsDisk(TokenHash hash, String token) {
-        return valid(hash, token, List.of(), clock.wallTime()).stream()
-                .flatMap(claims -> Stream.concat(
-                        Stream.of(ClusterResources.SERVICE_ACCOUNTS.key(claims.namespace(), claims.account())),
-                        claims.bound().stream().map(object -> resource(object).key(claims.namespace(), object.name()))))
-                .flatMap(key -> store.get(key).stream())
-                .anyMatch(entry -> remembered(entry).isEmpty() && !entry.atHand());
+    /**
+     * Reads from disk what {@link #authenticate} would have to read, on the store's threads for that. Is complete if that is nothing;
+     * fails if it cannot be read.
+     */
+    CompletableFuture<Void> load(TokenHash hash, String token) {
+        List<CompletableFuture<?>> reads = new ArrayList<>();
+        valid(hash, token, List.of(), clock.wallTime()).ifPresent(claims -> {
+            load(ClusterResources.SERVICE_ACCOUNTS, claims, claims.account(), reads);
+            claims.bound().ifPresent(object -> load(resource(object), claims, object.name(), reads));
+        });
+        return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new));
+    }
+
+    private void load(Resource resource, TokenClaims claims, String name, List<CompletableFuture<?>> reads) {
+        store.get(resource.key(claims.namespace(), name))
+                .filter(entry -> remembered(entry).isEmpty() && !entry.atHand())
+                .ifPresent(entry -> reads.add(store.load(entry).thenAccept(loaded -> remember(resource, loaded))));
     }
 
     private Optional<TokenClaims> valid(TokenHash hash, String token, List<String> audiences, Instant now) {

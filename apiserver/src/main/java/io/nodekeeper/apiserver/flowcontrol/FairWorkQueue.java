@@ -5,7 +5,10 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs heavy work, such as lists of all objects and large bodies, on a few worker threads outside the event loops,
@@ -20,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * the limit does not start unless it is the only one.
  */
 final class FairWorkQueue {
+    private static final Logger log = LoggerFactory.getLogger(FairWorkQueue.class);
+
     /** Pieces of work of one user that wait: as many as the writes that a server has under way by default. */
     private static final int WAITING = 200;
 
@@ -87,8 +92,20 @@ final class FairWorkQueue {
             }
             running++;
         }
-        workers.execute(this::work);
+        start();
         return true;
+    }
+
+    private void start() {
+        try {
+            workers.execute(this::work);
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            // No thread can be started. What waits begins with the next work, or its request's time ends.
+            log.warn("work waits, because no thread can be started: {}", e.toString());
+            synchronized (this) {
+                running--;
+            }
+        }
     }
 
     /** Releases the memory of work with the weight {@code released}. */
@@ -100,7 +117,7 @@ final class FairWorkQueue {
             }
             running++;
         }
-        workers.execute(this::work);
+        start();
     }
 
     private void work() {

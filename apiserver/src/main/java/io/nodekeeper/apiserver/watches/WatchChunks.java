@@ -45,7 +45,7 @@ final class WatchChunks implements ResponseChunks {
         void live(long revision);
 
         /** The last lines if the history has been compacted. */
-        List<byte[]> expired(StoreException.Compacted why);
+        List<byte[]> expired(StoreException why);
 
         /** Everything was sent; the watch ends. */
         void end();
@@ -108,7 +108,8 @@ final class WatchChunks implements ResponseChunks {
                 script.live(version);
             }
             return examined;
-        } catch (StoreException.Compacted e) {
+        } catch (StoreException e) {
+            // The history no longer has them, or a version cannot be read: its reader lists again.
             ended = true;
             expired = true;
             lines.addAll(script.expired(e));

@@ -233,8 +233,11 @@ public final class WatchHandler {
         }
 
         @Override
-        public List<byte[]> expired(StoreException.Compacted why) {
-            return List.of(tooOld(why));
+        public List<byte[]> expired(StoreException why) {
+            return List.of(
+                    why instanceof StoreException.Compacted compacted
+                            ? tooOld(compacted)
+                            : expired("a change after revision " + floor + " cannot be read"));
         }
 
         @Override

@@ -167,8 +167,9 @@ public final class OptimisticRetry {
             WriteRequest write, Attempt attempt, Optional<Entry> actual, int number, CompletableFuture<Result> result) {
         try {
             workers.execute(() -> run(write, attempt, actual, true, number + 1, result));
-        } catch (RejectedExecutionException e) {
-            result.completeExceptionally(refused(new StoreException("the server stops", e)));
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            result.completeExceptionally(
+                    refused(new StoreException("no thread for another attempt: " + e.getMessage(), e)));
         }
     }
 

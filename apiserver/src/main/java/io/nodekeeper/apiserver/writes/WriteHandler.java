@@ -140,10 +140,11 @@ public final class WriteHandler {
             User user, Resource resource, RequestTarget target, ApiRequest request) {
         return renewals.start(user, resource, target, request)
                 // The general path finds out what the other write means for this one.
-                .map(renewed ->
-                        renewed.exceptionallyCompose(error -> Failures.cause(error) instanceof StoreException.Conflict
+                .map(renewed -> renewed.exceptionallyComposeAsync(
+                        error -> Failures.cause(error) instanceof StoreException.Conflict
                                 ? replace(user, resource, target, request)
-                                : CompletableFuture.failedFuture(OptimisticRetry.refused(error))))
+                                : CompletableFuture.failedFuture(OptimisticRetry.refused(error)),
+                        workers))
                 .orElseGet(() -> replace(user, resource, target, request));
     }
 

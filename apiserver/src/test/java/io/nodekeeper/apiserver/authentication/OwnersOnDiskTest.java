@@ -10,7 +10,11 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.SlowValues;
 import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Randoms;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Map;
@@ -29,7 +33,7 @@ class OwnersOnDiskTest {
     private final TestServer server = new TestServer(disk, DefaultTolerations.DEFAULT, authenticator);
     private final Queue<Runnable> waiting = new ArrayDeque<>();
     private final ApiServer threaded = new ApiServer(
-            server.store,
+            withReaders(),
             server.loop,
             Randoms.seeded(2),
             authenticator,
@@ -40,6 +44,22 @@ class OwnersOnDiskTest {
             Optional.empty());
 
     private String token = "";
+
+    /** The store, whose values on disk are read by a thread for that. */
+    private Store withReaders() {
+        return (Store) Proxy.newProxyInstance(
+                Store.class.getClassLoader(), new Class<?>[] {Store.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("load")) {
+                        Entry entry = (Entry) arguments[0];
+                        return CompletableFuture.supplyAsync(entry::loaded, waiting::add);
+                    }
+                    try {
+                        return method.invoke(server.store, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
 
     @BeforeEach
     void podWithAToken() {
@@ -76,10 +96,10 @@ class OwnersOnDiskTest {
     }
 
     @Test
-    void podOfATokenIsReadByAWorkerOnceAfterEachChange() {
+    void podOfATokenIsReadByAnotherThreadOnceAfterEachChange() {
         int before = disk.reads();
 
-        // when its first request comes, then a worker reads the pod
+        // when its first request comes, then another thread reads the pod
         CompletableFuture<ApiResponse> first = ask();
         assertThat(first).isNotDone();
         assertThat(disk.reads()).isEqualTo(before);
@@ -99,6 +119,18 @@ class OwnersOnDiskTest {
         assertThat(disk.reads()).isEqualTo(changed);
         work();
         assertThat(again.join().status()).isEqualTo(200);
+    }
+
+    @Test
+    void requestDoesNotWaitForADiskThatHangs() {
+        CompletableFuture<ApiResponse> answer = ask();
+        assertThat(answer).isNotDone();
+
+        // when nothing is read for ten seconds
+        server.time.advance(Duration.ofSeconds(10));
+        work();
+
+        assertThat(answer.join().status()).isEqualTo(500);
     }
 
     @Test

@@ -198,13 +198,13 @@ public final class Certificates {
         }
     }
 
-    /** Whether the key of that name needs no certificate that was there: anybody's but the authority's, if it has signed nothing. */
+    /** Whether a key without a certificate may be replaced: any but the authority's, and that one only if there is nothing else yet. */
     private static boolean isAlone(Path directory, String name) throws IOException {
         if (!name.equals("ca")) {
             return true;
         }
         try (Stream<Path> files = Files.list(directory)) {
-            return files.noneMatch(file -> file.toString().endsWith(".crt"));
+            return files.allMatch(file -> file.equals(directory.resolve("ca.key")));
         }
     }
 

@@ -91,8 +91,8 @@ public final class CertsCommand extends NodekeeperCommand {
         user.ifPresent(name -> plain(faults, "--user", name));
         groups.forEach(name -> plain(faults, "--group", name));
         user.ifPresent(name -> faults.require(
-                out.isPresent() || !KubeconfigFiles.isOwn(file(name)),
-                "--user is \"" + name + "\", whose file " + file(name)
+                !isOwn(out.orElseGet(() -> data.dir.resolve(file(name)))),
+                "--user is \"" + name + "\", whose file " + out.orElseGet(() -> data.dir.resolve(file(name)))
                         + " is the API server's own; expected --out with another file"));
         server.ifPresent(uri -> faults.require(
                 "https".equals(uri.getScheme()) && uri.getHost() != null,
@@ -104,6 +104,12 @@ public final class CertsCommand extends NodekeeperCommand {
         faults.require(
                 server.isPresent() || Files.isReadable(data.dir.resolve("admin.kubeconfig")),
                 "--server is missing, and there is no " + data.dir.resolve("admin.kubeconfig") + " to tell it");
+    }
+
+    private boolean isOwn(Path file) {
+        Path absolute = file.toAbsolutePath().normalize();
+        return data.dir.toAbsolutePath().normalize().equals(absolute.getParent())
+                && KubeconfigFiles.isOwn(String.valueOf(absolute.getFileName()));
     }
 
     /** The name of a user's kubeconfig. */

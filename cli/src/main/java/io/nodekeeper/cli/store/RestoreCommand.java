@@ -23,8 +23,8 @@ import picocli.CommandLine.Parameters;
         footer = {"  nodekeeper apiserver restore --data-dir /var/lib/nodekeeper objects.snapshot"})
 public final class RestoreCommand extends StoreCommand {
     /**
-     * More revisions than are written from a snapshot to its restore, in a hundred days of 1,000 a second: who saw later ones would miss the
-     * changes up to these. etcd recommends a tenth of that.
+     * More revisions than are written from a snapshot to its restore, in a hundred days of 1,000 a second. A client that saw a later revision
+     * would miss all changes until the store reaches it. etcd recommends a tenth of that.
      */
     static final long JUMP = 10_000_000_000L;
 

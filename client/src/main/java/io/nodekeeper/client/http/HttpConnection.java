@@ -63,6 +63,11 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         this.channel = channel;
     }
 
+    /** Whether the server has answered a request on it. */
+    boolean hasAnswered() {
+        return isUsed || isAnswered;
+    }
+
     /** Whether the server has not closed it yet. */
     boolean isOpen() {
         return channel.isActive();

@@ -21,8 +21,10 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.URI;
 import java.util.ArrayDeque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -31,8 +33,8 @@ import javax.net.ssl.SSLContext;
 
 /**
  * The connections to one server. Each exchange has a connection for itself, the one that was used last if one is idle, so a connection that
- * hangs affects only its own exchange. A new connection has 5 s, and 10 s for TLS. The server's addresses are tried in turn, the one that
- * answered last first, for half a second each but the last. Nothing else has a deadline: callers cancel. Their number is bounded by that of the exchanges. Thread-safe.
+ * hangs affects only its own exchange. A new connection has 5 s, and 10 s for TLS. The server's addresses are tried in turn, that of the
+ * newest connection first, for half a second each but the last. Nothing else has a deadline: callers cancel. Their number is bounded by that of the exchanges. Thread-safe.
  */
 public final class HttpConnections {
     /** Shorter than Kubernetes' 30 s, which is longer than the deadline of a heartbeat, so that a retry is in time. */
@@ -42,6 +44,8 @@ public final class HttpConnections {
      * next one.
      */
     private static final int NEXT_ADDRESS_MILLIS = 500;
+    /** For the address that is known to answer: its first packet may be lost, and is sent again after a second. */
+    private static final int KNOWN_ADDRESS_MILLIS = 1_500;
     /** As in Go's client. */
     private static final int HANDSHAKE_MILLIS = 10_000;
 
@@ -56,7 +60,8 @@ public final class HttpConnections {
     private final AddressLookup lookup;
     private final ChannelFactory<SocketChannel> channels;
     private final ArrayDeque<HttpConnection> idle = new ArrayDeque<>();
-    private final Set<HttpConnection> open = new HashSet<>();
+    /** With the server's address. */
+    private final Map<HttpConnection, InetAddress> open = new HashMap<>();
     /** Exchanges whose connection is being made. */
     private final Set<HttpExchange> connecting = new HashSet<>();
 
@@ -68,8 +73,12 @@ public final class HttpConnections {
 
         @Override
         public void gone(HttpConnection connection) {
-            open.remove(connection);
+            InetAddress address = open.remove(connection);
             idle.remove(connection);
+            if (!connection.hasAnswered()) {
+                // Whoever accepts connections and does not answer must not be the first to be tried.
+                answered = answered.filter(known -> !known.equals(address));
+            }
         }
 
         @Override
@@ -77,7 +86,7 @@ public final class HttpConnections {
             start(exchange);
         }
     };
-    /** The address of the last connection that was made. */
+    /** The address of the newest connection, unless that ended without an answer. */
     private Optional<InetAddress> answered = Optional.empty();
 
     private Optional<SSLContext> tls;
@@ -139,7 +148,7 @@ public final class HttpConnections {
         onLoop(() -> {
             tls = context;
             renewals++;
-            List.copyOf(open).forEach(HttpConnection::retire);
+            List.copyOf(open.keySet()).forEach(HttpConnection::retire);
         });
     }
 
@@ -151,7 +160,7 @@ public final class HttpConnections {
             for (HttpExchange exchange : List.copyOf(connecting)) {
                 exchange.fail(closed());
             }
-            for (HttpConnection connection : List.copyOf(open)) {
+            for (HttpConnection connection : List.copyOf(open.keySet())) {
                 connection.fail(closed());
             }
         });
@@ -202,15 +211,17 @@ public final class HttpConnections {
 
     private void connect(HttpExchange exchange, List<InetAddress> addresses) {
         ArrayDeque<InetAddress> inTurn = new ArrayDeque<>(addresses);
-        answered.filter(inTurn::remove).ifPresent(inTurn::addFirst);
+        boolean known = answered.filter(inTurn::remove).isPresent();
+        answered.filter(address -> known).ifPresent(inTurn::addFirst);
         connect(
                 exchange,
                 inTurn,
+                known ? KNOWN_ADDRESS_MILLIS : NEXT_ADDRESS_MILLIS,
                 Math.max(NEXT_ADDRESS_MILLIS, CONNECT_MILLIS - NEXT_ADDRESS_MILLIS * (inTurn.size() - 1)));
     }
 
-    /** Tries the first of {@code addresses}, then the others; {@code last} is the time for the last one in milliseconds. */
-    private void connect(HttpExchange exchange, ArrayDeque<InetAddress> addresses, int last) {
+    /** Tries the first of {@code addresses} for {@code millis}, then the others, the last one for {@code last} milliseconds. */
+    private void connect(HttpExchange exchange, ArrayDeque<InetAddress> addresses, int millis, int last) {
         if (exchange.isOver()) {
             connecting.remove(exchange);
             return;
@@ -220,7 +231,7 @@ public final class HttpConnections {
                 .group(loop)
                 .channelFactory(channels)
                 .disableResolver()
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, addresses.isEmpty() ? last : NEXT_ADDRESS_MILLIS)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, addresses.isEmpty() ? last : millis)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.AUTO_READ, false)
                 .handler(new ChannelInitializer<Channel>() {
@@ -239,9 +250,9 @@ public final class HttpConnections {
         attempt.addListener(result -> onLoop(() -> {
             if (result.isSuccess()) {
                 answered = Optional.of(address);
-                connected(attempt.channel(), exchange, renewed);
+                connected(attempt.channel(), address, exchange, renewed);
             } else if (result.cause() instanceof SocketException && !addresses.isEmpty()) {
-                connect(exchange, addresses, last);
+                connect(exchange, addresses, NEXT_ADDRESS_MILLIS, last);
             } else {
                 connecting.remove(exchange);
                 exchange.fail(result.cause());
@@ -266,7 +277,7 @@ public final class HttpConnections {
                 .addLast(new HttpConnection(owner, channel));
     }
 
-    private void connected(Channel channel, HttpExchange exchange, int renewed) {
+    private void connected(Channel channel, InetAddress address, HttpExchange exchange, int renewed) {
         connecting.remove(exchange);
         HttpConnection connection = channel.pipeline().get(HttpConnection.class);
         if (exchange.isOver() || connection == null) {
@@ -275,7 +286,7 @@ public final class HttpConnections {
             exchange.fail(new IOException("the connection was closed without a response"));
             return;
         }
-        open.add(connection);
+        open.put(connection, address);
         try {
             connection.begin(exchange);
         } catch (RuntimeException e) {

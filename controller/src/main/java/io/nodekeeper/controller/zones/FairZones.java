@@ -312,7 +312,7 @@ public final class FairZones implements Zones {
                             "ZonesBack",
                             "a zone has recovered from full disruption: nodes get NoExecute taints again",
                             current);
-                    // Nodes that had a token already are in no queue, and nothing else may come of them.
+                    // Nodes that had a token already are in no queue, and no other event may lead to another check.
                     nodes.get().stream()
                             .filter(this::isPermitted)
                             .filter(health -> isOther(health, current))

@@ -241,7 +241,7 @@ final class EtcdReflector {
 
     /** etcd is at {@code revision} although it was at {@code known}, as after a restore: what is in the cache may be gone. */
     void wentBack(long revision, long known) {
-        if (!loading && !closed) {
+        if (!loading && !closed && cache.revision() >= known) {
             listAgain("etcd went back from revision " + known + " to " + revision);
         }
     }

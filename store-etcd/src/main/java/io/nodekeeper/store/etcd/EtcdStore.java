@@ -161,13 +161,13 @@ public final class EtcdStore implements Store {
         long known = cache.revision();
         members.read(KVGrpc.getRangeMethod(), requests.nothing()).whenComplete((answer, error) -> {
             asked = false;
+            // Consistent, so it includes what was known before.
+            if (error == null && answer.getHeader().getRevision() < known) {
+                reflector.wentBack(answer.getHeader().getRevision(), known);
+            }
             ask();
             if (error == null) {
                 heard();
-                // Consistent, so it includes what was known before.
-                if (answer.getHeader().getRevision() < known) {
-                    reflector.wentBack(answer.getHeader().getRevision(), known);
-                }
                 mine.forEach(future -> reflector.reach(answer.getHeader().getRevision(), future));
             } else {
                 StoreException why = new StoreException("etcd's revision cannot be read: " + error.getMessage(), error);

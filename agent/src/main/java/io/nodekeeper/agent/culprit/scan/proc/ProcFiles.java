@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads files of {@code /proc}. Files may disappear at any time because processes end. Reading the memory of a stuck
@@ -20,6 +22,8 @@ import java.util.function.Predicate;
  * @param root {@code /}, or a copy of the files for tests
  */
 public record ProcFiles(Path root) {
+    private static final Logger log = LoggerFactory.getLogger(ProcFiles.class);
+
     /** The most digits of a number of ns that fits a long. */
     private static final int NANOS = 18;
     /** The fields of a line of {@code stat} from the parent's pid to the start time. */
@@ -147,7 +151,7 @@ public record ProcFiles(Path root) {
                 .toList();
     }
 
-    /** The numbers of a process's open files, at most {@code most}: it may have opened millions, to exhaust who lists them. */
+    /** The numbers of a process's open files, at most {@code most}: it may have opened millions, which would exhaust the memory of a reader of all. */
     public List<Integer> openNumbers(int pid, int most) {
         List<Integer> numbers = new ArrayList<>();
         each(pid, name -> {
@@ -174,8 +178,7 @@ public record ProcFiles(Path root) {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // Ended, or this user may not read it.
-            return;
+            log.debug("the open files of process {} are not read further: {}", pid, e.getMessage());
         }
     }
 

@@ -62,11 +62,17 @@ public final class SocketOwners {
                 // With socket activation, init also holds it but does not answer.
                 .filter(stat -> stat.pid() != 1 && holds(stat.pid(), "socket:[" + inode.get() + "]"))
                 .findFirst();
-        owners.remove(socket);
-        pauses.clear();
         if (found.isEmpty()) {
-            pauses.put(inode.get(), PAUSE);
+            // Another scan may have found it meanwhile.
+            if (known != null) {
+                owners.remove(socket, known);
+            }
+            if (!owners.containsKey(socket)) {
+                pauses.put(inode.get(), PAUSE);
+            }
+            return Optional.empty();
         }
+        pauses.clear();
         found.ifPresent(stat -> owners.put(socket, new Owner(stat.pid(), stat.startTicks())));
         return found.map(ProcFiles.Stat::pid);
     }
