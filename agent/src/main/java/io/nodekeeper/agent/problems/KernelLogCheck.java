@@ -99,9 +99,8 @@ public final class KernelLogCheck implements ProblemCheck {
         List<Finding.Temporary> events = new ArrayList<>();
         List<KmsgRecord> records = read();
         for (KmsgRecord record : records) {
-            // The clock of the log stands still while the machine is suspended, and drifts from that of the uptime. A
-            // new record
-            // is as old as this run.
+            // The log's clock stands still while the machine is suspended, and drifts from the uptime.
+            // A new record is as old as this run.
             long micros = caughtUp ? now : record.micros();
             if (builtIn && micros >= startMicros - micros(BuiltInRules.FILE.lookback())) {
                 SystemOom.of(record.message()).ifPresent(events::add);

@@ -14,9 +14,10 @@ import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +32,7 @@ class WorkerThreadsTest {
     private static final String NODES = "/api/v1/nodes";
 
     private final TestServer server = new TestServer();
-    private final Queue<Runnable> waiting = new ArrayDeque<>();
+    private final Deque<Runnable> waiting = new ArrayDeque<>();
     private final ApiServer threaded = serverOf(server.store);
     /** A server whose store answers later on its own thread, as etcd does. */
     private final ApiServer remote = serverOf(remote(server));
@@ -121,6 +122,21 @@ class WorkerThreadsTest {
         assertThat(answer).isNotDone();
         work();
         assertAnswered(answer, 200);
+    }
+
+    @Test
+    void listOfOneObjectDoesNotWaitForListsOfMany() {
+        // given as many lists of many objects as are made at once, and one more
+        server.node("n1");
+        List<CompletableFuture<ApiResponse>> many =
+                List.of(send(threaded, "GET", NODES), send(threaded, "GET", NODES), send(threaded, "GET", NODES));
+
+        // when a list of one object follows, and a thread is free
+        CompletableFuture<ApiResponse> one = send(threaded, "GET", NODES + "?fieldSelector=metadata.name%3Dn1");
+        waiting.removeLast().run();
+
+        assertAnswered(one, 200);
+        assertThat(many).noneMatch(CompletableFuture::isDone);
     }
 
     @ParameterizedTest

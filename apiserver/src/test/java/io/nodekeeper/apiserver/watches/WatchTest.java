@@ -313,11 +313,16 @@ class WatchTest {
         TestServer.Lines deleted = failing.watch(events + "?watch=true");
         TestServer.Lines others = failing.watch("/api/v1/nodes?watch=true");
         String key = "/registry/events/default/e1";
+        long before = failing.store.revision();
         disk.failing(true);
         failing.store.delete(key, failing.store.get(key).orElseThrow().modRevision());
         failing.settle();
 
-        // then its watch ends as if the change were no longer known, and the other one goes on
+        // then its watch ends as if the change were no longer known, also one that resumes before it, and the other one
+        // goes on
+        TestServer.Lines resumed = failing.watch(events + "?watch=true&resourceVersion=" + before);
+        assertThat(resumed.events.getLast().object("object").number("code")).contains(410L);
+        assertThat(resumed.ended).isTrue();
         assertThat(deleted.events.getLast().text("type")).isEqualTo("ERROR");
         assertThat(deleted.events.getLast().object("object").number("code")).contains(410L);
         assertThat(deleted.ended).isTrue();
