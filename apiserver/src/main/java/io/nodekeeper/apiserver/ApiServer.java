@@ -76,6 +76,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -92,6 +93,8 @@ public final class ApiServer {
      * and the first protobuf bodies come later.
      */
     private static final Duration WARM_UP = Duration.ofSeconds(3);
+    /** How long a request waits for the owner of its token: a disk that answers takes milliseconds. */
+    private static final Duration OWNER = Duration.ofSeconds(10);
 
     private final Store store;
     private final Loop loop;
@@ -106,9 +109,6 @@ public final class ApiServer {
     private final Executor workers;
     private final WriteHandler writes;
     private final Health health;
-    /** How long a request waits for the owner of its token: a disk that answers takes milliseconds. */
-    private static final Duration OWNER = Duration.ofSeconds(10);
-
     private final ServerMetrics metrics;
 
     private final NodeUsage usage;
@@ -388,7 +388,7 @@ public final class ApiServer {
         try {
             // An owner that must be read from disk first is believed here; handle waits for it.
             CompletableFuture<Void> owner = authenticator.load(request, accounts);
-            User caller = owner.isDone() && !owner.isCompletedExceptionally()
+            User caller = owner.state() == Future.State.SUCCESS
                     ? authenticator.authenticate(request, accounts)
                     : authenticator.claimed(request, accounts).orElse(User.ANONYMOUS);
             User user = impersonation.apply(caller, request);
@@ -413,7 +413,7 @@ public final class ApiServer {
                             + " status of its nodes");
         }
         CompletableFuture<Void> owner = authenticator.load(request, accounts);
-        if (owner.isDone() && !owner.isCompletedExceptionally()) {
+        if (owner.state() == Future.State.SUCCESS) {
             return admit(request, info, trail);
         }
         return Deadlines.within(loop, OWNER, "reading the owner of the token", owner)

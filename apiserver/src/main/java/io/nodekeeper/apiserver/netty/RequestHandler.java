@@ -429,8 +429,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * The connection has changed its protocol, or is closed. What a client sent before it was told of the change is dropped:
-     * clients of WebSockets and SPDY wait for the answer.
+     * Releases what waits when the protocol has changed. A client that sends something before the answer loses it: clients of
+     * WebSockets and SPDY wait for the answer.
      */
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {

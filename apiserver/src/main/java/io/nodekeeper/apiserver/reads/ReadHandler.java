@@ -13,6 +13,7 @@ import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
 
 /** Answers gets and lists. Thread-safe. */
 public final class ReadHandler {
@@ -59,7 +59,7 @@ public final class ReadHandler {
         Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
         // A request with a version, even 0, accepts the cached state; all others see every write so far.
         CompletableFuture<Optional<Entry>> found = version.isPresent()
-                ? byWorker(reached(version.get())).thenCompose(ready -> known(key))
+                ? Futures.nowOrOn(workers, reached(version.get())).thenCompose(ready -> known(key))
                 : store.read(key);
         return found.thenApply(stored -> {
             Entry entry = stored.orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
@@ -80,14 +80,6 @@ public final class ReadHandler {
         });
     }
 
-    /**
-     * The same, completed by a worker unless it is complete: the thread that completes it later is the store's, and all other
-     * requests would wait for the answer that is made then.
-     */
-    private <T> CompletableFuture<T> byWorker(CompletableFuture<T> state) {
-        return state.isDone() ? state : state.thenApplyAsync(Function.identity(), workers);
-    }
-
     /** The cached state of the object, with its value in memory. */
     private CompletableFuture<Optional<Entry>> known(String key) {
         Optional<Entry> found = store.get(key);
@@ -101,7 +93,8 @@ public final class ReadHandler {
         ListOptions options = ListOptions.of(resource, request);
         long version = options.version().orElse(0L);
         boolean exact = options.match().equals("Exact");
-        return byWorker(listable(options)).thenApply(ready -> {
+        // Otherwise on a worker: the store's thread completes it, and all other requests would wait for the list.
+        return Futures.nowOrOn(workers, listable(options)).thenApply(ready -> {
             // The request accepts any cached state: the limit is ignored, as in Kubernetes' watch cache.
             boolean cached = options.version().isPresent() && !exact;
             int limit = cached ? 0 : options.limit();

@@ -44,7 +44,7 @@ final class WatchChunks implements ResponseChunks {
         /** All changes up to {@code revision} were sent. */
         void live(long revision);
 
-        /** The last lines if the history has been compacted. */
+        /** The last lines if the history has been compacted, or if a change cannot be read. */
         List<byte[]> expired(StoreException why);
 
         /** Everything was sent; the watch ends. */

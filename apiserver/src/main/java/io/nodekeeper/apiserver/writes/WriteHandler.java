@@ -26,6 +26,7 @@ import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Futures;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -36,7 +37,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
-import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
@@ -255,11 +255,9 @@ public final class WriteHandler {
         DeleteOptions options = DeleteOptions.of(request);
         ListOptions selected = ListOptions.of(resource, request);
         WriteRequest all = writeRequest(user, resource, target, options.dryRun());
-        CompletableFuture<Long> current = store.current();
-        Function<Long, CompletableFuture<Void>> deletion =
-                revision -> collectionDeleter.delete(resource, target.namespace(), all, selected, options);
         // Not on the thread that completes it, which is the store's: the objects are parsed.
-        return (current.isDone() ? current.thenCompose(deletion) : current.thenComposeAsync(deletion, workers))
+        return Futures.nowOrOn(workers, store.current())
+                .thenCompose(current -> collectionDeleter.delete(resource, target.namespace(), all, selected, options))
                 .thenApply(done -> ApiResponse.json(200, ApiResponse.success().build()));
     }
 

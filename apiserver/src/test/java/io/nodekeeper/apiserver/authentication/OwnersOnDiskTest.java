@@ -8,13 +8,12 @@ import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.testing.ChangedStore;
 import io.nodekeeper.apiserver.testing.SlowValues;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Randoms;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Map;
@@ -47,18 +46,11 @@ class OwnersOnDiskTest {
 
     /** The store, whose values on disk are read by a thread for that. */
     private Store withReaders() {
-        return (Store) Proxy.newProxyInstance(
-                Store.class.getClassLoader(), new Class<?>[] {Store.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("load")) {
-                        Entry entry = (Entry) arguments[0];
-                        return CompletableFuture.supplyAsync(entry::loaded, waiting::add);
-                    }
-                    try {
-                        return method.invoke(server.store, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return ChangedStore.of(
+                server.store,
+                Map.of(
+                        "load",
+                        arguments -> CompletableFuture.supplyAsync(((Entry) arguments[0])::loaded, waiting::add)));
     }
 
     @BeforeEach

@@ -6,11 +6,10 @@ import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.testing.ChangedStore;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Randoms;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -54,22 +53,22 @@ class WorkerThreadsTest {
 
     /** The store of {@code server}, which tells its revision only after a while, and whose lists are counted. */
     private Store remote(TestServer server) {
-        return (Store) Proxy.newProxyInstance(
-                Store.class.getClassLoader(), new Class<?>[] {Store.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("list")) {
-                        lists++;
-                    }
-                    if (method.getName().equals("current")) {
-                        CompletableFuture<Long> current = new CompletableFuture<>();
-                        server.loop.execute(() -> current.complete(server.store.revision()));
-                        return current;
-                    }
-                    try {
-                        return method.invoke(server.store, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return ChangedStore.of(
+                server.store,
+                Map.of(
+                        "list",
+                        arguments -> {
+                            lists++;
+                            return server.store.list(
+                                    (String) arguments[0], (String) arguments[1], (int) arguments[2], (long)
+                                            arguments[3]);
+                        },
+                        "current",
+                        arguments -> {
+                            CompletableFuture<Long> current = new CompletableFuture<>();
+                            server.loop.execute(() -> current.complete(server.store.revision()));
+                            return current;
+                        }));
     }
 
     private CompletableFuture<ApiResponse> send(ApiServer to, String method, String uri) {

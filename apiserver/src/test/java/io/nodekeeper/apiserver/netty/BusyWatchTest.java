@@ -6,20 +6,11 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.authentication.Authenticator;
-import io.nodekeeper.store.Journal;
-import io.nodekeeper.store.memory.IndexedStore;
-import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -27,16 +18,7 @@ import org.junit.jupiter.api.Test;
 class BusyWatchTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T07:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("store");
-    private final ServerContext serverContext = new ServerContext(
-            new ApiServer(
-                    new IndexedStore(loop, Journal.NONE),
-                    loop,
-                    Randoms.seeded(1),
-                    new Authenticator(Map.of()),
-                    "127.0.0.1:6443"),
-            new HttpsOptions(
-                    new InetSocketAddress("127.0.0.1", 0), loop.clock(), Runnable::run, Duration.ofSeconds(1), 1 << 20),
-            Optional.empty());
+    private final ServerContext serverContext = ServerContexts.of(loop, 1 << 20);
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final NettySink sink;
     private int sent;

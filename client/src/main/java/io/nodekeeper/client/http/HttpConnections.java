@@ -76,7 +76,7 @@ public final class HttpConnections {
             InetAddress address = open.remove(connection);
             idle.remove(connection);
             if (!connection.hasAnswered()) {
-                // Whoever accepts connections and does not answer must not be the first to be tried.
+                // An address that accepts connections and does not answer must not be tried first.
                 answered = answered.filter(known -> !known.equals(address));
             }
         }
