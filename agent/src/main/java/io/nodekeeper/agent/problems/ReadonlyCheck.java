@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.problems;
 
 import io.nodekeeper.agent.facts.ConditionReport;
-import io.nodekeeper.agent.problems.kernel.MountTable;
-import io.nodekeeper.agent.problems.kernel.MountTable.Mount;
+import io.nodekeeper.agent.kernel.MountTable;
+import io.nodekeeper.agent.kernel.MountTable.Mount;
 import io.nodekeeper.agent.problems.kernel.MountText;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.HostFacts;
 import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.kernel.KernelFile;
-import io.nodekeeper.agent.problems.kernel.MountTable;
+import io.nodekeeper.agent.kernel.MountTable;
 import io.nodekeeper.agent.stats.cgroups.StallTimes;
 import io.nodekeeper.agent.stats.signals.Collector;
 import io.nodekeeper.agent.stats.signals.FactSignal;

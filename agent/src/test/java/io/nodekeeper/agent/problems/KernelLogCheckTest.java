@@ -31,9 +31,13 @@ class KernelLogCheckTest {
     private static final class FakeLog implements LogSource {
         private final List<KmsgRecord> records = new ArrayList<>();
         private long lost;
+        private boolean broken;
 
         @Override
-        public List<KmsgRecord> read(int most) {
+        public List<KmsgRecord> read(int most) throws IOException {
+            if (broken) {
+                throw new IOException("read failed");
+            }
             List<KmsgRecord> read = List.copyOf(records);
             records.clear();
             return read;
@@ -144,6 +148,19 @@ class KernelLogCheckTest {
         assertThat(deadlock().status()).isEqualTo("True");
         uptime(30_240);
         assertThat(deadlock().status()).isEqualTo("False");
+    }
+
+    /** After an error the log is opened again, and its oldest record is the first one again. */
+    @Test
+    void recordsOfALogThatIsOpenedAgainAreAsOldAsTheySay() throws IOException {
+        assertThat(check.run().events()).isEmpty();
+        log.broken = true;
+        assertThatThrownBy(check::run).hasMessage("read failed");
+
+        log.broken = false;
+        write(600, "nfs: server old not responding, still trying");
+
+        assertThat(check.run().events()).isEmpty();
     }
 
     @Test

@@ -74,10 +74,14 @@ class NodeProblemsTest {
     }
 
     private NodeProblems start(ProblemCheck... checks) {
+        return start(workers, checks);
+    }
+
+    private NodeProblems start(Workers on, ProblemCheck... checks) {
         NodeProblems problems = new NodeProblems(
                 List.of(checks),
                 loop,
-                workers,
+                on,
                 Randoms.seeded(1),
                 event -> events.add(event.type() + " " + event.reason() + " " + event.message()));
         problems.start();
@@ -138,6 +142,30 @@ class NodeProblemsTest {
                         first -> assertThat(first).startsWith("Normal CheckFailed "));
         // True of one check outweighs Unknown of the other.
         awaitStatus(problems, "True");
+    }
+
+    @Test
+    void aCheckThatFoundNoThreadInTimeRunsAgain() throws Exception {
+        try (Workers one = new Workers("problems-test-busy", 1, loop)) {
+            one.execute(() -> {
+                try {
+                    never.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            start(
+                    one,
+                    new FakeCheck(
+                            "disk",
+                            Duration.ofMillis(50),
+                            new LinkedBlockingQueue<>(List.<Run>of(() -> condition("True")))));
+            assertThat(event()).startsWith("Normal CheckFailed ");
+
+            never.countDown();
+
+            assertThat(event()).startsWith("Warning ReasonTrue ");
+        }
     }
 
     @Test

@@ -3,7 +3,7 @@ package io.nodekeeper.agent.stats;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.facts.Fact;
-import io.nodekeeper.agent.problems.kernel.MountTable;
+import io.nodekeeper.agent.kernel.MountTable;
 import io.nodekeeper.agent.stats.signals.Collector;
 import io.nodekeeper.agent.stats.signals.FactSignal;
 import io.nodekeeper.agent.stats.signals.LateSignal;

@@ -311,6 +311,36 @@ class HttpConnectionsTest {
         }
     }
 
+    /** A machine whose processes are stopped accepts connections, too. */
+    @Test
+    void addressThatAcceptsConnectionsAndDoesNotAnswerIsNotTriedFirst() throws Exception {
+        server.onRequests(OK);
+        InetAddress stopped = InetAddress.getByName("127.0.0.3");
+        try (ServerSocket listener = new ServerSocket(server.port(), 1, stopped)) {
+            AtomicInteger lookups = new AtomicInteger();
+            HttpConnections both = named(
+                    "two.example",
+                    host -> lookups.getAndIncrement() == 0
+                            ? List.of(stopped)
+                            : List.of(InetAddress.getByName("127.0.0.1"), stopped));
+            // given an exchange that has a connection to it, and gets no answer
+            HttpExchange unanswered =
+                    both.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], new Heard());
+            try (Socket accepted = listener.accept()) {
+                assertThat(accepted.getInputStream().read()).isEqualTo('G');
+                unanswered.cancel();
+                awaitLoop();
+
+                // when there is another address
+                Heard heard = new Heard();
+                both.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], heard);
+
+                assertAnswered(heard);
+            }
+            both.close();
+        }
+    }
+
     @Test
     void exchangesThatWaitForTheSameLookupShareIt() throws Exception {
         CountDownLatch answer = new CountDownLatch(1);

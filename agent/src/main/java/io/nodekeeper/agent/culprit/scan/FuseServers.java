@@ -1,6 +1,8 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.kernel.MountTable;
+import io.nodekeeper.agent.kernel.MountTable.Mount;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,47 +31,40 @@ final class FuseServers {
      * argument of the process names. Empty if that is ambiguous.
      */
     Optional<Wait> of(int pid, Optional<ProcFiles.OpenFile> file) {
-        Mounts mounts = new Mounts(files);
-        List<Mounts.Line> own = mounts.of(pid);
-        Optional<Mounts.Line> mount = file.flatMap(open -> fuse(open.path(), own))
+        MountTable own = files.mounts(pid);
+        Optional<Mount> mount = file.flatMap(open -> fuse(open.path(), own))
                 .or(() -> files.link(files.process(pid).resolve("cwd"))
                         .flatMap(path -> fuse(path, own))
-                        .filter(line -> requests(line) != 0))
+                        .filter(used -> requests(used) != 0))
                 .or(() -> only(pid, own));
-        return mount.map(line -> {
+        return mount.map(used -> {
             // Inside a container it has another mount point.
-            Stall.Mount shown = mounts.ofHost().stream()
-                    .filter(host ->
-                            host.device().equals(line.device()) && host.root().equals("/"))
-                    .map(Mounts.Line::mount)
-                    .findFirst()
-                    .orElse(line.mount());
-            String connection = connection(line);
-            return new Wait.ForServer(shown, ends.servers(connection));
+            Mount shown = files.ownMounts().whole(used.device()).orElse(used);
+            return new Wait.ForServer(Stall.Mount.of(shown), ends.servers(connection(used)));
         });
     }
 
-    private Optional<Mounts.Line> only(int pid, List<Mounts.Line> own) {
-        Map<String, Mounts.Line> all = new LinkedHashMap<>();
-        own.stream()
-                .filter(line -> isFuse(line) && requests(line) != 0)
-                .forEach(line -> all.putIfAbsent(line.device(), line));
-        List<Mounts.Line> asked = List.copyOf(all.values());
+    private Optional<Mount> only(int pid, MountTable own) {
+        Map<String, Mount> all = new LinkedHashMap<>();
+        own.mounts().stream()
+                .filter(mount -> isFuse(mount) && requests(mount) != 0)
+                .forEach(mount -> all.putIfAbsent(mount.device(), mount));
+        List<Mount> asked = List.copyOf(all.values());
         if (asked.size() < 2) {
             return asked.stream().findFirst();
         }
-        List<Mounts.Line> named = asked.stream()
-                .filter(line -> arguments.apply(pid).stream()
-                        .anyMatch(argument -> fuse(argument, own).equals(Optional.of(line))))
+        List<Mount> named = asked.stream()
+                .filter(mount -> arguments.apply(pid).stream()
+                        .anyMatch(argument -> fuse(argument, own).equals(Optional.of(mount))))
                 .toList();
         return named.size() == 1 ? Optional.of(named.getFirst()) : Optional.empty();
     }
 
     /** The requests that its server has not answered; -1 if that is not visible, as without a mounted fusectl. */
-    private int requests(Mounts.Line line) {
+    private int requests(Mount mount) {
         return files.read(files.root()
                         .resolve("sys/fs/fuse/connections")
-                        .resolve(connection(line))
+                        .resolve(connection(mount))
                         .resolve("waiting"))
                 .map(String::strip)
                 .filter(text -> text.matches("\\d{1,9}"))
@@ -78,18 +73,18 @@ final class FuseServers {
     }
 
     /** The number of a device as the kernel holds it: the minor number, unless a block device is mounted (fuseblk). */
-    private static String connection(Mounts.Line line) {
-        String[] numbers = line.device().split(":");
+    private static String connection(Mount mount) {
+        String[] numbers = mount.device().split(":");
         boolean plain = numbers.length == 2 && numbers[0].matches("\\d{1,4}") && numbers[1].matches("\\d{1,7}");
-        return plain ? Long.toString((Long.parseLong(numbers[0]) << 20) + Long.parseLong(numbers[1])) : line.device();
+        return plain ? Long.toString((Long.parseLong(numbers[0]) << 20) + Long.parseLong(numbers[1])) : mount.device();
     }
 
-    private static Optional<Mounts.Line> fuse(String path, List<Mounts.Line> mounts) {
-        return Mounts.of(path, mounts).filter(FuseServers::isFuse);
+    private static Optional<Mount> fuse(String path, MountTable mounts) {
+        return mounts.of(path).filter(FuseServers::isFuse);
     }
 
     /** {@code fuse}, {@code fuse.NAME} and {@code fuseblk}; not {@code fusectl}, which has no server. */
-    private static boolean isFuse(Mounts.Line line) {
-        return line.mount().type().startsWith("fuse") && !line.mount().type().equals("fusectl");
+    private static boolean isFuse(Mount mount) {
+        return mount.type().startsWith("fuse") && !mount.type().equals("fusectl");
     }
 }

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.culprit.scan;
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.kernel.MountTable;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -106,7 +107,7 @@ final class RuntimeSpace {
 
     /** Where the file systems are mounted on which the runtime has files open. */
     private Set<String> points(int runtime) {
-        List<Mounts.Line> mounts = new Mounts(files).of(runtime);
+        MountTable mounts = files.mounts(runtime);
         Set<String> directories = new LinkedHashSet<>();
         for (Path link : files.openFiles(runtime)) {
             files.link(link)
@@ -116,10 +117,9 @@ final class RuntimeSpace {
         }
         Set<String> found = new LinkedHashSet<>();
         for (String directory : directories) {
-            Mounts.of(directory, mounts)
-                    .filter(line -> StallFiles.onDevice(line.mount())
-                            || line.mount().type().equals("tmpfs"))
-                    .ifPresent(line -> found.add(line.mount().point()));
+            mounts.of(directory)
+                    .filter(mount -> StallFiles.onDevice(mount) || mount.type().equals("tmpfs"))
+                    .ifPresent(mount -> found.add(mount.point()));
         }
         return found.stream().limit(FILESYSTEMS).collect(Collectors.toCollection(LinkedHashSet::new));
     }

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
+import io.nodekeeper.agent.kernel.MountTable;
 import java.util.List;
 import java.util.Optional;
 
@@ -24,7 +25,11 @@ public record Stall(
         List<Mount> mounts) {
 
     /** A mounted file system: mount point, source and type. */
-    public record Mount(String point, String source, String type) {}
+    public record Mount(String point, String source, String type) {
+        static Mount of(MountTable.Mount mount) {
+            return new Mount(mount.point(), mount.source(), mount.type());
+        }
+    }
 
     /** Whether the thread waits for a file system, and not for something else in the kernel. */
     public boolean onDisk() {

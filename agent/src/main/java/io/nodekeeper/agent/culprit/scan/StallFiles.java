@@ -1,8 +1,9 @@
 package io.nodekeeper.agent.culprit.scan;
 
-import io.nodekeeper.agent.culprit.scan.Stall.Mount;
 import io.nodekeeper.agent.culprit.scan.proc.PathArguments;
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.kernel.MountTable;
+import io.nodekeeper.agent.kernel.MountTable.Mount;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -78,12 +79,10 @@ record StallFiles(ProcFiles files) {
     }
 
     /** The mounts of the process's open files, that of {@code file} or {@code path} first, or else its only volume. */
-    private List<Mount> mounts(int pid, Optional<String> file, Optional<String> path) {
-        Mounts table = new Mounts(files);
-        List<Mounts.Line> own = table.of(pid);
-        List<Mounts.Line> host = table.ofHost();
-        if (path.isPresent()
-                && Mounts.of(path.get(), own).filter(StallFiles::isNamed).isEmpty()) {
+    private List<Stall.Mount> mounts(int pid, Optional<String> file, Optional<String> path) {
+        MountTable own = files.mounts(pid);
+        MountTable host = files.ownMounts();
+        if (path.isPresent() && own.of(path.get()).filter(StallFiles::isNamed).isEmpty()) {
             // By its text it is on none that can be named, and the others of the process would be a guess.
             return List.of();
         }
@@ -95,31 +94,31 @@ record StallFiles(ProcFiles files) {
                     .filter(opened -> opened.startsWith("/"))
                     .ifPresent(paths::add);
         }
-        Set<Mount> mounts = new LinkedHashSet<>();
+        Set<Stall.Mount> mounts = new LinkedHashSet<>();
         for (String used : paths) {
-            Mounts.of(used, own).filter(StallFiles::isNamed).ifPresent(line -> mounts.add(onHost(line, host)));
+            own.of(used).filter(StallFiles::isNamed).ifPresent(mount -> mounts.add(onHost(mount, host)));
         }
         return mounts.isEmpty() ? onlyVolume(own, host) : List.copyOf(mounts);
     }
 
     /** Whether a process that uses this mount may wait for it. Every process uses that at {@code /}, so it says nothing. */
-    private static boolean isNamed(Mounts.Line line) {
-        return onDevice(line.mount()) && !line.mount().point().equals("/");
+    private static boolean isNamed(Mount mount) {
+        return onDevice(mount) && !mount.point().equals("/");
     }
 
     /** The only volume of a container: if no file of the process shows what it uses, one volume is the answer. */
-    private static List<Mount> onlyVolume(List<Mounts.Line> own, List<Mounts.Line> host) {
+    private static List<Stall.Mount> onlyVolume(MountTable own, MountTable host) {
         Set<String> devices = new LinkedHashSet<>();
-        host.stream().filter(line -> line.mount().point().equals("/")).forEach(line -> devices.add(line.device()));
-        if (host.stream()
-                .map(line -> line.mount().point())
+        host.mounts().stream().filter(mount -> mount.point().equals("/")).forEach(mount -> devices.add(mount.device()));
+        if (host.mounts().stream()
+                .map(Mount::point)
                 .toList()
-                .equals(own.stream().map(line -> line.mount().point()).toList())) {
+                .equals(own.mounts().stream().map(Mount::point).toList())) {
             return List.of();
         }
-        List<Mount> volumes = own.stream()
-                .filter(line -> onDevice(line.mount()) && !devices.contains(line.device()))
-                .map(line -> onHost(line, host))
+        List<Stall.Mount> volumes = own.mounts().stream()
+                .filter(mount -> onDevice(mount) && !devices.contains(mount.device()))
+                .map(mount -> onHost(mount, host))
                 .distinct()
                 .toList();
         return volumes.size() == 1 ? volumes : List.of();
@@ -134,13 +133,8 @@ record StallFiles(ProcFiles files) {
     }
 
     /** The same file system where the host mounts all of it: inside a container it has another mount point. */
-    private static Mount onHost(Mounts.Line inside, List<Mounts.Line> host) {
-        return host.stream()
-                .filter(line ->
-                        line.device().equals(inside.device()) && line.root().equals("/"))
-                .map(Mounts.Line::mount)
-                .findFirst()
-                .orElse(inside.mount());
+    private static Stall.Mount onHost(Mount inside, MountTable host) {
+        return Stall.Mount.of(host.whole(inside.device()).orElse(inside));
     }
 
     /** Whether the file system is on a device or a server, so that it can stall. */

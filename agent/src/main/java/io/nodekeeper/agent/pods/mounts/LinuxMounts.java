@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.pods.mounts;
 
 import io.nodekeeper.agent.kernel.KernelFile;
-import io.nodekeeper.agent.problems.kernel.MountTable;
+import io.nodekeeper.agent.kernel.MountTable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.nodekeeper.agent.stats.signals;
 
-import io.nodekeeper.agent.problems.kernel.MountTable;
+import io.nodekeeper.agent.kernel.MountTable;
 import io.nodekeeper.api.KubeTime;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.culprit.scan.proc;
 
 import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.kernel.KernelFile;
+import io.nodekeeper.agent.kernel.MountTable;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -61,6 +62,21 @@ public record ProcFiles(Path root) {
             // It has ended.
             return List.of();
         }
+    }
+
+    /** The mounts that a process sees; empty if it has ended. Their paths are text: following them might hang. */
+    public MountTable mounts(int pid) {
+        return mounts(process(pid).resolve("mountinfo"));
+    }
+
+    /** The mounts that this agent sees. */
+    public MountTable ownMounts() {
+        return mounts(root.resolve("proc/self/mountinfo"));
+    }
+
+    private MountTable mounts(Path file) {
+        return MountTable.parse(
+                read(file, KernelFile.LIMIT).stream().flatMap(String::lines).toList());
     }
 
     /** A process's state. */

@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.problems.kernel;
+package io.nodekeeper.agent.kernel;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -15,13 +15,15 @@ public record MountTable(List<Mount> mounts) {
      * A mount.
      *
      * @param device the file system's device, {@code MAJOR:MINOR}
+     * @param root the directory of the file system that is mounted; {@code /} for all of it
      * @param point the mount point
      * @param type the type of the file system, such as ext4
      * @param source the device or server
      * @param options the options of this mount, separated by commas
      * @param superOptions the options of the file system, for all of its mounts, separated by commas
      */
-    public record Mount(String device, String point, String type, String source, String options, String superOptions) {
+    public record Mount(
+            String device, String root, String point, String type, String source, String options, String superOptions) {
 
         /** Whether the file system made itself read-only after an error; kernel 6.12 and newer. */
         public boolean stoppedByError() {
@@ -68,7 +70,14 @@ public record MountTable(List<Mount> mounts) {
             String[] left = line.substring(0, separator).split(" ");
             String[] right = line.substring(separator + 3).split(" ");
             if (left.length > 5 && right.length > 2) {
-                mounts.add(new Mount(left[2], unescaped(left[4]), right[0], unescaped(right[1]), left[5], right[2]));
+                mounts.add(new Mount(
+                        left[2],
+                        unescaped(left[3]),
+                        unescaped(left[4]),
+                        right[0],
+                        unescaped(right[1]),
+                        left[5],
+                        right[2]));
             }
         }
         return new MountTable(mounts);
@@ -82,12 +91,20 @@ public record MountTable(List<Mount> mounts) {
                 .reduce((a, b) -> a.point().length() > b.point().length() ? a : b);
     }
 
+    /** Where all of the file system of {@code device} is mounted, if it is. */
+    public Optional<Mount> whole(String device) {
+        return mounts.stream()
+                .filter(mount -> mount.device().equals(device) && mount.root().equals("/"))
+                .findFirst();
+    }
+
     private static boolean below(String path, String point) {
-        return point.equals("/") || path.equals(point) || path.startsWith(point + "/");
+        return path.startsWith(point)
+                && (path.length() == point.length() || point.equals("/") || path.charAt(point.length()) == '/');
     }
 
     /** The kernel writes blanks, tabs, line feeds and backslashes as three octal digits. */
-    public static String unescaped(String text) {
+    private static String unescaped(String text) {
         if (text.indexOf('\\') < 0) {
             return text;
         }
