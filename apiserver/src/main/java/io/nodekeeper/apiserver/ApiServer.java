@@ -347,7 +347,7 @@ public final class ApiServer {
     private User authorized(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
         User caller;
         try {
-            caller = authenticator.authenticate(request, accounts);
+            caller = authenticator.authenticate(request, accounts, clock.wallTime());
         } catch (ApiException e) {
             metrics.authenticated(false);
             throw e;
@@ -389,7 +389,7 @@ public final class ApiServer {
             // An owner that must be read from disk first is believed here; handle waits for it.
             CompletableFuture<Void> owner = authenticator.load(request, accounts);
             User caller = owner.state() == Future.State.SUCCESS
-                    ? authenticator.authenticate(request, accounts)
+                    ? authenticator.authenticate(request, accounts, clock.wallTime())
                     : authenticator.claimed(request, accounts).orElse(User.ANONYMOUS);
             User user = impersonation.apply(caller, request);
             return authorizer.decide(Authorizer.attributes(user, info, request)).allowed()

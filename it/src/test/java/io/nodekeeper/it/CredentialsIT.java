@@ -1,12 +1,15 @@
 package io.nodekeeper.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
@@ -14,6 +17,8 @@ import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.Map;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,6 +38,7 @@ class CredentialsIT {
     private Path data;
     private Running server;
     private String address;
+    private SSLContext context;
     private HttpClient http;
 
     @BeforeAll
@@ -57,7 +63,7 @@ class CredentialsIT {
                     "ca", CertificateFactory.getInstance("X.509").generateCertificate(authority));
             TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             trust.init(trusted);
-            SSLContext context = SSLContext.getInstance("TLS");
+            context = SSLContext.getInstance("TLS");
             context.init(null, trust.getTrustManagers(), null);
             http = HttpClient.newBuilder()
                     .version(HttpClient.Version.HTTP_1_1)
@@ -97,6 +103,31 @@ class CredentialsIT {
                             + " API group \"\" at the cluster scope");
             assertThat(kubectl.run("get", "leases", "-n", "kube-node-lease").err())
                     .contains("can only get, create, update, patch, or delete a node lease");
+        }
+    }
+
+    /** Each handshake costs some hundred times as much as a request, and the limit of new connections does not see it. */
+    @Test
+    void aClientCannotRepeatTheHandshakeOfAConnection() throws Exception {
+        URI server = URI.create(address);
+        try (SSLSocket socket =
+                (SSLSocket) context.getSocketFactory().createSocket(server.getHost(), server.getPort())) {
+            socket.setEnabledProtocols(new String[] {"TLSv1.2"});
+            socket.setSoTimeout(10_000);
+            OutputStream out = socket.getOutputStream();
+            InputStream in = socket.getInputStream();
+            byte[] request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+            out.write(request);
+            assertThat(in.read()).isEqualTo('H');
+
+            socket.startHandshake();
+
+            assertThatThrownBy(() -> {
+                        out.write(request);
+                        in.readAllBytes();
+                    })
+                    .isInstanceOf(SSLException.class)
+                    .hasMessageContaining("handshake");
         }
     }
 

@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.actions;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonNumber;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Evicts pods: deletes them unless a PodDisruptionBudget forbids it. It first subtracts the eviction from the budget,
@@ -37,6 +39,9 @@ import java.util.concurrent.CompletableFuture;
 public final class PodEviction implements Action {
     /** The number of budgets to read together. */
     private static final int PAGE = 32;
+
+    /** How often the budget of a pod that changes is asked: a pod becomes ready within a few updates of its status. */
+    private static final int ATTEMPTS = 10;
 
     private static final Schema SCHEMA = KindSchemas.of("policy/v1", "Eviction");
     private static final List<String> VERSIONS = List.of("", "policy/v1", "policy/v1beta1");
@@ -63,16 +68,36 @@ public final class PodEviction implements Action {
         ObjectMetaRules.checkPlace(body, target.namespace(), target.name());
         DeleteOptions options = DeleteOptions.of(body.object("deleteOptions"), request);
         WriteRequest write = writes.writeRequest(user, resource, target, options.dryRun());
-        return store.read(write.key())
-                .thenCompose(found -> {
-                    JsonObject pod = resource.codec()
-                            .decode(found.orElseThrow(() -> ApiException.notFound(resource.type(), target.name())));
-                    // Before the budget is charged, because a refused eviction must not use it.
-                    write.admission().accept(pod, pod);
-                    return allowed(pod, write);
-                })
-                .thenCompose(allowed -> writes.delete(write, options))
-                .thenApply(result -> Action.done());
+        return evict(write, options, 1).thenApply(result -> Action.done());
+    }
+
+    private CompletableFuture<OptimisticRetry.Result> evict(WriteRequest write, DeleteOptions options, int attempt) {
+        return store.read(write.key()).thenCompose(found -> {
+            Resource resource = write.resource();
+            Entry entry = found.orElseThrow(
+                    () -> ApiException.notFound(resource.type(), write.target().name()));
+            JsonObject pod = resource.codec().decode(entry);
+            // Before the budget is charged, because a refused eviction must not use it.
+            write.admission().accept(pod, pod);
+            return allowed(pod, write)
+                    .thenCompose(
+                            whatever -> whatever || !options.resourceVersion().isEmpty()
+                                    ? writes.delete(write, options)
+                                    : deleteUnchanged(write, options, entry, attempt));
+        });
+    }
+
+    /** Deletes a pod that no budget counts. It may have become ready meanwhile: then its budget is asked. */
+    private CompletableFuture<OptimisticRetry.Result> deleteUnchanged(
+            WriteRequest write, DeleteOptions options, Entry entry, int attempt) {
+        return writes.delete(write, options.withResourceVersion(Long.toString(entry.modRevision())))
+                .exceptionallyCompose(error -> attempt < ATTEMPTS && isConflict(error)
+                        ? evict(write, options, attempt + 1)
+                        : CompletableFuture.failedFuture(error));
+    }
+
+    private static boolean isConflict(Throwable error) {
+        return Failures.cause(error) instanceof ApiException refused && refused.code() == 409;
     }
 
     private static void check(JsonObject body) {
@@ -89,18 +114,25 @@ public final class PodEviction implements Action {
         });
     }
 
-    /** Completes when the pod's budget, if any, has allowed the eviction. */
-    private CompletableFuture<?> allowed(JsonObject pod, WriteRequest write) {
+    /**
+     * Completes when the pod's budget, if any, has allowed the eviction: with false if that holds only for the pod as it is,
+     * because it does not run or is not ready.
+     */
+    private CompletableFuture<Boolean> allowed(JsonObject pod, WriteRequest write) {
         String phase = pod.object("status").text("phase");
-        boolean over = phase.equals("Succeeded") || phase.equals("Failed") || phase.equals("Pending");
-        if (over || pod.object("metadata").has("deletionTimestamp")) {
-            return CompletableFuture.completedFuture(pod);
+        if (phase.equals("Succeeded")
+                || phase.equals("Failed")
+                || pod.object("metadata").has("deletionTimestamp")) {
+            return CompletableFuture.completedFuture(true);
+        }
+        if (phase.equals("Pending")) {
+            return CompletableFuture.completedFuture(false);
         }
         Map<String, String> labels = pod.object("metadata").object("labels").texts();
         Resource kind = ClusterResources.POD_DISRUPTION_BUDGETS;
         List<JsonObject> budgets = budgets(kind, write.target().namespace(), labels);
         if (budgets.isEmpty()) {
-            return CompletableFuture.completedFuture(pod);
+            return CompletableFuture.completedFuture(true);
         }
         if (budgets.size() > 1) {
             throw new ApiException(
@@ -111,12 +143,15 @@ public final class PodEviction implements Action {
         String name = budgets.getFirst().object("metadata").text("name");
         RequestTarget target = RequestTarget.of(kind.type(), write.target().namespace(), name, "status");
         WriteRequest taking = new WriteRequest(kind, target, write.dryRun(), (old, next) -> {});
+        AtomicBoolean charged = new AtomicBoolean();
         return retry.run(taking, (entry, budget) -> {
-            JsonObject taken = taken(budget, pod);
-            return write.dryRun() || taken.equals(budget)
-                    ? CompletableFuture.completedFuture(new OptimisticRetry.Result(200, taken, false))
-                    : retry.replace(taking, entry, taken);
-        });
+                    JsonObject taken = taken(budget, pod);
+                    charged.set(!taken.equals(budget));
+                    return write.dryRun() || !charged.get()
+                            ? CompletableFuture.completedFuture(new OptimisticRetry.Result(200, taken, false))
+                            : retry.replace(taking, entry, taken);
+                })
+                .thenApply(done -> charged.get());
     }
 
     /** The budget after this eviction; refuses the eviction if the budget is used up. */

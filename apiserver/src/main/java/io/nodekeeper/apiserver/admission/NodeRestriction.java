@@ -35,7 +35,7 @@ public final class NodeRestriction {
             "failure-domain.beta.kubernetes.io/zone");
     private static final Set<String> CERTIFICATES =
             Set.of("kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet");
-    private static final List<String> FREE_PREFIXES = List.of("kubelet.kubernetes.io/", "node.kubernetes.io/");
+    private static final List<String> FREE_NAMESPACES = List.of("kubelet.kubernetes.io", "node.kubernetes.io");
 
     /**
      * Refuses what a node may not write; {@code old} is empty for a creation and the same as {@code next} for a deletion.
@@ -264,7 +264,9 @@ public final class NodeRestriction {
                 || prefix.endsWith(".kubernetes.io")
                 || prefix.equals("k8s.io")
                 || prefix.endsWith(".k8s.io");
-        return !reserved || FREE_LABELS.contains(key) || FREE_PREFIXES.stream().anyMatch(key::startsWith);
+        return !reserved
+                || FREE_LABELS.contains(key)
+                || FREE_NAMESPACES.stream().anyMatch(free -> prefix.equals(free) || prefix.endsWith("." + free));
     }
 
     /** {@code resource} with its group after a dot. */

@@ -2,7 +2,9 @@ package io.nodekeeper.apiserver.authentication;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.User;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -76,11 +78,15 @@ public final class Authenticator {
 
     /**
      * The user of {@code request}; {@code accounts} finds the service accounts of {@link #serviceAccountTokens}. Reads the disk unless
-     * {@link #load} has.
+     * {@link #load} has. A certificate counts until its end, however long its connection lasts.
      */
-    public User authenticate(ApiRequest request, Optional<ServiceAccounts> accounts) {
+    public User authenticate(ApiRequest request, Optional<ServiceAccounts> accounts, Instant now) {
         if (request.certificate().isPresent()) {
-            return request.certificate().get();
+            ClientCertificate certificate = request.certificate().get();
+            if (now.isAfter(certificate.end())) {
+                throw unauthorized();
+            }
+            return certificate.user();
         }
         if (request.header("authorization").isEmpty()) {
             return User.ANONYMOUS;
@@ -88,7 +94,11 @@ public final class Authenticator {
         return bearer(request)
                 .flatMap(token -> token(token, List.of(), accounts))
                 .map(ServiceAccounts.Known::user)
-                .orElseThrow(() -> new ApiException(401, "Unauthorized", "Unauthorized"));
+                .orElseThrow(Authenticator::unauthorized);
+    }
+
+    private static ApiException unauthorized() {
+        return new ApiException(401, "Unauthorized", "Unauthorized");
     }
 
     /** Reads from disk what {@link #authenticate} would have to read; complete if that is nothing. */

@@ -58,7 +58,8 @@ final class ConnectionTimeouts extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        if (!begun) {
+        // The body of a request that is under way begins nothing.
+        if (!begun && !busy.getAsBoolean()) {
             begun = true;
             ticks = 0;
         }

@@ -18,7 +18,7 @@ import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
-import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.request.ClientCertificate;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.Optional;
@@ -57,7 +57,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         Optional<X509Certificate> shown = Peer.certificate(pipeline.get(SslHandler.class));
         shown.ifPresent(proof ->
                 serverContext.server.certificateShown(proof.getNotAfter().toInstant()));
-        Optional<User> certificate = shown.flatMap(Peer::user);
+        Optional<ClientCertificate> certificate = shown.flatMap(Peer::user);
         if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
             streams(pipeline, certificate);
         } else {
@@ -68,7 +68,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         }
     }
 
-    private void requests(ChannelPipeline pipeline, Optional<User> certificate) {
+    private void requests(ChannelPipeline pipeline, Optional<ClientCertificate> certificate) {
         // Each needs the other: the handler reports headers, and the timeouts check whether a request is active.
         RequestHandler[] handler = new RequestHandler[1];
         ConnectionTimeouts timeouts = ConnectionTimeouts.withRequests(() -> handler[0].busy());
@@ -81,7 +81,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
                 .addLast(handler[0]);
     }
 
-    private void streams(ChannelPipeline pipeline, Optional<User> certificate) {
+    private void streams(ChannelPipeline pipeline, Optional<ClientCertificate> certificate) {
         // The codec limits resets, empty data, headers, continuations and its own responses to settings and pings. The
         // meter before it limits all useless frames.
         Http2FrameCodec codec = Http2FrameCodecBuilder.forServer()

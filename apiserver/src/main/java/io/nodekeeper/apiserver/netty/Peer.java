@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
+import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.User;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
@@ -31,8 +32,8 @@ final class Peer {
         }
     }
 
-    /** The user of a certificate: CN is the name, each O a group. */
-    static Optional<User> user(X509Certificate certificate) {
+    /** The user of a certificate, CN is the name, each O a group, and how long it is valid. */
+    static Optional<ClientCertificate> user(X509Certificate certificate) {
         try {
             X500Principal subject = certificate.getSubjectX500Principal();
             String name = "";
@@ -44,7 +45,11 @@ final class Peer {
                     groups.add(part.getValue().toString());
                 }
             }
-            return name.isEmpty() ? Optional.empty() : Optional.of(User.authenticated(name, groups));
+            return name.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(new ClientCertificate(
+                            User.authenticated(name, groups),
+                            certificate.getNotAfter().toInstant()));
         } catch (InvalidNameException e) {
             log.warn("cannot read the subject of a client certificate: {}", e.getMessage());
             return Optional.empty();

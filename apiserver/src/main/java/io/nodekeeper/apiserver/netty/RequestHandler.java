@@ -19,7 +19,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
-import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.request.ClientCertificate;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -56,7 +56,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private static final int LINGER_MILLIS = 200;
 
     private final ServerContext serverContext;
-    private final Optional<User> certificate;
+    private final Optional<ClientCertificate> certificate;
     private final Runnable heard;
     private final ResponseWriter answers;
     /** Parts that arrived during a response, because the decoder passes on everything in one packet. */
@@ -84,7 +84,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private @Nullable NettySink stream;
 
     /** {@code heard} runs each time the headers of a request are complete. */
-    RequestHandler(ServerContext serverContext, Optional<User> certificate, Runnable heard) {
+    RequestHandler(ServerContext serverContext, Optional<ClientCertificate> certificate, Runnable heard) {
         this.serverContext = serverContext;
         this.certificate = certificate;
         this.heard = heard;

@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param headers the headers by lower-case name; several values of a header are joined by commas, those of
  *     impersonation headers by line feeds
  * @param body the body; empty if there was none
- * @param certificate the user whom a verified client certificate names
+ * @param certificate the client certificate, if it names a user
  * @param uri path and query as received
  * @param source the client's address; empty if there is none
  */
@@ -24,19 +24,19 @@ public record ApiRequest(
         Map<String, List<String>> query,
         Map<String, String> headers,
         byte[] body,
-        Optional<User> certificate,
+        Optional<ClientCertificate> certificate,
         String uri,
         String source) {
 
-    /** A request that did not come over a network. */
+    /** A request of {@code user} that did not come over a network. */
     public ApiRequest(
             String method,
             String path,
             Map<String, List<String>> query,
             Map<String, String> headers,
             byte[] body,
-            Optional<User> certificate) {
-        this(method, path, query, headers, body, certificate, path, "");
+            Optional<User> user) {
+        this(method, path, query, headers, body, user.map(ClientCertificate::of), path, "");
     }
 
     /** The first value of a query parameter; empty if it is absent. */

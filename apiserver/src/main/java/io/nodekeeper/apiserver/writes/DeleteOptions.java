@@ -25,6 +25,11 @@ public record DeleteOptions(boolean dryRun, Optional<Long> graceSeconds, String 
 
     private static final Schema SCHEMA = KindSchemas.of("v1", "DeleteOptions");
 
+    /** The same for an object that must still have the version {@code other}. */
+    public DeleteOptions withResourceVersion(String other) {
+        return new DeleteOptions(dryRun, graceSeconds, uid, other);
+    }
+
     /** Reads the options; absent ones get the kind's defaults. */
     public static DeleteOptions of(ApiRequest request) {
         return of(RequestBodies.object(request), request);

@@ -150,9 +150,14 @@ final class ObjectWriter {
     /**
      * Applies {@code wanted} to the object; creates it if it does not exist.
      * @param complete completes each object from a client
+     * @param admit completes and checks a new object further; whether it is new depends on the store, not on what the client says
      */
     CompletableFuture<Result> apply(
-            WriteRequest write, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
+            WriteRequest write,
+            JsonObject wanted,
+            boolean force,
+            UnaryOperator<JsonObject> complete,
+            UnaryOperator<JsonObject> admit) {
         RequestTarget target = write.target();
         String now = KubeTime.format(clock.wallTime());
         CompletableFuture<Optional<Entry>> found = target.subresource().isEmpty()
@@ -162,10 +167,18 @@ final class ObjectWriter {
             if (there.isPresent() || !target.subresource().isEmpty()) {
                 return applyThere(write, wanted, force, complete, now);
             }
-            JsonObject named =
-                    complete.apply(wanted.update("metadata", metadata -> metadata.with("name", target.name())));
+            String uid = wanted.object("metadata").text("uid");
+            if (!uid.isEmpty()) {
+                throw ApiException.conflict(
+                        write.resource().type(),
+                        target.name(),
+                        "uid mismatch: the provided object specified uid " + uid
+                                + ", and no existing object was found");
+            }
+            JsonObject named = wanted.update("metadata", metadata -> metadata.with("name", target.name()));
+            JsonObject admitted = admit.apply(complete.apply(named));
             return create(
-                    write, named, object -> FieldOwnership.with(object, FieldOwnership.created(write, wanted, now)));
+                    write, admitted, object -> FieldOwnership.with(object, FieldOwnership.created(write, wanted, now)));
         });
     }
 

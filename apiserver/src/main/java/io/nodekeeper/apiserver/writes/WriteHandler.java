@@ -204,16 +204,9 @@ public final class WriteHandler {
                         writeRequest(user, resource, target, request, true),
                         wanted,
                         request.flag("force"),
-                        object -> completed(user, resource, target, object))
+                        object -> defaultTolerations.admit(resource, target, object),
+                        object -> admitted(user, resource, target, object))
                 .thenApply(result -> shown(resource, result, warnings));
-    }
-
-    /** An apply creates the object if it has no UID yet. */
-    private JsonObject completed(User user, Resource resource, RequestTarget target, JsonObject object) {
-        JsonObject tolerating = defaultTolerations.admit(resource, target, object);
-        return object.object("metadata").text("uid").isEmpty()
-                ? admitted(user, resource, target, tolerating)
-                : tolerating;
     }
 
     private static ApiException badOption(String why) {

@@ -3,8 +3,11 @@ package io.nodekeeper.apiserver.actions;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -127,6 +130,54 @@ class PodActionsTest {
         assertThat(status.number("disruptionsAllowed")).contains(0L);
         assertThat(status.object("disruptedPods")).hasToString("{\"p1\":\"2026-11-21T07:00:00Z\"}");
         assertThat(server.post(PODS + "/p2/eviction", "{}").status()).isEqualTo(429);
+    }
+
+    /** Its budget does not count a pod that is pending or not ready, until it is ready. */
+    @ParameterizedTest
+    @Tag("W47")
+    @ValueSource(strings = {"{\"phase\":\"Pending\"}", "{\"phase\":\"Running\"}"})
+    void podThatBecomesReadyMeanwhileIsCountedByItsBudget(String before) {
+        budget("{\"observedGeneration\":1,\"disruptionsAllowed\":0,\"currentHealthy\":1,\"desiredHealthy\":1}");
+        server.post(
+                PODS,
+                TestServer.pod("p2", "n1").replace("\"name\":\"p2\"", "\"name\":\"p2\",\"labels\":{\"app\":\"a\"}"));
+        server.patch(TestServer.MERGE, PODS + "/p2/status", "{\"status\":" + before + "}");
+
+        CompletableFuture<ApiResponse> ready = server.send(
+                TestServer.ADMIN,
+                "PATCH",
+                PODS + "/p2/status",
+                Map.of("content-type", TestServer.MERGE),
+                "{\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
+        CompletableFuture<ApiResponse> evicted =
+                server.send(TestServer.ADMIN, "POST", PODS + "/p2/eviction", Map.of(), "{}");
+        server.settle();
+
+        assertThat(TestServer.answer(ready).status()).isEqualTo(200);
+        assertThat(TestServer.answer(evicted).status()).isEqualTo(429);
+        assertThat(server.get(PODS + "/p2").json().object("metadata").has("deletionTimestamp"))
+                .isFalse();
+    }
+
+    @Test
+    @Tag("W47")
+    void podThatChangesButIsStillPendingIsEvicted() {
+        server.post(PODS, TestServer.pod("p2", "n1"));
+
+        CompletableFuture<ApiResponse> changed = server.send(
+                TestServer.ADMIN,
+                "PATCH",
+                PODS + "/p2/status",
+                Map.of("content-type", TestServer.MERGE),
+                "{\"status\":{\"phase\":\"Pending\",\"reason\":\"x\"}}");
+        CompletableFuture<ApiResponse> evicted =
+                server.send(TestServer.ADMIN, "POST", PODS + "/p2/eviction", Map.of(), "{}");
+        server.settle();
+
+        assertThat(TestServer.answer(changed).status()).isEqualTo(200);
+        assertThat(TestServer.answer(evicted).status()).isEqualTo(201);
+        assertThat(server.get(PODS + "/p2").json().object("metadata").has("deletionTimestamp"))
+                .isTrue();
     }
 
     @Test

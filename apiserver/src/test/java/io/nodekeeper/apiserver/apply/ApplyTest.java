@@ -50,6 +50,36 @@ class ApplyTest {
         assertThat(again.json()).isEqualTo(created.json());
     }
 
+    /** Admission of new objects depends on whether the object is there, not on what the client says about it. */
+    @Test
+    void newObjectThatClaimsAUidIsNotCreated() {
+        Answer refused = server.patch(
+                APPLY,
+                "/api/v1/namespaces/default/pods/p?fieldManager=m",
+                "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{"
+                        + "\"priority\":2000001000,\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.message())
+                .isEqualTo(
+                        "Operation cannot be fulfilled on pods \"p\": uid mismatch: the provided object specified uid u,"
+                                + " and no existing object was found");
+        assertThat(server.get("/api/v1/namespaces/default/pods/p").status()).isEqualTo(404);
+    }
+
+    @Test
+    void newPodIsAdmittedAsIfItWereCreated() {
+        server.post("/api/v1/namespaces/default/serviceaccounts", "{\"metadata\":{\"name\":\"default\"}}");
+        Answer refused = server.patch(
+                APPLY,
+                "/api/v1/namespaces/default/pods/p?fieldManager=m",
+                "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{"
+                        + "\"priority\":2000001000,\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+
+        assertThat(refused.status()).isEqualTo(403);
+        assertThat(refused.message()).contains("priority");
+    }
+
     @Test
     @Tag("W39")
     void secondManagerHasAConflictUnlessItForces() {

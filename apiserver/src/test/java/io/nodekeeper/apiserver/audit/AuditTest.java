@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.time.VirtualTime;
@@ -52,7 +53,7 @@ class AuditTest {
                 Map.of(),
                 Map.of("user-agent", "kubectl/v1.32", "audit-id", "id-1"),
                 new byte[0],
-                Optional.of(User.authenticated("alice", "7", List.of("devs"), Map.of())),
+                Optional.of(ClientCertificate.of(User.authenticated("alice", "7", List.of("devs"), Map.of()))),
                 "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1?gracePeriodSeconds=0",
                 "192.0.2.7");
         server.server.handle(request);

@@ -3,15 +3,21 @@ package io.nodekeeper.apiserver.authorization;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The exact messages of refusals, and NodeRestriction. {@link AuthorizationMatrixTest} has the decisions. */
 class AuthorizationTest {
@@ -111,6 +117,103 @@ class AuthorizationTest {
                         "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"kubernetes.io/foo\":\"y\",\"free\":\"z\"}}}"))
                 .isEqualTo(
                         "nodes \"n1\" is forbidden: node \"n1\" is not allowed to set the following labels: kubernetes.io/foo");
+    }
+
+    @ParameterizedTest
+    @Tag("W79")
+    @ValueSource(
+            strings = {
+                "node.kubernetes.io/x",
+                "kubelet.kubernetes.io/x",
+                "feature.node.kubernetes.io/x",
+                "a.b.kubelet.kubernetes.io/x",
+                "topology.kubernetes.io/zone"
+            })
+    void nodeSetsTheLabelsThatAKubeletMay(String label) {
+        Answer created = as(
+                TestServer.N1,
+                "POST",
+                "/api/v1/nodes",
+                "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"" + label + "\":\"y\"}}}");
+        assertThat(created.status()).as(created.text()).isEqualTo(201);
+        Answer changed =
+                as(TestServer.N1, "PATCH", "/api/v1/nodes/n1", "{\"metadata\":{\"labels\":{\"" + label + "\":\"z\"}}}");
+        assertThat(changed.status()).as(changed.text()).isEqualTo(200);
+    }
+
+    /** The whole domain counts, not only its end. */
+    @ParameterizedTest
+    @Tag("W79")
+    @ValueSource(
+            strings = {"xnode.kubernetes.io/x", "node.kubernetes.io.x.k8s.io/x", "a.node-restriction.kubernetes.io/x"})
+    void nodeDoesNotSetOtherReservedLabels(String label) {
+        assertThat(refusal(
+                        TestServer.N1,
+                        "POST",
+                        "/api/v1/nodes",
+                        "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"" + label + "\":\"y\"}}}"))
+                .endsWith("is not allowed to set the following labels: " + label);
+    }
+
+    /** As Kubernetes' kubelet finds them: without a namespace, the secret is in that of the claim. */
+    @ParameterizedTest
+    @Tag("W79")
+    @ValueSource(
+            strings = {
+                "\"iscsi\":{\"targetPortal\":\"t\",\"iqn\":\"i\",\"lun\":0,\"secretRef\":{\"name\":\"chap\"}}",
+                "\"cephfs\":{\"monitors\":[\"m\"],\"secretRef\":{\"name\":\"chap\",\"namespace\":\"default\"}}",
+                "\"flexVolume\":{\"driver\":\"d/e\",\"secretRef\":{\"name\":\"chap\"}}",
+                "\"azureFile\":{\"shareName\":\"s\",\"secretName\":\"chap\"}",
+                "\"cinder\":{\"volumeID\":\"v\",\"secretRef\":{\"name\":\"chap\",\"namespace\":\"default\"}}"
+            })
+    void nodeReadsTheSecretsOfItsPersistentVolumes(String source) {
+        server.node("n1");
+        server.post("/api/v1/namespaces/default/secrets", "{\"metadata\":{\"name\":\"chap\"}}");
+        server.post(
+                "/api/v1/namespaces/default/persistentvolumeclaims",
+                "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"volumeName\":\"v\",\"accessModes\":[\"ReadWriteOnce\"],"
+                        + "\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}");
+        Answer volume = server.post(
+                "/api/v1/persistentvolumes",
+                "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"capacity\":{\"storage\":"
+                        + "\"1Gi\"},\"claimRef\":{\"namespace\":\"default\",\"name\":\"d\"}," + source + "}}");
+        assertThat(volume.status()).as(volume.text()).isEqualTo(201);
+        assertThat(as(TestServer.N1, "GET", "/api/v1/namespaces/default/secrets/chap", "")
+                        .status())
+                .isEqualTo(403);
+
+        server.post(
+                PODS,
+                "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\","
+                        + "\"image\":\"i\"}],\"volumes\":[{\"name\":\"d\",\"persistentVolumeClaim\":{\"claimName\":\"d\"}}]}}");
+
+        assertThat(as(TestServer.N1, "GET", "/api/v1/namespaces/default/secrets/chap", "")
+                        .status())
+                .isEqualTo(200);
+    }
+
+    /** A connection may last longer than the certificate with which it began. */
+    @Test
+    void certificateCountsUntilItsEnd() {
+        Instant now = server.loop.clock().wallTime();
+        ApiRequest plain = TestServer.request(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of(), new byte[0]);
+        ApiRequest request = new ApiRequest(
+                plain.method(),
+                plain.path(),
+                plain.query(),
+                plain.headers(),
+                plain.body(),
+                Optional.of(new ClientCertificate(TestServer.ADMIN, now.plusSeconds(2))),
+                plain.uri(),
+                "");
+
+        assertThat(TestServer.answer(server.server.handle(request)).status()).isEqualTo(200);
+        server.time.advance(Duration.ofSeconds(2));
+        assertThat(TestServer.answer(server.server.handle(request)).status()).isEqualTo(200);
+        server.time.advance(Duration.ofSeconds(1));
+
+        assertThat(TestServer.answer(server.server.handle(request)).status()).isEqualTo(401);
+        assertThat(server.server.permitted(request)).isEmpty();
     }
 
     @Test

@@ -51,6 +51,20 @@ class ConnectionTimeoutsTest {
     }
 
     @Test
+    void connectionIsIdleAfterARequestWhoseBodyCameLater() {
+        begin();
+        bytes();
+        timeouts.heard();
+        busy = true;
+        bytes();
+        busy = false;
+        pass(600);
+        assertThat(channel.isOpen()).isTrue();
+        pass(10);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
     void connectionWithAnActiveRequestStaysOpen() {
         begin();
         bytes();

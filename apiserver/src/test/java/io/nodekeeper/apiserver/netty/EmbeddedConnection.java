@@ -7,6 +7,7 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
+import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.testing.TestServer;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -46,7 +47,8 @@ final class EmbeddedConnection {
                 })
                 .addLast(new HttpServerCodec())
                 .addLast(new HttpServerKeepAliveHandler())
-                .addLast(new RequestHandler(serverContext, Optional.of(TestServer.ADMIN), () -> {}));
+                .addLast(new RequestHandler(
+                        serverContext, Optional.of(ClientCertificate.of(TestServer.ADMIN)), () -> {}));
     }
 
     /** The request of a WebSocket. */

@@ -12,6 +12,7 @@ import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.store.Journal;
@@ -182,7 +183,8 @@ public final class TestServer {
             }
         }
         String path = question < 0 ? uri : uri.substring(0, question);
-        Optional<User> certificate = user.equals(User.ANONYMOUS) ? Optional.empty() : Optional.of(user);
+        Optional<ClientCertificate> certificate =
+                user.equals(User.ANONYMOUS) ? Optional.empty() : Optional.of(ClientCertificate.of(user));
         return new ApiRequest(method, path, query, headers, body, certificate, uri, "");
     }
 

@@ -1,12 +1,12 @@
 package io.nodekeeper.apiserver.authorization.node;
 
 import io.nodekeeper.api.json.JsonObject;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -18,6 +18,12 @@ final class VolumeGraph {
     private static final List<String> CSI_SECRETS =
             List.of("nodeStageSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef");
 
+    /** Sources with a {@code secretRef} that means the claim's namespace if it names none. */
+    private static final List<String> WITH_SECRET = List.of("cephfs", "flexVolume", "iscsi", "rbd", "scaleIO");
+
+    /** The same, but a reference without a namespace has none. */
+    private static final List<String> WITH_FULL_SECRET = List.of("cinder", "storageos");
+
     /** By the key in the store; as many as the store has volumes. */
     private final Map<String, Bound> byKey = new ConcurrentHashMap<>();
 
@@ -28,6 +34,11 @@ final class VolumeGraph {
     record ObjectName(String namespace, String name) {
         private static ObjectName of(JsonObject reference) {
             return new ObjectName(reference.text("namespace"), reference.text("name"));
+        }
+
+        /** The same name; in {@code other} if this says no namespace. */
+        private ObjectName in(String other) {
+            return namespace.isEmpty() ? new ObjectName(other, name) : this;
         }
     }
 
@@ -80,14 +91,19 @@ final class VolumeGraph {
     }
 
     private static Set<ObjectName> secrets(JsonObject spec) {
-        Set<ObjectName> secrets = new HashSet<>();
-        Stream.concat(
+        String claimed = spec.object("claimRef").text("namespace");
+        JsonObject azure = spec.object("azureFile");
+        Stream<ObjectName> full = Stream.concat(
                         CSI_SECRETS.stream().map(field -> spec.object("csi").object(field)),
-                        Stream.of("cephfs", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos")
-                                .map(kind -> spec.object(kind).object("secretRef")))
-                .filter(reference -> !reference.text("name").isEmpty())
-                .map(ObjectName::of)
-                .forEach(secrets::add);
-        return secrets;
+                        WITH_FULL_SECRET.stream().map(kind -> spec.object(kind).object("secretRef")))
+                .map(ObjectName::of);
+        Stream<ObjectName> ofClaim = Stream.concat(
+                WITH_SECRET.stream()
+                        .map(kind -> spec.object(kind).object("secretRef"))
+                        .map(ObjectName::of),
+                Stream.of(new ObjectName(azure.text("secretNamespace"), azure.text("secretName"))));
+        return Stream.concat(full, ofClaim.map(secret -> secret.in(claimed)))
+                .filter(secret -> !secret.name().isEmpty())
+                .collect(Collectors.toUnmodifiableSet());
     }
 }
