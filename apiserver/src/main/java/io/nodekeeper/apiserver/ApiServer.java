@@ -2,7 +2,6 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Failures;
-import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.actions.Action;
 import io.nodekeeper.apiserver.actions.PodBinding;
 import io.nodekeeper.apiserver.actions.PodEviction;
@@ -33,6 +32,7 @@ import io.nodekeeper.apiserver.controllers.BuiltInRolesBootstrap;
 import io.nodekeeper.apiserver.controllers.CertificateAuthority;
 import io.nodekeeper.apiserver.controllers.CertificateController;
 import io.nodekeeper.apiserver.controllers.EventExpiry;
+import io.nodekeeper.apiserver.controllers.FixedNamespaces;
 import io.nodekeeper.apiserver.controllers.NamespaceController;
 import io.nodekeeper.apiserver.controllers.NamespaceDefaults;
 import io.nodekeeper.apiserver.controllers.RoleAggregator;
@@ -40,7 +40,6 @@ import io.nodekeeper.apiserver.discovery.OpenApi;
 import io.nodekeeper.apiserver.eventratelimit.EventRateLimit;
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.flowcontrol.FlowController;
-import io.nodekeeper.apiserver.kinds.NamespaceStrategy;
 import io.nodekeeper.apiserver.metrics.ServerMetrics;
 import io.nodekeeper.apiserver.negotiation.ProtobufResponses;
 import io.nodekeeper.apiserver.nodecalls.NodeProxy;
@@ -69,7 +68,6 @@ import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -228,20 +226,12 @@ public final class ApiServer {
 
     /** As {@link #start}, but does not write the built-in roles, which apply while no role is stored. */
     public CompletableFuture<Void> startWithoutRoles(Duration eventTtl) {
-        List<CompletableFuture<?>> created = new ArrayList<>();
-        for (String name : NamespaceStrategy.FIXED) {
-            if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(BuiltInRolesBootstrap.unlessFaster(writes.createOwn(
-                        Resources.NAMESPACES,
-                        "",
-                        JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))));
-            }
-        }
+        CompletableFuture<Void> created = new FixedNamespaces(store, loop, writes).start();
         new EventExpiry(store, loop, eventTtl).start();
         new NamespaceController(store, loop, writes).start();
         access.start();
         new RoleAggregator(store, loop).start();
-        return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
+        return created;
     }
 
     /**

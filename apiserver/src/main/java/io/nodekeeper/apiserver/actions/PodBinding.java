@@ -49,7 +49,7 @@ public final class PodBinding implements Action {
         RequestTarget pod = RequestTarget.of(Resources.PODS.type(), target.namespace(), name, "binding");
         WriteRequest write = writes.writeRequest(user, Resources.PODS, pod, WriteHandler.dryRun(request));
         return retry.run(write, (entry, old) -> {
-                    JsonObject bound = bound(old, binding);
+                    JsonObject bound = bound(old, binding, Long.toString(entry.modRevision()));
                     write.admission().accept(old, bound);
                     return write.dryRun()
                             ? CompletableFuture.completedFuture(new OptimisticRetry.Result(201, bound, false))
@@ -73,19 +73,25 @@ public final class PodBinding implements Action {
         }
     }
 
-    private JsonObject bound(JsonObject pod, JsonObject binding) {
+    private JsonObject bound(JsonObject pod, JsonObject binding, String version) {
         JsonObject metadata = pod.object("metadata");
         String name = metadata.text("name");
         String uid = binding.object("metadata").text("uid");
+        String asked = binding.object("metadata").text("resourceVersion");
         String node = pod.object("spec").text("nodeName");
         Optional<String> fault = Optional.empty();
         if (!uid.isEmpty() && !uid.equals(metadata.text("uid"))) {
             fault = Optional.of("Precondition failed: UID in precondition: " + uid + ", UID in object meta: "
                     + metadata.text("uid"));
+        } else if (!asked.isEmpty() && !asked.equals(version)) {
+            fault = Optional.of("Precondition failed: ResourceVersion in precondition: " + asked
+                    + ", ResourceVersion in object meta: " + version);
         } else if (metadata.has("deletionTimestamp")) {
             fault = Optional.of("pod " + name + " is being deleted, cannot be assigned to a host");
         } else if (!node.isEmpty()) {
             fault = Optional.of("pod " + name + " is already assigned to node \"" + node + "\"");
+        } else if (!pod.object("spec").array("schedulingGates").isEmpty()) {
+            fault = Optional.of("pod " + name + " has non-empty .spec.schedulingGates");
         }
         fault.ifPresent(why -> {
             throw ApiException.conflict(BINDING, name, why);

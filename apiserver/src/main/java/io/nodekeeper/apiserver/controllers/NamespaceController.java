@@ -13,15 +13,19 @@ import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Completes the deletion of namespaces: deletes their objects, then the namespaces. It waits for objects with
- * finalizers. Confined to the store's loop.
+ * Completes the deletion of namespaces: deletes their objects, then the namespaces. It waits for objects with finalizers, and for pods
+ * whose nodes end them. Each deleted namespace has one chain of passes, which ends when another namespace has taken its
+ * name. Confined to the store's loop.
  */
 public final class NamespaceController implements Store.Watcher {
     private static final Logger log = LoggerFactory.getLogger(NamespaceController.class);
@@ -34,6 +38,8 @@ public final class NamespaceController implements Store.Watcher {
     private final Store store;
     private final Loop loop;
     private final WriteHandler writes;
+    /** The UIDs of the namespaces whose objects are being deleted, by name; at most as many as the store has namespaces. */
+    private final Map<String, String> emptying = new HashMap<>();
 
     public NamespaceController(Store store, Loop loop, WriteHandler writes) {
         this.store = store;
@@ -61,9 +67,13 @@ public final class NamespaceController implements Store.Watcher {
     }
 
     private void consider(Entry entry) {
-        JsonObject namespace = Resources.NAMESPACES.codec().decode(entry);
-        if (namespace.object("metadata").has("deletionTimestamp")) {
-            empty(namespace.object("metadata").text("name"));
+        JsonObject metadata = Resources.NAMESPACES.codec().decode(entry).object("metadata");
+        if (metadata.has("deletionTimestamp")) {
+            String name = metadata.text("name");
+            String uid = metadata.text("uid");
+            if (!uid.equals(emptying.put(name, uid))) {
+                empty(name, uid);
+            }
         }
     }
 
@@ -71,26 +81,40 @@ public final class NamespaceController implements Store.Watcher {
      * Deletes the objects of a namespace, including objects written by other servers, and then the namespace when it is
      * empty.
      */
-    private void empty(String name) {
+    private void empty(String name, String uid) {
         store.current().whenComplete((current, error) -> {
             if (error == null) {
-                loop.execute(() -> emptyNow(name));
+                loop.execute(() -> emptyNow(name, uid));
             } else {
-                again(name);
+                again(name, uid);
             }
         });
     }
 
-    private void emptyNow(String name) {
+    /** Whether the namespace of that UID is still there and to be deleted. Its name may be that of a new one. */
+    private boolean isTerminating(String name, String uid) {
+        return store.get(Resources.NAMESPACES.key("", name))
+                .map(entry -> Resources.NAMESPACES.codec().decode(entry).object("metadata"))
+                .filter(metadata -> metadata.text("uid").equals(uid) && metadata.has("deletionTimestamp"))
+                .isPresent();
+    }
+
+    /** Ends the chain of passes; the next change of the namespace begins another one. */
+    private void stop(String name, String uid) {
+        emptying.remove(name, uid);
+    }
+
+    private void emptyNow(String name, String uid) {
         List<Resource> kinds = Resources.ALL.stream()
                 .filter(resource -> resource.type().namespaced() && resource.isStored())
                 .toList();
-        new Sweep(name, kinds.iterator()).next();
+        new Sweep(name, uid, kinds.iterator()).next();
     }
 
     /** A pass over all objects of a namespace in batches, so that a full namespace needs no more memory. */
     private final class Sweep {
         private final String name;
+        private final String uid;
         private final Iterator<Resource> kinds;
         private Resource kind;
         /** The last processed key. */
@@ -98,13 +122,18 @@ public final class NamespaceController implements Store.Watcher {
         /** Whether any object was found. */
         private boolean found;
 
-        private Sweep(String name, Iterator<Resource> kinds) {
+        private Sweep(String name, String uid, Iterator<Resource> kinds) {
             this.name = name;
+            this.uid = uid;
             this.kinds = kinds;
             kind = kinds.next();
         }
 
         private void next() {
+            if (!isTerminating(name, uid)) {
+                stop(name, uid);
+                return;
+            }
             List<CompletableFuture<?>> deletions = new ArrayList<>();
             while (deletions.isEmpty()) {
                 long bytes = 0;
@@ -115,7 +144,7 @@ public final class NamespaceController implements Store.Watcher {
                     }
                     bytes += entry.length();
                     after = entry.key();
-                    deletions.add(delete(entry.key().substring(kind.prefix(name).length())));
+                    deletions.add(delete(entry));
                 }
                 if (deletions.isEmpty()) {
                     if (!kinds.hasNext()) {
@@ -131,33 +160,51 @@ public final class NamespaceController implements Store.Watcher {
                     .whenComplete((done, error) -> loop.execute(this::next));
         }
 
-        private CompletableFuture<?> delete(String object) {
-            return writes.deleteOwn(kind, name, object).handle((done, error) -> {
-                if (error != null) {
-                    log.debug("deleting {} of namespace {} failed for now: {}", object, name, error.getMessage());
-                }
-                return object;
-            });
+        private CompletableFuture<?> delete(Entry entry) {
+            Resource resource = kind;
+            String object = entry.key().substring(resource.prefix(name).length());
+            CompletableFuture<Boolean> graceful = resource.equals(Resources.PODS)
+                    ? store.load(entry).thenApply(this::hasNode)
+                    : CompletableFuture.completedFuture(false);
+            return graceful.thenCompose(waits -> writes.deleteOwn(resource, name, object, waits))
+                    .handle((done, error) -> {
+                        if (error != null) {
+                            log.debug(
+                                    "deleting {} of namespace {} failed for now: {}", object, name, error.getMessage());
+                        }
+                        return object;
+                    });
+        }
+
+        /** Whether a node can end the pod. One of a node that is gone has nobody who would confirm its end. */
+        private boolean hasNode(Entry pod) {
+            String node = Resources.PODS.codec().decode(pod).object("spec").text("nodeName");
+            return store.get(Resources.NODES.key("", node)).isPresent();
         }
 
         private void end() {
             if (found) {
-                again(name);
+                again(name, uid);
                 return;
             }
-            store.get(Resources.NAMESPACES.key("", name))
-                    .filter(NamespaceController::isOver)
-                    .ifPresent(entry -> store.delete(entry.key(), entry.modRevision())
-                            .whenComplete((done, error) -> {
-                                if (error != null) {
-                                    again(name);
-                                }
-                            }));
+            Optional<Entry> over = store.get(Resources.NAMESPACES.key("", name)).filter(NamespaceController::isOver);
+            if (over.isEmpty()) {
+                stop(name, uid);
+                return;
+            }
+            store.delete(over.get().key(), over.get().modRevision())
+                    .whenComplete((done, error) -> loop.execute(() -> {
+                        if (error != null) {
+                            again(name, uid);
+                        } else {
+                            stop(name, uid);
+                        }
+                    }));
         }
     }
 
-    private void again(String name) {
-        loop.schedule(RETRY, () -> empty(name));
+    private void again(String name, String uid) {
+        loop.schedule(RETRY, () -> empty(name, uid));
     }
 
     /** Whether it was deleted and has no other finalizers. */

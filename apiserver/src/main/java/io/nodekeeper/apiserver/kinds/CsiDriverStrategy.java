@@ -50,4 +50,10 @@ public final class CsiDriverStrategy implements Strategy {
         return Strategy.immutable(
                 "spec.", driver.object("spec"), old.object("spec"), List.of("attachRequired", "volumeLifecycleModes"));
     }
+
+    /** As in Kubernetes: several clients write it, and none may overwrite what another has just written. */
+    @Override
+    public boolean needsResourceVersion() {
+        return true;
+    }
 }

@@ -43,4 +43,10 @@ public final class CsiNodeStrategy implements Strategy {
         }
         return errors;
     }
+
+    /** As in Kubernetes: several clients write it, and none may overwrite what another has just written. */
+    @Override
+    public boolean needsResourceVersion() {
+        return true;
+    }
 }

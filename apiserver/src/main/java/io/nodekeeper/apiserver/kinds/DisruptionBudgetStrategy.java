@@ -41,4 +41,10 @@ public final class DisruptionBudgetStrategy implements Strategy {
         }
         return errors;
     }
+
+    /** As in Kubernetes: several clients write it, and none may overwrite what another has just written. */
+    @Override
+    public boolean needsResourceVersion() {
+        return true;
+    }
 }

@@ -36,6 +36,12 @@ public final class EventStrategy implements Strategy {
         return true;
     }
 
+    /** As in Kubernetes: there are too many, and they own nothing. */
+    @Override
+    public boolean isCollected() {
+        return false;
+    }
+
     private static void require(List<FieldError> errors, JsonObject event, String field, String path) {
         if (event.text(field).isEmpty()) {
             errors.add(FieldError.required(path, ""));

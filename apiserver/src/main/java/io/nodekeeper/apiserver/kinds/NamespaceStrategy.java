@@ -35,4 +35,10 @@ public final class NamespaceStrategy implements Strategy {
                 "metadata",
                 metadata -> metadata.update("labels", labels -> labels.with("kubernetes.io/metadata.name", name)));
     }
+
+    /** A namespace goes with all of its objects. */
+    @Override
+    public boolean isCollected() {
+        return false;
+    }
 }

@@ -88,6 +88,12 @@ public final class NewEventStrategy implements Strategy {
         return true;
     }
 
+    /** As in Kubernetes: there are too many, and they own nothing. */
+    @Override
+    public boolean isCollected() {
+        return false;
+    }
+
     private static String quoted(String text) {
         return new JsonString(text).toString();
     }

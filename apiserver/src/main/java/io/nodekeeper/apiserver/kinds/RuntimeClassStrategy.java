@@ -23,6 +23,12 @@ public final class RuntimeClassStrategy implements Strategy {
                 : List.of(FieldError.invalid("handler", quoted(handler), "field is immutable"));
     }
 
+    /** As in Kubernetes: several clients write it, and none may overwrite what another has just written. */
+    @Override
+    public boolean needsResourceVersion() {
+        return true;
+    }
+
     private static String quoted(String text) {
         return new JsonString(text).toString();
     }

@@ -38,4 +38,10 @@ public final class VolumeAttachmentStrategy implements Strategy {
                 ? List.of()
                 : List.of(FieldError.invalid("spec", attachment.object("spec").toString(), "field is immutable"));
     }
+
+    /** As in Kubernetes: several clients write it, and none may overwrite what another has just written. */
+    @Override
+    public boolean needsResourceVersion() {
+        return true;
+    }
 }

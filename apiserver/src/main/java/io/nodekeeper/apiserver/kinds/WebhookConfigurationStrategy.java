@@ -75,6 +75,12 @@ public final class WebhookConfigurationStrategy implements Strategy {
         return check.errors();
     }
 
+    /** As in Kubernetes: several clients write it, and none may overwrite what another has just written. */
+    @Override
+    public boolean needsResourceVersion() {
+        return true;
+    }
+
     private static void name(FieldCheck webhook) {
         if (!webhook.require("name")) {
             return;

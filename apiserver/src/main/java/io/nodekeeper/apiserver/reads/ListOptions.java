@@ -60,6 +60,29 @@ public record ListOptions(
         }
     }
 
+    /**
+     * Which part of a list is asked for.
+     * @param after the key after which it begins
+     * @param limit the most selected objects; 0 for all
+     * @param at the revision; 0 for the latest
+     */
+    public record Part(String after, int limit, long at) {}
+
+    /** The part of the list below {@code prefix}, in a store that is at {@code revision}. */
+    public Part part(String prefix, long revision) {
+        boolean exact = match.equals("Exact");
+        // A list of any cached state ignores the limit, as in Kubernetes' watch cache.
+        int most = version.isPresent() && !exact ? 0 : limit;
+        if (token.isEmpty()) {
+            return new Part("", most, exact ? version.orElseThrow() : 0);
+        }
+        if (token.get().revision() > revision) {
+            throw ApiException.badRequest("continue key is not valid: its revision is yet to come");
+        }
+        return new Part(
+                prefix + token.get().start(), most, Math.max(0, token.get().revision()));
+    }
+
     public static ListOptions of(Resource resource, ApiRequest request) {
         FieldSelector fields = FieldSelector.parse(request.parameter("fieldSelector"));
         resource.checkFields(fields);

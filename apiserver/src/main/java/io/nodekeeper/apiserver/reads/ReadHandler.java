@@ -91,25 +91,10 @@ public final class ReadHandler {
     public CompletableFuture<ApiResponse> list(
             Resource resource, RequestTarget target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
-        long version = options.version().orElse(0L);
-        boolean exact = options.match().equals("Exact");
         // Otherwise on a worker: the store's thread completes it, and all other requests would wait for the list.
         return Futures.nowOrOn(workers, listable(options)).thenApply(ready -> {
-            // The request accepts any cached state: the limit is ignored, as in Kubernetes' watch cache.
-            boolean cached = options.version().isPresent() && !exact;
-            int limit = cached ? 0 : options.limit();
-            long at = exact ? version : 0;
-            String prefix = resource.prefix(target.namespace());
-            String after = "";
-            if (options.token().isPresent()) {
-                ListOptions.Token token = options.token().get();
-                if (token.revision() > store.revision()) {
-                    throw ApiException.badRequest("continue key is not valid: its revision is yet to come");
-                }
-                at = token.revision() < 0 ? 0 : token.revision();
-                after = prefix + token.start();
-            }
-            return page(resource, target.namespace(), after, limit, at, options, media);
+            ListOptions.Part part = options.part(resource.prefix(target.namespace()), store.revision());
+            return page(resource, target.namespace(), part.after(), part.limit(), part.at(), options, media);
         });
     }
 

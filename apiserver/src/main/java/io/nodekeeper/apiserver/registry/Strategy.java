@@ -83,6 +83,11 @@ public interface Strategy {
         return false;
     }
 
+    /** Whether a garbage collector looks after the objects that these own. */
+    default boolean isCollected() {
+        return true;
+    }
+
     /** The grace period of a deletion in seconds; 0 to delete immediately. */
     default long graceSeconds(JsonObject object, Optional<Long> asked) {
         return 0;

@@ -7,6 +7,7 @@ import io.nodekeeper.apiserver.reads.ListOptions;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -36,14 +37,32 @@ public final class CollectionDeleter {
         this.workers = workers;
     }
 
-    /** Deletes the selected objects of a collection; {@code all} is the request for the collection. */
+    /**
+     * Deletes the objects that a list with the same options has; {@code all} is the request for the collection.
+     *
+     * @throws ApiException if there is no such list: its revision is yet to come or too old
+     */
     CompletableFuture<Void> delete(
             Resource resource, String namespace, WriteRequest all, ListOptions selected, DeleteOptions options) {
-        Iterator<Entry> entries =
-                store.list(resource.prefix(namespace), "", 0, 0).entries().iterator();
+        String prefix = resource.prefix(namespace);
+        ListOptions.Part part = selected.part(prefix, store.revision());
         CompletableFuture<Void> done = new CompletableFuture<>();
-        next(new Job(resource, entries, all, selected, options, done));
+        next(new Job(resource, entries(prefix, part), all, selected, options, done), part.limit());
         return done;
+    }
+
+    private Iterator<Entry> entries(String prefix, ListOptions.Part part) {
+        if (part.at() > store.revision()) {
+            throw new ApiException(
+                    504,
+                    "Timeout",
+                    "Timeout: Too large resource version: " + part.at() + ", current: " + store.revision());
+        }
+        try {
+            return store.list(prefix, part.after(), 0, part.at()).entries().iterator();
+        } catch (StoreException.Compacted e) {
+            throw new ApiException(410, "Expired", "The resourceVersion for the provided list is too old.");
+        }
     }
 
     private record Job(
@@ -54,12 +73,14 @@ public final class CollectionDeleter {
             DeleteOptions options,
             CompletableFuture<Void> done) {}
 
-    private void next(Job job) {
+    /** Deletes the next objects, {@code left} at most; 0 for all. */
+    private void next(Job job, int left) {
         try {
             List<CompletableFuture<?>> some = new ArrayList<>();
             long bytes = 0;
             long examined = 0;
-            while (job.entries.hasNext() && some.size() < OBJECTS && bytes < BYTES && examined < EXAMINED) {
+            int most = left == 0 ? OBJECTS : Math.min(OBJECTS, left);
+            while (job.entries.hasNext() && some.size() < most && bytes < BYTES && examined < EXAMINED) {
                 Entry entry = job.entries.next();
                 examined += entry.length();
                 if (job.selected.isAll() || job.selected.matches(job.resource, entry)) {
@@ -72,8 +93,8 @@ public final class CollectionDeleter {
                             (deleted, error) -> {
                                 if (error != null) {
                                     job.done.completeExceptionally(Failures.cause(error));
-                                } else if (job.entries.hasNext()) {
-                                    next(job);
+                                } else if (job.entries.hasNext() && (left == 0 || left > some.size())) {
+                                    next(job, left == 0 ? 0 : left - some.size());
                                 } else {
                                     job.done.complete(null);
                                 }

@@ -7,27 +7,36 @@ import io.nodekeeper.apiserver.reads.ListOptions;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * The options of a deletion, from the body of the request and its parameters.
  * @param dryRun whether to change nothing
  * @param graceSeconds the requested grace period
+ * @param propagation what happens to the objects that it owns
  * @param uid the UID that the object must have; empty for any
  * @param resourceVersion the version that it must have; empty for any
  */
-public record DeleteOptions(boolean dryRun, Optional<Long> graceSeconds, String uid, String resourceVersion) {
+public record DeleteOptions(
+        boolean dryRun, Optional<Long> graceSeconds, Propagation propagation, String uid, String resourceVersion) {
     /** Deletes immediately, unless there are finalizers. */
-    static final DeleteOptions NOW = new DeleteOptions(false, Optional.of(0L), "", "");
+    static final DeleteOptions NOW = new DeleteOptions(false, Optional.of(0L), Propagation.UNSAID, "", "");
 
-    /** The propagation policies. All are accepted; a garbage collector carries them out later. */
-    private static final List<String> POLICIES = List.of("", "Background", "Foreground", "Orphan");
+    /** Deletes with the grace period that the object asks for. */
+    static final DeleteOptions GRACEFUL = new DeleteOptions(false, Optional.empty(), Propagation.UNSAID, "", "");
+
+    private static final Map<String, Propagation> POLICIES = Map.of(
+            "", Propagation.UNSAID,
+            "Background", Propagation.BACKGROUND,
+            "Foreground", Propagation.FOREGROUND,
+            "Orphan", Propagation.ORPHAN);
 
     private static final Schema SCHEMA = KindSchemas.of("v1", "DeleteOptions");
 
     /** The same for an object that must still have the version {@code other}. */
     public DeleteOptions withResourceVersion(String other) {
-        return new DeleteOptions(dryRun, graceSeconds, uid, other);
+        return new DeleteOptions(dryRun, graceSeconds, propagation, uid, other);
     }
 
     /** Reads the options; absent ones get the kind's defaults. */
@@ -48,7 +57,7 @@ public record DeleteOptions(boolean dryRun, Optional<Long> graceSeconds, String 
         String policy = request.parameter("propagationPolicy").isEmpty()
                 ? body.text("propagationPolicy")
                 : request.parameter("propagationPolicy");
-        if (!POLICIES.contains(policy)) {
+        if (!POLICIES.containsKey(policy)) {
             throw invalid("propagationPolicy: Unsupported value: \"" + policy
                     + "\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
         }
@@ -65,7 +74,11 @@ public record DeleteOptions(boolean dryRun, Optional<Long> graceSeconds, String 
         boolean dryRun = DryRun.wanted(request.parameter("dryRun"))
                 | !modes.stream().filter(DryRun::wanted).toList().isEmpty();
         JsonObject preconditions = body.object("preconditions");
-        return new DeleteOptions(dryRun, grace, preconditions.text("uid"), preconditions.text("resourceVersion"));
+        Propagation propagation = body.has("orphanDependents")
+                ? body.bool("orphanDependents") ? Propagation.ORPHAN : Propagation.BACKGROUND
+                : POLICIES.get(policy);
+        return new DeleteOptions(
+                dryRun, grace, propagation, preconditions.text("uid"), preconditions.text("resourceVersion"));
     }
 
     private static ApiException invalid(String why) {

@@ -53,7 +53,9 @@ final class ObjectDeleter {
      * The object that stays after the deletion request, because of its finalizers, its grace period or its content;
      * empty if it is deleted now.
      */
-    private Optional<JsonObject> kept(Resource resource, JsonObject object, DeleteOptions options) {
+    private Optional<JsonObject> kept(Resource resource, JsonObject found, DeleteOptions options) {
+        JsonObject object =
+                resource.strategy().isCollected() ? options.propagation().in(found) : found;
         JsonObject metadata = object.object("metadata");
         long grace = Math.clamp(resource.strategy().graceSeconds(object, options.graceSeconds()), 0, LONGEST_GRACE);
         boolean namespace = resource.equals(Resources.NAMESPACES);

@@ -92,10 +92,15 @@ public final class WriteHandler {
         return writer.create(new WriteRequest(resource, target, false, (old, next) -> {}), object);
     }
 
-    /** Deletes an object as the server itself, or marks it as deleted if it has finalizers. */
-    public CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name) {
+    /**
+     * Deletes an object as the server itself, or marks it as deleted if it has finalizers, or if it is {@code graceful} and has a grace
+     * period.
+     */
+    public CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name, boolean graceful) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, name, "");
-        return deleter.delete(new WriteRequest(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
+        return deleter.delete(
+                new WriteRequest(resource, target, false, (old, next) -> {}),
+                graceful ? DeleteOptions.GRACEFUL : DeleteOptions.NOW);
     }
 
     /** A write by {@code user}, restricted to what their credential may change. */

@@ -215,6 +215,50 @@ class PodActionsTest {
 
     @Test
     @Tag("W49")
+    void bindingKeepsToTheGatesOfThePodAndToTheVersionThatItNames() {
+        server.post(
+                PODS,
+                "{\"metadata\":{\"name\":\"gated\"},\"spec\":{\"schedulingGates\":[{\"name\":\"a.b/c\"}],"
+                        + "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+        server.post(PODS, TestServer.pod("free", ""));
+        String version = server.get(PODS + "/free").version();
+        String binding = "{\"metadata\":{\"name\":\"%s\",\"resourceVersion\":\"%s\"},\"target\":{\"name\":\"n1\"}}";
+
+        Answer gated = server.post(PODS + "/gated/binding", binding.formatted("gated", ""));
+        assertThat(gated.status()).isEqualTo(409);
+        assertThat(gated.message()).endsWith("pod gated has non-empty .spec.schedulingGates");
+        Answer old = server.post(PODS + "/free/binding", binding.formatted("free", "1"));
+        assertThat(old.status()).isEqualTo(409);
+        assertThat(old.message())
+                .endsWith("Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in object meta: "
+                        + version);
+
+        assertThat(server.post(PODS + "/free/binding", binding.formatted("free", version))
+                        .status())
+                .isEqualTo(201);
+    }
+
+    /** The server charges the budget, and its controller counts the pods. */
+    @Test
+    void budgetIsNotReplacedByAClientThatDoesNotKnowItsVersion() {
+        budget("{\"observedGeneration\":1,\"disruptionsAllowed\":1,\"currentHealthy\":2,\"desiredHealthy\":1}");
+        JsonObject read = server.get(BUDGETS + "/b").json();
+        evict("{}");
+
+        Answer refused = server.put(
+                BUDGETS + "/b/status",
+                read.update("metadata", metadata -> metadata.without("resourceVersion"))
+                        .toString());
+
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.message())
+                .contains("metadata.resourceVersion: Invalid value: 0x0: must be specified for an update");
+        assertThat(server.get(BUDGETS + "/b").json().object("status").number("disruptionsAllowed"))
+                .contains(0L);
+    }
+
+    @Test
+    @Tag("W49")
     void bindingNeedsAPodAndANode() {
         server.post(PODS, TestServer.pod("free", ""));
         assertThat(server.post(PODS + "/free/binding", "{\"target\":{\"kind\":\"Node\"}}")

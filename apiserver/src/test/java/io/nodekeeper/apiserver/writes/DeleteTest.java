@@ -9,6 +9,9 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Deletion: finalizers, grace periods, preconditions, namespaces, expiry. */
 class DeleteTest {
@@ -61,6 +64,178 @@ class DeleteTest {
                         .status())
                 .isEqualTo(422);
         assertThat(server.get("/api/v1/nodes/n1").version()).isEqualTo("5");
+    }
+
+    /** The garbage collector of a kube-controller-manager sees by the finalizer what is asked, and removes it. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '^',
+            value = {
+                "{\"propagationPolicy\":\"Orphan\"} | orphan",
+                "{\"propagationPolicy\":\"Foreground\"} | foregroundDeletion",
+                "{\"orphanDependents\":true} | orphan"
+            })
+    void objectWaitsForTheGarbageCollectorThatItsDeletionAsksFor(String options, String finalizer) {
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"m\"}}");
+
+        assertThat(server.delete("/api/v1/namespaces/default/configmaps/m", options)
+                        .status())
+                .isEqualTo(200);
+
+        JsonObject metadata =
+                server.get("/api/v1/namespaces/default/configmaps/m").json().object("metadata");
+        assertThat(metadata.has("deletionTimestamp")).isTrue();
+        assertThat(metadata.array("finalizers").strings()).containsExactly(finalizer);
+
+        // Another deletion can ask for something else.
+        server.delete("/api/v1/namespaces/default/configmaps/m", "{\"propagationPolicy\":\"Background\"}");
+        assertThat(server.get("/api/v1/namespaces/default/configmaps/m").status())
+                .isEqualTo(404);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{}", "{\"propagationPolicy\":\"Background\"}", "{\"orphanDependents\":false}"})
+    void objectWithoutFinalizersWaitsForNothingElse(String options) {
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"m\"}}");
+
+        server.delete("/api/v1/namespaces/default/configmaps/m", options);
+
+        assertThat(server.get("/api/v1/namespaces/default/configmaps/m").status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void finalizerOfTheObjectItselfHoldsUnlessTheDeletionSaysOtherwise() {
+        server.post(
+                "/api/v1/namespaces/default/configmaps",
+                "{\"metadata\":{\"name\":\"m\",\"finalizers\":[\"a.b/c\",\"orphan\"]}}");
+
+        server.delete("/api/v1/namespaces/default/configmaps/m", "{}");
+        assertThat(server.get("/api/v1/namespaces/default/configmaps/m")
+                        .json()
+                        .object("metadata")
+                        .array("finalizers")
+                        .strings())
+                .containsExactly("a.b/c", "orphan");
+
+        server.delete("/api/v1/namespaces/default/configmaps/m", "{\"propagationPolicy\":\"Foreground\"}");
+        assertThat(server.get("/api/v1/namespaces/default/configmaps/m")
+                        .json()
+                        .object("metadata")
+                        .array("finalizers")
+                        .strings())
+                .containsExactly("a.b/c", "foregroundDeletion");
+    }
+
+    @Test
+    @Tag("W52")
+    void deletionOfACollectionTakesTheObjectsOfTheListWithThoseOptions() {
+        String maps = "/api/v1/namespaces/default/configmaps";
+        for (String name : List.of("a", "b", "c", "d")) {
+            server.post(maps, "{\"metadata\":{\"name\":\"" + name + "\",\"labels\":{\"l\":\"" + name + "\"}}}");
+        }
+        JsonObject first = server.get(maps + "?limit=1").json().object("metadata");
+        server.post(maps, "{\"metadata\":{\"name\":\"e\"}}");
+
+        // given a limit, as many
+        assertThat(server.delete(maps + "?limit=1&labelSelector=l%20in%20(b,c)", "")
+                        .status())
+                .isEqualTo(200);
+        assertThat(server.get(maps).names()).containsExactly("a", "c", "d", "e");
+        // given an exact version, what was there then
+        server.delete(
+                maps + "?limit=2&resourceVersionMatch=Exact&resourceVersion=" + first.text("resourceVersion"), "");
+        assertThat(server.get(maps).names()).containsExactly("c", "d", "e");
+        // given a page, what follows it, as of its revision
+        server.delete(maps + "?continue=" + first.text("continue"), "");
+        assertThat(server.get(maps).names()).containsExactly("e");
+        // given a version that is yet to come, nothing
+        assertThat(server.delete(maps + "?resourceVersionMatch=Exact&resourceVersion=999", "")
+                        .status())
+                .isEqualTo(504);
+        assertThat(server.get(maps).names()).containsExactly("e");
+    }
+
+    /** Two passes over a namespace must not outlive it: they would empty a new one of the same name. */
+    @Test
+    @Tag("W50")
+    void newNamespaceIsNotEmptiedBecauseAnOldOneOfItsNameWas() {
+        server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"ns1\",\"finalizers\":[\"a.b/c\"]}}");
+        server.post("/api/v1/namespaces/ns1/pods", TestServer.pod("p1", ""));
+        server.delete("/api/v1/namespaces/ns1", "");
+        server.patch(TestServer.MERGE, "/api/v1/namespaces/ns1", "{\"metadata\":{\"finalizers\":null}}");
+        for (int i = 0; i < 20 && server.get("/api/v1/namespaces/ns1").status() == 200; i++) {
+            server.time.advance(Duration.ofMillis(100));
+        }
+        assertThat(server.get("/api/v1/namespaces/ns1").status()).isEqualTo(404);
+
+        server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"ns1\"}}");
+        server.post("/api/v1/namespaces/ns1/configmaps", "{\"metadata\":{\"name\":\"m\"}}");
+        server.time.advance(Duration.ofSeconds(5));
+
+        assertThat(server.get("/api/v1/namespaces/ns1/configmaps/m").status()).isEqualTo(200);
+    }
+
+    @Test
+    @Tag("W50")
+    void namespaceThatAnObjectHoldsHasOnePassASecondHoweverOftenItChanges() {
+        server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"ns1\"}}");
+        server.post("/api/v1/namespaces/ns1/configmaps", "{\"metadata\":{\"name\":\"m\",\"finalizers\":[\"a.b/c\"]}}");
+        server.delete("/api/v1/namespaces/ns1", "");
+        for (int i = 0; i < 100; i++) {
+            server.patch(
+                    TestServer.MERGE,
+                    "/api/v1/namespaces/ns1",
+                    "{\"metadata\":{\"annotations\":{\"a\":\"" + i + "\"}}}");
+        }
+        long before = server.time.executed();
+
+        server.time.advance(Duration.ofSeconds(10));
+
+        assertThat(server.time.executed() - before).isLessThan(1_000);
+        server.patch(TestServer.MERGE, "/api/v1/namespaces/ns1/configmaps/m", "{\"metadata\":{\"finalizers\":null}}");
+        server.time.advance(Duration.ofSeconds(3));
+        assertThat(server.get("/api/v1/namespaces/ns1").status()).isEqualTo(404);
+    }
+
+    @Test
+    @Tag("W50")
+    void podOfADeletedNamespaceHasItsGracePeriodUntilItsNodeEndsIt() {
+        server.node("n1");
+        server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"ns1\"}}");
+        server.post("/api/v1/namespaces/ns1/pods", TestServer.pod("p1", "n1"));
+
+        server.delete("/api/v1/namespaces/ns1", "");
+        server.time.advance(Duration.ofSeconds(5));
+
+        assertThat(server.get("/api/v1/namespaces/ns1/pods/p1")
+                        .json()
+                        .object("metadata")
+                        .number("deletionGracePeriodSeconds"))
+                .contains(30L);
+        assertThat(server.get("/api/v1/namespaces/ns1").status()).isEqualTo(200);
+
+        // when its node says that it has ended
+        server.delete("/api/v1/namespaces/ns1/pods/p1", "{\"gracePeriodSeconds\":0}");
+        server.time.advance(Duration.ofSeconds(3));
+
+        assertThat(server.get("/api/v1/namespaces/ns1").status()).isEqualTo(404);
+    }
+
+    @Test
+    void namespaceOfTheNodesLeasesIsThereAgainAfterItsDeletion() {
+        String leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+        server.post(leases, "{\"metadata\":{\"name\":\"n1\"}}");
+
+        assertThat(server.delete("/api/v1/namespaces/kube-node-lease", "").status())
+                .isEqualTo(200);
+        server.time.advance(Duration.ofSeconds(5));
+
+        assertThat(server.post(leases, "{\"metadata\":{\"name\":\"n1\"}}").status())
+                .isEqualTo(201);
+        server.time.advance(Duration.ofSeconds(5));
+        assertThat(server.get(leases + "/n1").status()).isEqualTo(200);
     }
 
     @Test
@@ -266,7 +441,7 @@ class DeleteTest {
         assertThat(server.delete("/api/v1/nodes/n1", "{\"propagationPolicy\":\"Orphan\",\"orphanDependents\":true}")
                         .status())
                 .isEqualTo(422);
-        assertThat(server.delete("/api/v1/nodes/n1", "{\"propagationPolicy\":\"Foreground\"}")
+        assertThat(server.delete("/api/v1/nodes/n1", "{\"propagationPolicy\":\"Background\"}")
                         .status())
                 .isEqualTo(200);
         assertThat(server.get("/api/v1/nodes/n1").status()).isEqualTo(404);
