@@ -56,7 +56,9 @@ public final class IssuedCertificate {
     private Instant renewal = Instant.MIN;
     private Optional<SigningRequest> pending = Optional.empty();
     private int failures;
-    private Instant notBefore = Instant.MIN;
+    /** The end of the pause after a failure, of the monotonic clock: a wall clock may be set back by hours. */
+    private long pauseEnd;
+
     private volatile String state = "no certificate has been requested yet";
 
     /**
@@ -82,6 +84,7 @@ public final class IssuedCertificate {
         this.ports = ports;
         loop = ports.client().loop();
         file = new CertificateFile(ports.directory(), purpose);
+        pauseEnd = loop.clock().nanoTime();
     }
 
     /**
@@ -181,7 +184,9 @@ public final class IssuedCertificate {
                     if (error != null) {
                         log.warn("The {} certificate: {}", purpose.text(), Failures.text(error));
                     }
-                    boolean young = pending.filter(asked -> asked.isYoung(now)).isPresent();
+                    boolean young = pending.filter(
+                                    asked -> asked.isYoung(loop.clock().nanoTime()))
+                            .isPresent();
                     boolean waitsForNode = current.isEmpty() && pending.isEmpty() && failures == 0;
                     loop.schedule(young || waitsForNode ? SOON : LATER, this::tick);
                 },
@@ -199,21 +204,22 @@ public final class IssuedCertificate {
         boolean fresh = current.filter(
                         identity -> now.isBefore(renewal) && wanted.get().areIn(identity.certificate()))
                 .isPresent();
-        return fresh || now.isBefore(notBefore) ? DONE : request(wanted.get(), now);
+        return fresh || loop.clock().nanoTime() - pauseEnd < 0 ? DONE : request(wanted.get());
     }
 
-    private CompletableFuture<?> request(ServingNames wanted, Instant now) {
+    private CompletableFuture<?> request(ServingNames wanted) {
         KeyPair key = ports.keys().get();
         return ports.client()
                 .create(SigningRequest.TYPE, "", SigningRequest.body(purpose, user, key, wanted))
                 .handleAsync(
                         (stored, error) -> {
                             if (error != null) {
-                                failed("a certificate cannot be requested: " + Failures.text(error), now);
+                                failed("a certificate cannot be requested: " + Failures.text(error));
                                 return false;
                             }
                             String name = stored.object("metadata").text("name");
-                            pending = Optional.of(new SigningRequest(name, key, wanted, now));
+                            pending = Optional.of(new SigningRequest(
+                                    name, key, wanted, loop.clock().nanoTime()));
                             tell("the request " + name + " waits for approval: kubectl certificate approve " + name);
                             log.info("Requested a {} certificate for {}: {}", purpose.text(), wanted, name);
                             return true;
@@ -222,11 +228,9 @@ public final class IssuedCertificate {
     }
 
     private CompletableFuture<?> look(SigningRequest asked, Instant now) {
-        if (asked.isOverdue(now)) {
-            failed(
-                    "the request " + asked.name() + " was not decided within "
-                            + GoDuration.format(SigningRequest.PATIENCE),
-                    now);
+        if (asked.isOverdue(loop.clock().nanoTime())) {
+            failed("the request " + asked.name() + " was not decided within "
+                    + GoDuration.format(SigningRequest.PATIENCE));
             return DONE;
         }
         if (names.get().filter(wanted -> !wanted.equals(asked.names())).isPresent()) {
@@ -237,15 +241,14 @@ public final class IssuedCertificate {
         return ports.client()
                 .get(SigningRequest.TYPE, "", asked.name())
                 .handleAsync(
-                        (request, error) ->
-                                error == null ? answered(asked, request, now) : unanswered(asked, error, now),
+                        (request, error) -> error == null ? answered(asked, request, now) : unanswered(asked, error),
                         loop)
                 .thenCompose(next -> next);
     }
 
-    private CompletableFuture<?> unanswered(SigningRequest asked, Throwable error, Instant now) {
+    private CompletableFuture<?> unanswered(SigningRequest asked, Throwable error) {
         if (Failures.isCode(error, 404)) {
-            failed("the request " + asked.name() + " was deleted", now);
+            failed("the request " + asked.name() + " was deleted");
             return DONE;
         }
         return CompletableFuture.failedFuture(Failures.cause(error));
@@ -255,7 +258,7 @@ public final class IssuedCertificate {
         return switch (asked.answer(request)) {
             case SigningRequest.Answer.Undecided undecided -> DONE;
             case SigningRequest.Answer.Refused(String why) -> {
-                failed(why, now);
+                failed(why);
                 yield DONE;
             }
             case SigningRequest.Answer.Issued(Identity identity) -> {
@@ -287,17 +290,14 @@ public final class IssuedCertificate {
         }
     }
 
-    private void failed(String why, Instant now) {
+    private void failed(String why) {
         pending = Optional.empty();
         failures++;
-        Duration pause = Duration.ofSeconds(1L << Math.min(failures, 9));
-        notBefore = now.plus(pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE);
+        Duration longer = Duration.ofSeconds(1L << Math.min(failures, 9));
+        Duration pause = longer.compareTo(LONGEST_PAUSE) < 0 ? longer : LONGEST_PAUSE;
+        pauseEnd = loop.clock().nanoTime() + pause.toNanos();
         tell(why);
-        log.warn(
-                "No new {} certificate, trying again in {}: {}",
-                purpose.text(),
-                GoDuration.format(Duration.between(now, notBefore)),
-                why);
+        log.warn("No new {} certificate, trying again in {}: {}", purpose.text(), GoDuration.format(pause), why);
     }
 
     private void tell(String why) {

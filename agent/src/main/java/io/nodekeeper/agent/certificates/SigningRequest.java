@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
@@ -21,9 +20,9 @@ import java.util.Optional;
  * @param name its name in the API
  * @param key that the certificate is for
  * @param names that the certificate is for
- * @param since when it was made
+ * @param since when it was made, ns of the monotonic clock
  */
-record SigningRequest(String name, KeyPair key, ServingNames names, Instant since) {
+record SigningRequest(String name, KeyPair key, ServingNames names, long since) {
     static final ResourceType TYPE = new ResourceType(
             "certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", false);
     /** How long a request may stay undecided, as in a kubelet; then there is a new one. */
@@ -63,13 +62,13 @@ record SigningRequest(String name, KeyPair key, ServingNames names, Instant sinc
     }
 
     /** Whether it was made less than a minute before {@code now}. */
-    boolean isYoung(Instant now) {
-        return now.isBefore(since.plus(YOUTH));
+    boolean isYoung(long now) {
+        return now - since < YOUTH.toNanos();
     }
 
     /** Whether it has been undecided for too long at {@code now}. */
-    boolean isOverdue(Instant now) {
-        return now.isAfter(since.plus(PATIENCE));
+    boolean isOverdue(long now) {
+        return now - since > PATIENCE.toNanos();
     }
 
     /** What {@code object}, this request as the API has it now, says. */

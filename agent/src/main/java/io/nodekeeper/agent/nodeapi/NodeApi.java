@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -129,7 +130,9 @@ public final class NodeApi {
         if (pod.container(asked.container()).isEmpty()) {
             return text(404, "container \"" + asked.container() + "\" not found in pod \"" + asked.pod() + "\"");
         }
-        Optional<ContainerStatus> container = written(observed(pod), asked);
+        Optional<ContainerStatus> container = asked.previous()
+                ? previous(pod, observed(pod), asked.container())
+                : written(observed(pod), asked.container());
         if (container.isEmpty()) {
             return text(400, LogRefusals.text(pod, asked.container(), asked.previous()));
         }
@@ -148,11 +151,31 @@ public final class NodeApi {
     }
 
     /** The container whose log is asked for; empty if there is none that was started. */
-    private static Optional<ContainerStatus> written(Observed observed, Asked.Log asked) {
-        Optional<ContainerStatus> newest = observed.containers().stream()
-                .filter(one -> one.name().equals(asked.container()) && one.state() != ContainerState.CREATED)
+    private static Optional<ContainerStatus> written(Observed observed, String container) {
+        return observed.containers().stream()
+                .filter(one -> one.name().equals(container) && one.state() != ContainerState.CREATED)
                 .findFirst();
-        return asked.previous() ? newest.flatMap(current -> observed.ended(asked.container(), current.id())) : newest;
+    }
+
+    /**
+     * The container whose end the status of the pod reports as the last one. While a container waits for its next start, it is the newest
+     * one: for a user it has ended already.
+     */
+    private static Optional<ContainerStatus> previous(Pod pod, Observed observed, String container) {
+        Optional<ContainerStatus> newest = observed.newest(container);
+        boolean ended =
+                newest.filter(one -> one.state() == ContainerState.EXITED).isPresent();
+        return ended && isWaiting(pod, container)
+                ? newest
+                : newest.flatMap(current -> observed.ended(container, current.id()));
+    }
+
+    private static boolean isWaiting(Pod pod, String container) {
+        JsonObject status = pod.json().object("status");
+        return Stream.of("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+                .flatMap(list -> status.array(list).objects())
+                .anyMatch(entry -> entry.text("name").equals(container)
+                        && entry.object("state").has("waiting"));
     }
 
     private boolean hasEnded(Pod pod, ContainerStatus container) {

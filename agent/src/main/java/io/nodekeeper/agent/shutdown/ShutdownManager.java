@@ -54,6 +54,12 @@ public final class ShutdownManager {
     private int done = -1;
 
     private int failures;
+    /** The number of the newest connection. */
+    private int connections;
+
+    /** The number of the connection that was lost last; 0 for none. */
+    private int lost;
+
     private boolean stopped;
 
     /** A new connection with its lock, which there is none of once a shutdown has begun. */
@@ -107,13 +113,14 @@ public final class ShutdownManager {
         if (stopped) {
             return;
         }
-        disk.call("logind", DEADLINE, this::open)
-                .whenComplete((connected, error) -> loop.execute(() -> connected(connected, error)));
+        int number = ++connections;
+        disk.call("logind", DEADLINE, () -> open(number))
+                .whenComplete((connected, error) -> loop.execute(() -> connected(number, connected, error)));
     }
 
-    private Connected open() throws IOException {
+    private Connected open(int number) throws IOException {
         Logind.Session open =
-                logind.connect(begun -> loop.execute(() -> signalled(begun)), () -> loop.execute(this::lost));
+                logind.connect(begun -> loop.execute(() -> signalled(begun)), () -> loop.execute(() -> lost(number)));
         try {
             // Meanwhile logind gives no lock.
             boolean begun = open.isShuttingDown();
@@ -136,7 +143,7 @@ public final class ShutdownManager {
         return open.delayShutdown();
     }
 
-    private void connected(@Nullable Connected connected, @Nullable Throwable error) {
+    private void connected(int number, @Nullable Connected connected, @Nullable Throwable error) {
         if (connected == null) {
             String why = error == null ? "no connection" : Failures.text(error);
             // After the first try logind may still read its new limit.
@@ -154,6 +161,11 @@ public final class ShutdownManager {
             disconnect();
             return;
         }
+        if (number == lost) {
+            // While the lock was taken, which does not need the connection.
+            lost(number);
+            return;
+        }
         failures = 0;
         if (lock.isPresent()) {
             log.info("A shutdown of the machine waits up to {} for pods", GoDuration.format(config.total()));
@@ -169,8 +181,10 @@ public final class ShutdownManager {
         }
     }
 
-    private void lost() {
-        if (!stopped && session.isPresent()) {
+    /** The connection of that number has ended, which may not be in use yet. */
+    private void lost(int number) {
+        lost = number;
+        if (!stopped && session.isPresent() && number == connections) {
             log.warn("The connection to logind is lost");
             disconnect();
             loop.schedule(RECONNECT.delay(failures++), this::connect);

@@ -79,7 +79,7 @@ final class KernelReader {
     }
 
     /** By resource: how long tasks of the machine were stalled; empty if the kernel does not measure it. Blocks. */
-    Map<String, StallTimes> stalls() throws IOException {
+    Map<String, StallTimes> stalls() {
         return CgroupFiles.stalls(root.resolve("proc/pressure"), "");
     }
 

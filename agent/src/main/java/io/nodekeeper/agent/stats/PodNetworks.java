@@ -31,7 +31,7 @@ record PodNetworks(Path root) {
             return List.of();
         }
         return ProcText.networks(
-                BoundedFile.read(process.get().resolve("net/dev")).orElse(""));
+                BoundedFile.beginning(process.get().resolve("net/dev")).orElse(""));
     }
 
     /** The network namespace of this process, and so of the node. */
@@ -41,7 +41,7 @@ record PodNetworks(Path root) {
 
     /** The directory of the first process. */
     private Optional<Path> process(Path cgroup) throws IOException {
-        Optional<String> processes = BoundedFile.read(cgroup.resolve("cgroup.procs"));
+        Optional<String> processes = BoundedFile.beginning(cgroup.resolve("cgroup.procs"));
         OptionalLong pid = processes
                 .flatMap(text -> text.lines().findFirst())
                 .map(KernelNumbers::number)

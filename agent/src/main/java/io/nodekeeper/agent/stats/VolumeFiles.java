@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param directory with a directory for each pod
  */
 record VolumeFiles(Path directory) {
-    /** The most files of one volume that are counted. */
-    private static final int MOST_FILES = 1_000_000;
+    /** The most files with several names in one volume that count once; further ones count once for each name. */
+    private static final int MOST_LINKED = 100_000;
 
     /** By UID and name of the volume: what each {@code emptyDir} on the node's disk uses there. Blocks. */
     Map<String, Map<String, DiskUse>> read(List<RunningPod> pods) throws IOException {
@@ -96,7 +96,8 @@ record VolumeFiles(Path directory) {
 
     /**
      * Counts blocks rather than lengths, as a file may have holes, and a file with several names once. Does not enter other file
-     * systems. Files that are removed meanwhile do not count.
+     * systems. Files that are removed meanwhile do not count. The number of files has no limit: a pod would hide a large file
+     * behind many empty ones. Each takes some microseconds.
      */
     private static final class Sum extends SimpleFileVisitor<Path> {
         private final long device;
@@ -128,16 +129,16 @@ record VolumeFiles(Path directory) {
             return FileVisitResult.CONTINUE;
         }
 
+        private boolean isFirst(long inode) {
+            return linked.size() < MOST_LINKED ? linked.add(inode) : !linked.contains(inode);
+        }
+
         private FileVisitResult add(Path path, long length) throws IOException {
-            if (files == MOST_FILES) {
-                // It has at least that.
-                return FileVisitResult.TERMINATE;
-            }
             Optional<FileBlocks.Stat> stat = FileBlocks.of(path);
             if (stat.filter(found -> found.device() != device).isPresent()) {
                 return FileVisitResult.SKIP_SUBTREE;
             }
-            boolean again = stat.filter(found -> found.links() > 1 && length > 0 && !linked.add(found.inode()))
+            boolean again = stat.filter(found -> found.links() > 1 && length > 0 && !isFirst(found.inode()))
                     .isPresent();
             if (!again) {
                 files++;

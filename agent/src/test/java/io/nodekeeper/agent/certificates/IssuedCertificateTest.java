@@ -62,6 +62,7 @@ class IssuedCertificateTest {
     Path root;
 
     private VirtualTime time;
+    private VirtualTime.VirtualLoop loop;
     private FakeTransport transport;
     private final Map<String, JsonObject> requests = new HashMap<>();
     private final List<Identity> shown = new ArrayList<>();
@@ -95,6 +96,7 @@ class IssuedCertificateTest {
                 .getNotBefore()
                 .toInstant()
                 .plusSeconds(60));
+        loop = time.loop("agent");
         transport = new FakeTransport();
         transport.answer(this::serve);
         restart();
@@ -109,7 +111,7 @@ class IssuedCertificateTest {
 
     private IssuedCertificate.Ports ports() {
         return new IssuedCertificate.Ports(
-                new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)),
+                new KubeClient(transport, loop, Duration.ofSeconds(10)),
                 HERE,
                 root.resolve("pki"),
                 EcKeys::newKey,
@@ -130,6 +132,27 @@ class IssuedCertificateTest {
                 found == null
                         ? FakeTransport.refusal(new ApiException(404, "NotFound", "gone"))
                         : FakeTransport.reply(200, found));
+    }
+
+    /** The first clock of a machine may be hours ahead, until a time server sets it right. */
+    @Test
+    void aClockThatIsSetBackDelaysNoRequest() {
+        int[] creations = new int[1];
+        transport.answer(call -> {
+            if (call.toString().equals("POST " + PATH) && creations[0]++ == 0) {
+                return Optional.of(FakeTransport.refusal(new ApiException(503, "ServiceUnavailable", "not yet")));
+            }
+            return serve(call);
+        });
+        node = Optional.of(node("10.0.0.1"));
+        time.advance(Duration.ofSeconds(1));
+        assertThat(creations[0]).isEqualTo(1);
+
+        loop.skewWallClock(Duration.ofHours(-8));
+        time.advance(Duration.ofMinutes(1));
+
+        assertThat(creations[0]).isEqualTo(2);
+        assertThat(requests).hasSize(1);
     }
 
     private static Node node(String... addresses) {

@@ -67,6 +67,30 @@ class NodeApiTest {
                         404, "the log of container \"main\" does not exist: " + logs + "/default_web_u1/main/0.log\n"));
     }
 
+    /** Its status says that it waits, and that its last state is the end. */
+    @Test
+    void thePreviousLogOfAContainerThatWaitsForItsNextStartIsThatOfItsEnd() {
+        container("c1", 1, ContainerState.EXITED);
+        container("c0", 0, ContainerState.EXITED);
+        waiting = "CrashLoopBackOff";
+
+        assertThat(answer("GET", "/containerLogs/default/web/main?previous=true"))
+                .satisfies(is(
+                        404, "the log of container \"main\" does not exist: " + logs + "/default_web_u1/main/1.log\n"));
+    }
+
+    @Test
+    void thePreviousLogOfAContainerThatIsBeingStartedIsThatOfTheLastEnd() {
+        container("c2", 2, ContainerState.CREATED);
+        container("c1", 1, ContainerState.EXITED);
+        container("c0", 0, ContainerState.EXITED);
+        waiting = "ContainerCreating";
+
+        assertThat(answer("GET", "/containerLogs/default/web/main?previous=true"))
+                .satisfies(is(
+                        404, "the log of container \"main\" does not exist: " + logs + "/default_web_u1/main/1.log\n"));
+    }
+
     @Test
     void whyThereIsNoLogIsSaidInAKubeletsWords() {
         container("c0", 0, ContainerState.CREATED);

@@ -101,6 +101,9 @@ class ShutdownManagerTest {
         boolean preparing;
         int locks;
         int connections;
+        /** Whether the connection breaks while the lock is taken. */
+        boolean breaks;
+
         Consumer<Boolean> shutdown = begun -> {};
         Runnable lost = () -> {};
 
@@ -134,6 +137,10 @@ class ShutdownManagerTest {
                         throw new IOException("The operation inhibition has been requested for is already running");
                     }
                     locks++;
+                    if (breaks) {
+                        breaks = false;
+                        lost.run();
+                    }
                     return () -> locks--;
                 }
 
@@ -317,5 +324,21 @@ class ShutdownManagerTest {
 
         assertThat(logind.locks).isZero();
         assertThat(logind.connections).isZero();
+    }
+
+    @Test
+    void aConnectionThatBreaksWhileTheLockIsTakenIsMadeAgain() {
+        logind.breaks = true;
+        pods.add("web", 0, 30, 1);
+        manager.start();
+        time.advance(Duration.ofSeconds(5));
+        assertThat(logind.connections).isEqualTo(1);
+        assertThat(logind.locks).isEqualTo(1);
+
+        logind.signal(true);
+        time.advance(Duration.ofSeconds(5));
+
+        assertThat(pods.ended)
+                .containsExactly("5 web 20s Terminated: Pod was terminated in response to imminent node shutdown.");
     }
 }

@@ -58,6 +58,23 @@ class PodNetworksTest {
     }
 
     @Test
+    void aPodWithThousandsOfInterfacesHasTheFirstOnes() throws IOException {
+        process("77", "net:[2]");
+        processes("77\n".repeat(100_000));
+        StringBuilder dev = new StringBuilder(DEV);
+        for (int i = 0; i < 5_000; i++) {
+            dev.append(
+                    "  dum%d:       7       1    0    0    0     0          0         0        9       1    0    0    0     0       0          0\n"
+                            .formatted(i));
+        }
+        Files.writeString(root.resolve("proc/77/net/dev"), dev);
+
+        assertThat(seen())
+                .hasSizeLessThan(100)
+                .startsWith(new NodeUsage.Network("eth0", 946, 1, 656, 2), new NodeUsage.Network("net1", 7, 0, 9, 0));
+    }
+
+    @Test
     void aPodInTheNetworkOfTheNodeHasNoneOfItsOwn() throws IOException {
         process("77", "net:[1]");
         processes("77\n");

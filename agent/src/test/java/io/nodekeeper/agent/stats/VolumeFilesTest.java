@@ -41,6 +41,22 @@ class VolumeFilesTest {
         assertThat(use("u1").inodes()).isEqualTo(3);
     }
 
+    /** A pod decides in which order its files are listed. */
+    @Test
+    void shouldCountALargeFileBehindManyEmptyOnes() throws IOException {
+        Path volume = volume();
+        Path many = Files.createDirectory(volume.resolve("many"));
+        for (int i = 0; i < 2_000; i++) {
+            Files.createFile(many.resolve("f" + i));
+        }
+        for (String name : List.of("a", "b", "c")) {
+            Files.write(Files.createDirectory(volume.resolve(name)).resolve("file"), new byte[MI]);
+        }
+
+        assertThat(use("u1").bytes()).isBetween(3L * MI, 4L * MI);
+        assertThat(use("u1").inodes()).isEqualTo(2_008);
+    }
+
     @Test
     void shouldNotCountHoles() throws IOException {
         try (RandomAccessFile file =

@@ -22,8 +22,25 @@ public final class BoundedFile {
      * @throws IOException if it cannot be read or has more than {@value #LIMIT} bytes; the message names the file
      */
     public static Optional<String> read(Path file) throws IOException {
+        return read(file, named -> KernelFile.text(named, LIMIT));
+    }
+
+    /**
+     * The first {@value #LIMIT} bytes of {@code file}, whose length a pod decides; empty if there is no such file.
+     *
+     * @throws IOException if it cannot be read; the message names the file
+     */
+    public static Optional<String> beginning(Path file) throws IOException {
+        return read(file, named -> KernelFile.beginning(named, LIMIT));
+    }
+
+    private interface Reading {
+        String of(Path file) throws IOException;
+    }
+
+    private static Optional<String> read(Path file, Reading reading) throws IOException {
         try {
-            return Optional.of(KernelFile.text(file, LIMIT));
+            return Optional.of(reading.of(file));
         } catch (IOException e) {
             // A cgroup can also end between open and read.
             if (Files.notExists(file)) {

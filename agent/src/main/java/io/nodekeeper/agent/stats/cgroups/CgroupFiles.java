@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The mounted cgroup file systems. Where both versions are mounted, the controllers belong to version 1, and so do the
@@ -17,6 +19,8 @@ import java.util.OptionalLong;
  * @param version 1 or 2
  */
 public record CgroupFiles(Path directory, int version) {
+    private static final Logger log = LoggerFactory.getLogger(CgroupFiles.class);
+
     private static final List<String> RESOURCES = List.of("cpu", "memory", "io");
     /** Where distributions mount the controller of processor time in version 1. */
     private static final List<String> CPUACCT = List.of("cpuacct", "cpu,cpuacct");
@@ -41,13 +45,18 @@ public record CgroupFiles(Path directory, int version) {
 
     /**
      * By resource: how long tasks were stalled, by the files {@code cpu}, {@code memory} and {@code io} of {@code directory},
-     * whose names end with {@code suffix}; empty if the kernel does not measure it.
+     * whose names end with {@code suffix}; empty if the kernel does not measure it. A kernel that could measure it, but was started
+     * without {@code psi=1}, has the files and refuses to read them.
      */
-    public static Map<String, StallTimes> stalls(Path directory, String suffix) throws IOException {
+    public static Map<String, StallTimes> stalls(Path directory, String suffix) {
         Map<String, StallTimes> stalls = new HashMap<>();
         for (String resource : RESOURCES) {
-            StallTimes.parse(text(directory.resolve(resource + suffix)))
-                    .ifPresent(times -> stalls.put(resource, times));
+            try {
+                StallTimes.parse(text(directory.resolve(resource + suffix)))
+                        .ifPresent(times -> stalls.put(resource, times));
+            } catch (IOException e) {
+                log.debug("Stalled tasks are not known: {}", e.getMessage());
+            }
         }
         return stalls;
     }

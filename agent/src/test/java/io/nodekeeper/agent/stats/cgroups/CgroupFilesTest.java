@@ -50,6 +50,18 @@ class CgroupFilesTest {
                 """);
     }
 
+    /** As read(2) fails where the kernel was started without {@code psi=1}. */
+    @Test
+    void aKernelThatRefusesToMeasureStallsMeasuresEverythingElse() throws IOException {
+        container2();
+        Files.createDirectory(root.resolve("sys/fs/cgroup" + CONTAINER + "/cpu.pressure"));
+
+        CgroupUsage usage = usage(CONTAINER);
+
+        assertThat(usage.cpuNanos()).hasValue(1_500_000_000);
+        assertThat(usage.stalls()).containsOnlyKeys("memory");
+    }
+
     @Test
     void aContainerOfVersion2IsReadFromItsOneDirectory() throws IOException {
         container2();
