@@ -195,6 +195,7 @@ final class RuntimeRequests {
                 .setSeccomp(profile(rights.seccomp()));
         rights.user()
                 .ifPresent(user -> context.setRunAsUser(Int64Value.newBuilder().setValue(user)));
+        context.setRunAsUsername(rights.userName());
         rights.group()
                 .ifPresent(
                         group -> context.setRunAsGroup(Int64Value.newBuilder().setValue(group)));

@@ -510,6 +510,7 @@ class GrpcRuntimeTest {
                         false,
                         SandboxOptions.Namespaces.OWN,
                         OptionalLong.of(7),
+                        "",
                         OptionalLong.of(8),
                         List.of(9L),
                         true,

@@ -265,8 +265,11 @@ final class ContainerStarter {
 
     /** Writes the files of the node's own that the container sees. */
     private CompletableFuture<Void> files(Pod pod, ContainerSpec container, int attempt, List<String> podIps) {
+        String domain = ports.node().get().clusterDomain();
         CompletableFuture<String> written = ports.onDisk("files of " + pod.fullName(), () -> {
-            String text = pod.hostNetwork() ? HostsFile.ofHost(pod, KernelFile.text(HOSTS)) : HostsFile.of(pod, podIps);
+            String text = pod.hostNetwork()
+                    ? HostsFile.ofHost(pod, KernelFile.text(HOSTS))
+                    : HostsFile.of(pod, podIps, domain);
             ports.files().writeHosts(pod.uid(), text);
             ports.files().makeTerminationLog(pod.uid(), container.name(), attempt);
             return text;

@@ -40,7 +40,7 @@ final class PersistentPaths {
         return switch (volume.source()) {
             case PersistentSource.Csi csi -> volume.path().orElseThrow();
             case PersistentSource.Host(String name, var source) -> files.hostPath(source);
-            case PersistentSource.Local(String name, String path) -> files.local(pod, name, path);
+            case PersistentSource.Local(String name, String path, boolean readOnly) -> files.local(pod, name, path);
         };
     }
 }

@@ -25,6 +25,9 @@ final class StatusWriter {
     private static final Logger log = LoggerFactory.getLogger(StatusWriter.class);
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(500), Duration.ofSeconds(10));
 
+    /** After a refusal: the server's answer may change, as when it reads its roles, or when another client has written. */
+    private static final Backoff REFUSED = new Backoff(Duration.ofSeconds(10), Duration.ofMinutes(1));
+
     /** How often a static pod's copy is looked for while there is none. */
     private static final Duration NO_OBJECT = Duration.ofSeconds(1);
 
@@ -44,6 +47,9 @@ final class StatusWriter {
     private Optional<JsonObject> pending = Optional.empty();
     private CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
     private int failures;
+    /** Counts writes, so that a late repetition notices that there was another one. */
+    private long writes;
+
     private boolean stopped;
 
     /** A writer for one pod; {@code objects} finds the object of a pod in the API. */
@@ -137,6 +143,7 @@ final class StatusWriter {
         }
         String uid = object.get().uid();
         JsonObject status = pending.get();
+        writes++;
         // With the UID, so that a new pod of the same name is not changed.
         JsonObject patch = JsonObject.builder()
                 .put("metadata", JsonObject.builder().put("uid", uid).build())
@@ -151,19 +158,31 @@ final class StatusWriter {
                         pending = pending.filter(newer -> newer != status);
                         failures = 0;
                         write(pod);
-                    } else if (!Failures.mayPass(error)) {
-                        // The pod is gone, or the server will never accept this: a later status may differ.
-                        if (!Failures.isCode(error, 404) && !Failures.isCode(error, 409)) {
-                            log.warn("Status of pod {} was refused: {}", pod.fullName(), Failures.text(error));
-                        }
+                    } else if (Failures.isCode(error, 404)) {
+                        // The pod is gone.
                         pending = Optional.empty();
                         end();
+                    } else if (!Failures.mayPass(error)) {
+                        refused(pod, error);
                     } else {
                         Duration pause = RETRY.delay(failures++);
                         log.debug("Status of pod {}: {}", pod.fullName(), Failures.text(error));
                         loop.schedule(pause, () -> write(pod));
                     }
                 });
+    }
+
+    /** Nothing waits for a status that the server refuses; it is written again later, unless there is a newer one by then. */
+    private void refused(Pod pod, Throwable error) {
+        log.warn("Status of pod {} was refused: {}", pod.fullName(), Failures.text(error));
+        long refused = writes;
+        loop.schedule(REFUSED.delay(failures++), () -> {
+            if (!stopped && writes == refused && idle.isDone()) {
+                idle = new CompletableFuture<>();
+                write(pod);
+            }
+        });
+        end();
     }
 
     private void end() {

@@ -131,8 +131,9 @@ public record ContainerConfig(
     /**
      * Rights of the container's processes.
      *
-     * @param user empty for that of the image
-     * @param group empty for that of the image; only with a user
+     * @param user the number of the user; empty if it is known by name only
+     * @param userName the name of the user; empty if the number is known
+     * @param group empty for that of the user
      * @param strictGroups whether the groups that the image gives the user do not count
      * @param seccomp the filter of system calls
      * @param appArmor empty for the runtime's choice
@@ -143,6 +144,7 @@ public record ContainerConfig(
             boolean privileged,
             SandboxOptions.Namespaces namespaces,
             OptionalLong user,
+            String userName,
             OptionalLong group,
             List<Long> supplementalGroups,
             boolean strictGroups,

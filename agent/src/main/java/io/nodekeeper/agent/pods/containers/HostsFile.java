@@ -7,8 +7,12 @@ import java.util.List;
 public final class HostsFile {
     private HostsFile() {}
 
-    /** The content for a pod with a network of its own and these addresses. */
-    public static String of(Pod pod, List<String> podIps) {
+    /**
+     * The content for a pod with a network of its own and these addresses.
+     *
+     * @param clusterDomain the domain of the cluster's services, in which a pod with a {@code subdomain} has a full name; may be empty
+     */
+    public static String of(Pod pod, List<String> podIps, String clusterDomain) {
         StringBuilder text = new StringBuilder("""
                 # Kubernetes-managed hosts file.
                 127.0.0.1\tlocalhost
@@ -18,14 +22,22 @@ public final class HostsFile {
                 fe00::1\tip6-allnodes
                 fe00::2\tip6-allrouters
                 """);
-        podIps.forEach(ip ->
-                text.append(ip).append('\t').append(Sandboxes.hostname(pod)).append('\n'));
+        String names = names(pod, clusterDomain);
+        podIps.forEach(ip -> text.append(ip).append('\t').append(names).append('\n'));
         return text.append(aliases(pod)).toString();
     }
 
     /** The content for a pod on the host's network: the node's own file and the pod's aliases. */
     public static String ofHost(Pod pod, String nodeFile) {
         return "# Kubernetes-managed hosts file (host network).\n" + nodeFile + aliases(pod);
+    }
+
+    private static String names(Pod pod, String clusterDomain) {
+        String hostname = Sandboxes.hostname(pod);
+        String subdomain = pod.spec().text("subdomain");
+        return subdomain.isEmpty() || clusterDomain.isEmpty()
+                ? hostname
+                : String.join(".", hostname, subdomain, pod.namespace(), "svc", clusterDomain) + "\t" + hostname;
     }
 
     private static String aliases(Pod pod) {

@@ -40,8 +40,9 @@ final class Rights {
         return new ContainerConfig.Security(
                 privileged,
                 target.map(namespaces::targeting).orElse(namespaces),
-                user.isPresent() ? user : image.user(),
-                user.isPresent() ? number(own, shared, "runAsGroup") : OptionalLong.empty(),
+                user.isPresent() ? user : ofImage(image),
+                user.isPresent() ? "" : image.userName(),
+                number(own, shared, "runAsGroup"),
                 groups,
                 pod.strictGroups(),
                 own.bool("readOnlyRootFilesystem"),
@@ -52,6 +53,11 @@ final class Rights {
                 appArmor(pod, container),
                 SelinuxLabels.of(own).or(() -> SelinuxLabels.of(shared)),
                 !privileged && !own.text("procMount").equals("Unmasked"));
+    }
+
+    /** The user that an image names by number, or root if it names none. A group needs a user beside it. */
+    private static OptionalLong ofImage(Image image) {
+        return image.user().isEmpty() && image.userName().isEmpty() ? OptionalLong.of(0) : image.user();
     }
 
     private static Optional<SecurityProfile> appArmor(Pod pod, ContainerSpec container) {

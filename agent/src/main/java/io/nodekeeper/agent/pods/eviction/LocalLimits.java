@@ -50,9 +50,12 @@ final class LocalLimits {
                 .findFirst();
     }
 
-    /** The sum counts only if each container has a limit. */
+    /** The sum of the limits that there are: a container without one does not free the others' volumes. */
     private static Optional<String> pod(Pod pod, PodUse use) {
-        return pod.limit(STORAGE)
+        boolean limited = pod.allContainers().stream()
+                .anyMatch(container -> container.limit(STORAGE).isPresent());
+        return Optional.of(pod.limitOfContainers(STORAGE).plus(pod.overhead(STORAGE)))
+                .filter(limit -> limited)
                 .filter(limit -> use.disk() > limit.toLong())
                 .map(limit ->
                         "Pod ephemeral local storage usage exceeds the total limit of containers " + limit + ". ");

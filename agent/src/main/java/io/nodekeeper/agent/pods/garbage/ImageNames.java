@@ -9,11 +9,14 @@ import java.util.Set;
 final class ImageNames {
     private static final String HUB = "docker.io/";
 
+    /** The most characters of a name that can be an image's; a pod's has no limit. */
+    private static final int LONGEST = 4_096;
+
     private ImageNames() {}
 
     /** Whether {@code image} is one of {@code names}, which are names as pods have them, full names, or ids. */
     static boolean isOneOf(Image image, Collection<String> names) {
-        return names.stream().anyMatch(name -> is(image, name));
+        return names.stream().anyMatch(name -> name.length() <= LONGEST && is(image, name));
     }
 
     private static boolean is(Image image, String name) {
@@ -35,8 +38,8 @@ final class ImageNames {
         forms.add(HUB + tagged);
         forms.add(HUB + "library/" + tagged);
         int at = tagged.indexOf('@');
-        int colon = at < 0 ? -1 : tagged.substring(0, at).lastIndexOf(':');
-        if (colon > tagged.lastIndexOf('/', Math.max(at, 0))) {
+        int colon = at < 0 ? -1 : tagged.indexOf(':', tagged.lastIndexOf('/', at) + 1);
+        if (colon >= 0 && colon < at) {
             // With a digest the tag does not count.
             forms.addAll(forms(tagged.substring(0, colon) + tagged.substring(at)));
         }

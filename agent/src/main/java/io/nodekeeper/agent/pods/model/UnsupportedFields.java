@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  */
 public final class UnsupportedFields {
     /** Fields of the pod's spec. */
-    private static final List<String> POD = List.of("resourceClaims");
+    private static final List<String> POD = List.of("activeDeadlineSeconds", "resourceClaims");
     /** Fields of each container. */
     private static final List<String> CONTAINER = List.of("volumeDevices", "restartPolicyRules");
     /** The hooks of a container. */
@@ -35,6 +35,9 @@ public final class UnsupportedFields {
         POD.stream().filter(spec::has).map("spec."::concat).forEach(found::add);
         if (spec.has("hostUsers") && !spec.bool("hostUsers")) {
             found.add("spec.hostUsers");
+        }
+        if (spec.bool("setHostnameAsFQDN")) {
+            found.add("spec.setHostnameAsFQDN");
         }
         windows("spec.securityContext", spec, found);
         volumes(spec, found);

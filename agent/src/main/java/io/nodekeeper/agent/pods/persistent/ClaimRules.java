@@ -78,15 +78,15 @@ final class ClaimRules {
                     full,
                     "volume " + volume.text("name") + " has volumeMode " + mode + ", but is specified in volumeMounts");
         }
+        boolean readOnly = volume.object("persistentVolumeClaim").bool("readOnly");
         if (spec.has("csi")) {
-            boolean readOnly = volume.object("persistentVolumeClaim").bool("readOnly");
             return new PersistentSource.Csi(CsiVolume.of(persistent, readOnly));
         }
         if (spec.has("hostPath")) {
             return new PersistentSource.Host(name, spec.object("hostPath"));
         }
         if (spec.has("local")) {
-            return new PersistentSource.Local(name, spec.object("local").text("path"));
+            return new PersistentSource.Local(name, spec.object("local").text("path"), readOnly);
         }
         String other =
                 PersistentVolumeSources.of(spec).keySet().stream().findFirst().orElse("(none)");

@@ -22,6 +22,10 @@ public sealed interface PersistentSource {
      */
     record Host(String name, JsonObject source) implements PersistentSource {}
 
-    /** A directory of this node that a {@code local} PersistentVolume names. */
-    record Local(String name, String path) implements PersistentSource {}
+    /**
+     * A directory of this node that a {@code local} PersistentVolume names.
+     *
+     * @param readOnly whether the pod asks to read it only
+     */
+    record Local(String name, String path, boolean readOnly) implements PersistentSource {}
 }

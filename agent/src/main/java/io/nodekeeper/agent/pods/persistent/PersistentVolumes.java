@@ -6,6 +6,7 @@ import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.plugin.PluginCall;
 import io.nodekeeper.time.Backoff;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -158,14 +159,26 @@ public final class PersistentVolumes {
             Pod pod, JsonObject volume, PersistentSource source, BooleanSupplier goesOn) {
         String name = volume.text("name");
         if (!(source instanceof PersistentSource.Csi(CsiVolume csi))) {
-            return CompletableFuture.completedFuture(
-                    new Prepared(name, source, Optional.empty(), source instanceof PersistentSource.Local));
+            return CompletableFuture.completedFuture(new Prepared(
+                    name,
+                    source,
+                    Optional.empty(),
+                    source instanceof PersistentSource.Local local && !local.readOnly()));
         }
         return sources.policy(csi.driver())
                 .exceptionallyCompose(
                         error -> CompletableFuture.failedFuture(CsiMounts.setUpFailed(csi, Failures.text(error))))
                 .thenCompose(policy -> mount(pod, csi, policy, goesOn)
-                        .thenApply(path -> new Prepared(name, source, Optional.of(path), policy.givesGroup(csi))));
+                        .thenApply(path -> new Prepared(
+                                name, source, Optional.of(path), policy.givesGroup(csi) && !mountsForGroup(csi))));
+    }
+
+    /** Whether the driver mounts the volume for the pod's group, which then owns the files already. */
+    private boolean mountsForGroup(CsiVolume volume) {
+        return ports.drivers()
+                .apply(volume.driver())
+                .filter(driver -> driver.can(PluginCall.Capability.VOLUME_MOUNT_GROUP))
+                .isPresent();
     }
 
     private CompletableFuture<Path> mount(Pod pod, CsiVolume volume, DriverPolicy policy, BooleanSupplier goesOn) {

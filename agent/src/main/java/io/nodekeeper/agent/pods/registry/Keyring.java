@@ -4,7 +4,6 @@ import io.nodekeeper.cri.config.RegistryCredentials;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.regex.Pattern;
 
 /** Credentials in the order in which they are tried. The rules are the kubelet's. Immutable. */
 public final class Keyring {
@@ -12,6 +11,9 @@ public final class Keyring {
     private static final String DEFAULT_KEY = "index.docker.io";
 
     private static final String DEFAULT_HOST = "docker.io";
+
+    /** The most characters of an image's name; the names of a pod and of its secrets have no limit. */
+    private static final int LONGEST = 4_096;
 
     private final List<DockerConfig.Entry> entries;
 
@@ -24,6 +26,10 @@ public final class Keyring {
 
     /** The credentials for {@code image}, the best ones first; empty if it is pulled without. */
     public List<RegistryCredentials> of(String image) {
+        if (image.length() > LONGEST) {
+            // No runtime pulls it.
+            return List.of();
+        }
         String repository = repository(image);
         List<RegistryCredentials> found = matching(repository);
         if (!found.isEmpty() || !repository.startsWith(DEFAULT_HOST + "/")) {
@@ -46,7 +52,8 @@ public final class Keyring {
 
     /** The full name of an image's repository: with its registry, without tag and digest. */
     static String repository(String image) {
-        String name = image.replaceFirst("@.*$", "");
+        int at = image.indexOf('@');
+        String name = at < 0 ? image : image.substring(0, at);
         int colon = name.lastIndexOf(':');
         if (colon > name.lastIndexOf('/')) {
             name = name.substring(0, colon);
@@ -80,12 +87,41 @@ public final class Keyring {
             return false;
         }
         for (int i = 0; i < globs.length; i++) {
-            String form = Pattern.quote(globs[i]).replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q");
-            if (!parts[i].matches(form)) {
+            if (!matchesPart(globs[i], parts[i])) {
                 return false;
             }
         }
         return true;
+    }
+
+    /**
+     * Whether {@code text} matches a pattern with {@code *} for any characters and {@code ?} for one. If a character does not match, only
+     * the last star can take one more, so the work is the product of both lengths at most: who writes the pattern of a secret
+     * must not keep the agent busy.
+     */
+    private static boolean matchesPart(String glob, String text) {
+        int g = 0;
+        int t = 0;
+        int star = -1;
+        int taken = 0;
+        while (t < text.length()) {
+            if (g < glob.length() && glob.charAt(g) == '*') {
+                star = g++;
+                taken = t;
+            } else if (g < glob.length() && (glob.charAt(g) == '?' || glob.charAt(g) == text.charAt(t))) {
+                g++;
+                t++;
+            } else if (star >= 0) {
+                g = star + 1;
+                t = ++taken;
+            } else {
+                return false;
+            }
+        }
+        while (g < glob.length() && glob.charAt(g) == '*') {
+            g++;
+        }
+        return g == glob.length();
     }
 
     private static String host(String place) {

@@ -26,6 +26,9 @@ final class PodDirectories {
     /** The group's rights to writable and to read-only files, and to directories besides: the kubelet's. */
     private static final int GROUP_WRITES = 0660;
 
+    /** The characters of a path below the top of a tree from which on a directory is moved up. */
+    private static final int LONG_PATH = 800;
+
     private static final int GROUP_READS = 0440;
     private static final int GROUP_ENTERS = 02110;
 
@@ -97,12 +100,35 @@ final class PodDirectories {
         return children;
     }
 
-    /** Does not follow links, so nothing outside of the tree is removed. */
+    /**
+     * Does not follow links, so nothing outside of the tree is removed. A process can make directories in each other beyond the longest path
+     * that the kernel accepts: one whose path becomes long moves to the top of the tree first.
+     */
     static void removeTree(Path tree) throws IOException {
-        if (!Files.exists(tree, LinkOption.NOFOLLOW_LINKS)) {
-            return;
+        for (int pass = 0; Files.exists(tree, LinkOption.NOFOLLOW_LINKS); pass++) {
+            removeOnce(tree, pass);
         }
+    }
+
+    private static void removeOnce(Path tree, int pass) throws IOException {
+        // A character may have three bytes, the kernel's limit is 4,096, and a child's name has 255 at most.
+        int longest = tree.toString().length() + LONG_PATH;
+        int[] moved = new int[1];
         Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
+                    throws IOException {
+                if (directory.toString().length() <= longest) {
+                    return FileVisitResult.CONTINUE;
+                }
+                Path up = tree.resolve(".removed-" + pass + "-" + moved[0]++);
+                while (Files.exists(up, LinkOption.NOFOLLOW_LINKS)) {
+                    up = tree.resolve(".removed-" + pass + "-" + moved[0]++);
+                }
+                Files.move(directory, up);
+                return FileVisitResult.SKIP_SUBTREE;
+            }
+
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
                 Files.deleteIfExists(file);
@@ -114,7 +140,9 @@ final class PodDirectories {
                 if (error != null) {
                     throw error;
                 }
-                Files.deleteIfExists(directory);
+                if (moved[0] == 0 || !directory.equals(tree)) {
+                    Files.deleteIfExists(directory);
+                }
                 return FileVisitResult.CONTINUE;
             }
         });

@@ -241,11 +241,41 @@ class ContainersTest {
                 .isEmpty();
     }
 
+    /** A runtime takes no group without a user beside it. */
+    @Test
+    void shouldKeepTheGroupOfThePodWithTheUserOfTheImage() {
+        Image numbered = new Image("sha256:1", List.of(), List.of("app:1"), 1, OptionalLong.of(1_000), "");
+        Image named = new Image("sha256:1", List.of(), List.of("app:1"), 1, OptionalLong.empty(), "www");
+        Image silent = new Image("sha256:1", List.of(), List.of("app:1"), 1);
+
+        assertThat(rights(numbered).user()).hasValue(1_000);
+        assertThat(rights(named).user()).isEmpty();
+        assertThat(rights(named).userName()).isEqualTo("www");
+        assertThat(rights(silent).user()).hasValue(0);
+        for (Image image : List.of(numbered, named, silent)) {
+            assertThat(rights(image).group()).hasValue(3_000);
+        }
+    }
+
+    private static ContainerConfig.Security rights(Image image) {
+        Pod pod = pod("\"securityContext\": {\"runAsGroup\": 3000},", "{\"name\": \"app\", \"image\": \"app:1\"}");
+        return Rights.of(pod, pod.containers().getFirst(), image, NODE.seccomp(), Optional.empty());
+    }
+
+    @Test
+    void shouldWriteTheFullNameOfAPodWithASubdomain() {
+        Pod pod = pod("\"subdomain\": \"db\",", "{}");
+
+        assertThat(HostsFile.of(pod, List.of("10.1.0.7"), "cluster.local"))
+                .contains("\n10.1.0.7\tweb.db.shop.svc.cluster.local\tweb\n");
+        assertThat(HostsFile.of(pod, List.of("10.1.0.7"), "")).contains("\n10.1.0.7\tweb\n");
+    }
+
     @Test
     void shouldWriteTheHostsFileWithAliases() {
         Pod pod = pod("\"hostAliases\": [{\"ip\": \"10.0.0.1\", \"hostnames\": [\"db\", \"db.lan\"]}],", "{}");
 
-        assertThat(HostsFile.of(pod, List.of("10.1.0.7")))
+        assertThat(HostsFile.of(pod, List.of("10.1.0.7"), "cluster.local"))
                 .startsWith("# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n")
                 .contains("\n10.1.0.7\tweb\n")
                 .endsWith("\n# Entries added by HostAliases.\n10.0.0.1\tdb\tdb.lan\n");

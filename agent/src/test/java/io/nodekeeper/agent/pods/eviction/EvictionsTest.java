@@ -365,6 +365,18 @@ class EvictionsTest {
                 {"name": "out", "emptyDir": {"sizeLimit": "2Mi"}}""", disk(MI, Map.of("out", 2 * MI)));
         pod("init", 0, "\"limits\": {\"ephemeral-storage\": \"1Mi\"}", """
                 {"name": "out", "emptyDir": {}}""", disk(0, Map.of("out", 5 * MI)));
+        pod("helper", 0, "\"limits\": {\"ephemeral-storage\": \"1Mi\"}", """
+                {"name": "out", "emptyDir": {}}""", disk(0, Map.of("out", 2 * MI)));
+        active.computeIfPresent(
+                "helper",
+                (uid, pod) -> new Pod(pod.json()
+                        .update(
+                                "spec",
+                                spec -> spec.with(
+                                        "containers",
+                                        Json.parse(
+                                                "[{\"name\": \"app\", \"resources\": {\"limits\": {\"ephemeral-storage\":"
+                                                        + " \"1Mi\"}}}, {\"name\": \"free\"}]")))));
         active.computeIfPresent(
                 "init",
                 (uid, pod) -> new Pod(
@@ -383,7 +395,9 @@ class EvictionsTest {
                         "volume 1s Evicted: Usage of EmptyDir volume \"cache\" exceeds the limit \"1Mi\". ",
                         "container 1s Evicted: Pod ephemeral local storage usage exceeds the total limit of containers"
                                 + " 3Mi. ",
-                        "sum 1s Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 3Mi. ");
+                        "sum 1s Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 3Mi. ",
+                        "helper 1s Evicted: Pod ephemeral local storage usage exceeds the total limit of containers"
+                                + " 1Mi. ");
         assertThat(nodeEvents).isEmpty();
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.cri.Image;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -35,5 +36,12 @@ class ImageNamesTest {
             """)
     void shouldKnowShortAndFullNames(String name, boolean means) {
         assertThat(ImageNames.isOneOf(IMAGE, Set.of(name))).isEqualTo(means);
+    }
+
+    @Test
+    void shouldKnowNoImageByANameThatIsNone() {
+        assertThat(ImageNames.isOneOf(
+                        IMAGE, Set.of("a" + ":b".repeat(100_000) + "@x", "a" + ":b".repeat(2_000) + "@x")))
+                .isFalse();
     }
 }

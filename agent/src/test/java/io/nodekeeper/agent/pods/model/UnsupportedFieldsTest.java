@@ -30,6 +30,16 @@ class UnsupportedFieldsTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"activeDeadlineSeconds, 60", "setHostnameAsFQDN, true", "resourceClaims, []"})
+    void shouldRefuseWhatOnlyANodeCouldDo(String field, String value) {
+        Pod pod = new Pod(Json.parseObject("{\"spec\": {\"" + field + "\": " + value + "}}"));
+
+        assertThat(UnsupportedFields.first(pod)).contains("spec." + field);
+        assertThat(UnsupportedFields.first(new Pod(Json.parseObject("{\"spec\": {\"setHostnameAsFQDN\": false}}"))))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
     @CsvSource({"Disabled, ''", "IfPossible, refused", "Enabled, refused"})
     void shouldRefuseRecursiveReadOnlyMountsUnlessTheyAreDisabled(String value, String refused) {
         Pod pod = new Pod(Json.parseObject("""

@@ -99,7 +99,7 @@ class ClaimRulesTest {
         assertThat(source("{'claimRef': {'uid': 'c7'}, 'hostPath': {'path': '/d'}}"))
                 .isEqualTo(new PersistentSource.Host("pv1", json("{'path': '/d'}")));
         assertThat(source("{'claimRef': {'uid': 'c7'}, 'local': {'path': '/l'}}"))
-                .isEqualTo(new PersistentSource.Local("pv1", "/l"));
+                .isEqualTo(new PersistentSource.Local("pv1", "/l", true));
     }
 
     @Test

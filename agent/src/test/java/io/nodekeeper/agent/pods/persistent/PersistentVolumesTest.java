@@ -316,8 +316,12 @@ class PersistentVolumesTest {
                 .hasMessageContaining("fetching NodePublishSecretRef safe/key failed: secrets \"key\" not found");
 
         api.put("/api/v1/namespaces/safe/secrets/key", "{\"data\": {\"k\": \"b3Blbg==\"}}");
-        prepareNow("a", "c");
+        CompletableFuture<List<PersistentVolumes.Prepared>> prepared = prepareNow("a", "c");
 
+        // The driver mounts it for the group, so nothing is left to do.
+        assertThat(prepared.join())
+                .extracting(PersistentVolumes.Prepared::givesGroup)
+                .containsExactly(false);
         PluginCall.Volume volume = published.getFirst();
         assertThat(volume.secrets()).containsEntry("k", "open");
         assertThat(volume.mountGroup()).isEqualTo("2000");
@@ -411,10 +415,10 @@ class PersistentVolumesTest {
         return volumes.prepare(pod(pod, claim), () -> goesOn);
     }
 
-    private CompletableFuture<?> prepareNow(String pod, String claim) {
+    private CompletableFuture<List<PersistentVolumes.Prepared>> prepareNow(String pod, String claim) {
         // What was read before is too old.
         advance(11);
-        CompletableFuture<?> prepared = prepare(pod, claim);
+        CompletableFuture<List<PersistentVolumes.Prepared>> prepared = prepare(pod, claim);
         advance(1);
         return prepared;
     }

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods.registry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -37,13 +39,37 @@ class KeyringTest {
         "https://index.docker.io/v1/, team/app:1, true",
         "https://index.docker.io/v1/, reg.example.com/app, false",
         "docker.io/team, team/app:1, true",
-        "docker.io/team, busybox:1, false"
+        "docker.io/team, busybox:1, false",
+        "*a*b*.example.com, xxaxxbxx.example.com/app, true",
+        "*a*b.example.com, xxaxxbxx.example.com/app, false",
+        "*?.example.com, .example.com/app, false",
+        "**.example.com, .example.com/app, true"
     })
     void shouldMatchRegistriesAsAKubeletDoes(String place, String image, boolean matches) {
         Keyring keyring = new Keyring(
                 DockerConfig.ofJson("{\"auths\": {\"" + place + "\": {\"username\": \"u\", \"password\": \"p\"}}}"));
 
         assertThat(keyring.of(image).size()).isEqualTo(matches ? 1 : 0);
+    }
+
+    /** Who may create a pod and a secret decides about both. */
+    @Test
+    void shouldTakeNoTimeForAPatternWithManyStars() {
+        Keyring keyring = new Keyring(DockerConfig.ofJson("{\"auths\": {\"" + "*a".repeat(60)
+                + "*b.example.com\": {\"username\": \"u\", \"password\": \"p\"}}}"));
+
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(10),
+                () -> assertThat(keyring.of("a".repeat(3_000) + ".example.com/x"))
+                        .isEmpty());
+    }
+
+    @Test
+    void shouldFindNothingForANameThatIsLongerThanAnyImages() {
+        Keyring keyring = new Keyring(
+                DockerConfig.ofJson("{\"auths\": {\"docker.io\": {\"username\": \"u\", \"password\": \"p\"}}}"));
+
+        assertThat(keyring.of("index.docker.io/".repeat(10_000) + "x")).isEmpty();
     }
 
     @Test

@@ -94,6 +94,27 @@ class PodFilesTest {
         assertThat(directory.resolve("logs/shop_web_u2")).exists();
     }
 
+    /** Some configure tests make such a tree, and any pod can. */
+    @Test
+    void shouldRemoveDirectoriesWhosePathsAreLongerThanTheKernelAccepts() throws Exception {
+        files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u1"), NOTHING);
+        Path work = directory.resolve("root/pods/u1/volumes/kubernetes.io~empty-dir/work");
+        // No path of the tree is written out: what there is so far moves to the end of another row of directories.
+        Path tree = Files.createDirectory(work.resolve("0"));
+        Files.writeString(tree.resolve("file"), "x");
+        for (int round = 1; round <= 30; round++) {
+            Path row = Files.createDirectories(work.resolve(round + "/d".repeat(100)));
+            Files.move(tree, row.resolve("t"));
+            tree = work.resolve(Integer.toString(round));
+            Files.createDirectories(tree.resolve("e/f"));
+        }
+
+        files.remove("u1");
+
+        assertThat(files.uids()).isEmpty();
+        assertThat(directory.resolve("root/pods/u1")).doesNotExist();
+    }
+
     @Test
     void shouldRefuseAUidThatLeavesTheDirectory() {
         assertThatThrownBy(() -> files.remove("../u1"))
