@@ -234,6 +234,15 @@ class HelmChartIT {
                 .noneMatch(key -> key.startsWith("NetworkPolicy"));
     }
 
+    /** In a NetworkPolicy an empty list means all sources. */
+    @Test
+    void emptyListOfPeersIsRefused() throws Exception {
+        Path values = Files.writeString(directory.resolve("values.yaml"), "networkPolicy: {from: []}\n");
+
+        assertThatThrownBy(() -> template(chart, "").withValuesFile(values).call())
+                .hasMessageContaining("networkPolicy.from: Array must have at least 1 items");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -249,6 +258,7 @@ class HelmChartIT {
                 "image.tag=a:b | image.tag: Does not match pattern",
                 "companion.containerd.stateDirectory=run | companion.containerd.stateDirectory: Does not match pattern",
                 "networkPolicy.from= | networkPolicy.from: Invalid type. Expected: array, given: string",
+                "networkPolicy.from=null | networkPolicy.from is empty, which means all sources",
                 "pages.readers[0].kind=ServiceAccount pages.readers[0].name=p | pages.readers.0: namespace is required",
                 "controller.enabled=false | controller.enabled and companion.enabled are both false",
                 "controller.guard.enforce=true | it needs controller.enabled=true and controller.mode=guard",
