@@ -234,6 +234,29 @@ class HelmChartIT {
                 .noneMatch(key -> key.startsWith("NetworkPolicy"));
     }
 
+    /** The pod's account has no right to ask the API for the controller's address, its Service or events. */
+    @ParameterizedTest
+    @CsvSource({"observe, nodekeeper-observer", "guard, nodekeeper-guard", "standalone, nodekeeper-controller"})
+    void commandsOfTheNotesNeedOnlyTheRoleThatTheyGive(String mode, String account) {
+        String notes = new Helm(chart)
+                .install()
+                .withName("nk")
+                .withNamespace("kube-system")
+                .set("controller.mode", mode)
+                .clientOnly()
+                .dryRun()
+                .call()
+                .getOutput();
+
+        assertThat(notes)
+                .contains("--clusterrole=nodekeeper-pages-reader --serviceaccount=kube-system:" + account + "\n");
+        assertThat(notes.lines().filter(line -> line.contains(" exec ")))
+                .hasSize(2)
+                .allMatch(line -> line.endsWith(" --server https://127.0.0.1:10257 --insecure-skip-tls-verify"
+                        + " --token-file /var/run/secrets/kubernetes.io/serviceaccount/token"));
+        assertThat(render("controller.mode=" + mode).podOf(CONTROLLER)).containsEntry("serviceAccountName", account);
+    }
+
     /** In a NetworkPolicy an empty list means all sources. */
     @Test
     void emptyListOfPeersIsRefused() throws Exception {
