@@ -178,7 +178,7 @@ class StatusReportTest {
             StringWriter err = new StringWriter();
 
             // when a program watches, until it has seen two answers
-            int code = runner(closedSoonAfter("---", text), new PrintWriter(err))
+            int code = runner(closedSoonAfter("zone", text), new PrintWriter(err))
                     .run("status", "--watch", "--interval=500ms", "-o", "yaml", url);
 
             // then the error is not among them
