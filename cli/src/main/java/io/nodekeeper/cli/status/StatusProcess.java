@@ -71,18 +71,38 @@ public final class StatusProcess {
         return CommandRunner.OK;
     }
 
-    /** A failed answer is shown in its place, because a controller that is replaced answers again soon. */
+    /**
+     * For people, a failed answer is shown in its place, because a controller that is replaced answers again soon.
+     * Programs get answers only.
+     */
     private int watch() {
-        for (boolean first = true; !out.checkError(); first = false) {
-            String text;
+        boolean isForPrograms = command.output == StatusOutput.json || command.output == StatusOutput.yaml;
+        boolean first = true;
+        while (!out.checkError()) {
             try {
-                text = status();
+                print(separator(first) + status());
+                first = false;
             } catch (IOException e) {
-                text = palette.bad("error: " + Failures.text(e)) + "\n";
+                String error = "error: " + Failures.text(e);
+                if (isForPrograms) {
+                    err.println(error);
+                    err.flush();
+                } else {
+                    print(separator(first) + palette.bad(error) + "\n");
+                    first = false;
+                }
             }
-            print((first && !palette.colours() ? "" : palette.next()) + text);
             Deadlines.sleep(loop, command.interval).join();
         }
         return CommandRunner.OK;
+    }
+
+    /** What stands before an answer: programs must be able to tell the answers apart, people see the last one. */
+    private String separator(boolean first) {
+        return switch (command.output) {
+            case json -> "";
+            case yaml -> first ? "" : "---\n";
+            case text, wide -> first && !palette.colours() ? "" : palette.next();
+        };
     }
 }

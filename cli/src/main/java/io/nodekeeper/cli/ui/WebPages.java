@@ -114,7 +114,7 @@ public final class WebPages implements Pages {
 
     private CompletableFuture<Page> story(String name, Page page, String at) {
         JsonObject json = Json.parseObject(page.body());
-        return stories.of(name, json).thenApply(story -> {
+        return stories.of(name, json, DECISIONS, at.isEmpty()).thenApply(story -> {
             List<Decision> node = Stream.of("decisions", "conditions")
                     .flatMap(list -> decisions(story, list))
                     .filter(decision -> !decision.node().isEmpty())

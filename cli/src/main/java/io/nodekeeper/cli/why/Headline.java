@@ -1,7 +1,9 @@
 package io.nodekeeper.cli.why;
 
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.history.Decision;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -13,6 +15,9 @@ import java.util.Optional;
  * of one name) to what is least urgent.
  */
 final class Headline {
+    /** A verdict may be this much older than the time in the status, which has whole seconds. */
+    private static final Duration SLACK = Duration.ofSeconds(2);
+
     private final Story story;
     private final JsonObject facts;
     private final Times times;
@@ -161,7 +166,10 @@ final class Headline {
     }
 
     private String silence() {
+        Optional<Instant> since = changed().map(time -> time.minus(SLACK));
         return last("Unknown")
+                // That of an earlier outage is no cause of this one.
+                .filter(decision -> since.isEmpty() || !decision.at().isBefore(since.get()))
                 .map(Decision::text)
                 .orElse(facts.has("cause") ? message(facts.text("cause")) : "it sends no heartbeats");
     }
@@ -170,12 +178,20 @@ final class Headline {
         return facts.has("since") ? " since " + times.brief(facts.text("since")) : "";
     }
 
+    /** When the node's present state began. */
+    private Optional<Instant> changed() {
+        return KubeTime.parse(facts.text("since"));
+    }
+
     private String evictions() {
         Optional<Long> planned = facts.number("plannedEvictions");
+        Optional<Instant> since = changed();
         long moved = story.decisions().stream()
                 .filter(decision -> decision.kind().equals("Evicted"))
+                .filter(decision -> since.isEmpty() || !decision.at().isBefore(since.get()))
                 .count();
-        String done = moved == 0 ? "" : "; " + pods(moved) + " moved away";
+        boolean isAll = story.isCompleteSince(since.orElse(Instant.MIN));
+        String done = moved == 0 ? "" : "; " + (isAll ? "" : "at least ") + pods(moved) + " moved away";
         return planned.isEmpty()
                 ? done
                 : done + "; " + pods(planned.get()) + (planned.get() == 1 ? " is" : " are")

@@ -42,21 +42,19 @@ public final class NodeStory {
     /**
      * The story in the controller's page about the node, with what only the API has.
      *
+     * @param limit the most decisions that the page has
+     * @param isNewest whether these are the newest, and not those around another time
      * @return as {@code nodekeeper why -o json}, and in {@code conditions} the last change of each condition, as
      *     decisions
      */
-    public CompletableFuture<JsonObject> of(String name, JsonObject page) {
+    public CompletableFuture<JsonObject> of(String name, JsonObject page, int limit, boolean isNewest) {
         Story story = new Story(name, "this controller", List.of(), page.object("node"), decisions(page, "decisions"))
+                .limited(limit, isNewest)
                 .withController(decisions(page, "controller"));
         return api(name)
                 .thenApply(api -> json(api.map(story::withApi).orElse(story), api))
                 .exceptionally(error -> json(
-                        new Story(
-                                name,
-                                story.source(),
-                                List.of("Cordons and events are missing: " + Failures.text(error) + "."),
-                                story.facts(),
-                                story.decisions()),
+                        story.withNote("Cordons and events are missing: " + Failures.text(error) + "."),
                         Optional.empty()));
     }
 

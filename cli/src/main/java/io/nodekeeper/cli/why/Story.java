@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -19,8 +20,15 @@ import java.util.stream.Stream;
  * @param notes what to know about the source, for people
  * @param facts the node's current state, by name; empty if unknown
  * @param decisions the decisions about it, and about the controller while these were made, newest last
+ * @param completeFrom from when on no decision was left out because of a limit; empty if none was at any time
  */
-record Story(String node, String source, List<String> notes, JsonObject facts, List<Decision> decisions) {
+record Story(
+        String node,
+        String source,
+        List<String> notes,
+        JsonObject facts,
+        List<Decision> decisions,
+        Optional<Instant> completeFrom) {
     /** The facts that only the API has. */
     static final List<String> ADDED = List.of("taints", "cordoned", "problems", "load");
     /** The kind of the entry that says who cordoned the node. */
@@ -30,6 +38,34 @@ record Story(String node, String source, List<String> notes, JsonObject facts, L
 
     /** Changes of the controller's sight this long before the first decision may explain it. */
     private static final Duration BEFORE = Duration.ofMinutes(5);
+
+    /** A story without a limit. */
+    Story(String node, String source, List<String> notes, JsonObject facts, List<Decision> decisions) {
+        this(node, source, notes, facts, decisions, Optional.empty());
+    }
+
+    /**
+     * This story, whose decisions are the newest {@code limit} at most, or those around a requested time. Before other
+     * decisions are added.
+     */
+    Story limited(int limit, boolean isNewest) {
+        if (decisions.size() < limit) {
+            return this;
+        }
+        Instant from = isNewest ? decisions.getFirst().at() : Instant.MAX;
+        return new Story(node, source, notes, facts, decisions, Optional.of(from));
+    }
+
+    /** This story with one more note. */
+    Story withNote(String note) {
+        List<String> all = Stream.concat(notes.stream(), Stream.of(note)).toList();
+        return new Story(node, source, all, facts, decisions, completeFrom);
+    }
+
+    /** Whether all decisions since {@code time} are here. */
+    boolean isCompleteSince(Instant time) {
+        return completeFrom.isEmpty() || completeFrom.get().isBefore(time);
+    }
 
     /** Whether nothing is known of the node. */
     boolean isEmpty() {
@@ -52,7 +88,7 @@ record Story(String node, String source, List<String> notes, JsonObject facts, L
         List<Decision> all = new ArrayList<>(
                 Stream.concat(decisions.stream(), more.stream()).distinct().toList());
         all.sort(Comparator.comparing(Decision::at));
-        return new Story(node, source, notes, facts, List.copyOf(all));
+        return new Story(node, source, notes, facts, List.copyOf(all), completeFrom);
     }
 
     /**
@@ -67,7 +103,8 @@ record Story(String node, String source, List<String> notes, JsonObject facts, L
                         || (decision.kind().startsWith(EVENT)
                                 && !decision.text().contains("(node-controller")))
                 .toList();
-        return new Story(node, source, notes, facts.isEmpty() ? facts : merged.build(), decisions).with(more);
+        JsonObject known = facts.isEmpty() ? facts : merged.build();
+        return new Story(node, source, notes, known, decisions, completeFrom).with(more);
     }
 
     /** The story as JSON; {@code headline} is its first sentence. */

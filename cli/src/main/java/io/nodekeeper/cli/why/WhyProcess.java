@@ -37,6 +37,9 @@ public final class WhyProcess {
     /** The most characters of an answer; a node's conditions and events are limited by the API server. */
     private static final int LONGEST = 4 << 20;
 
+    /** What is missing without a controller. */
+    private static final String API_ALONE = "Conditions, taints and events show what was done, not why.";
+
     private final WhyCommand command;
     private final Instant asked;
     private final PrintWriter err;
@@ -134,6 +137,7 @@ public final class WhyProcess {
             DecisionQuery query = new DecisionQuery(name, command.time(asked), command.limit);
             List<Decision> found = FileHistory.read(directory, query, damage -> err.println("unreadable: " + damage));
             return new Story(name, "the history in " + directory, List.of(), JsonObject.EMPTY, found)
+                    .limited(command.limit, command.at.isEmpty())
                     .withController(FileHistory.read(directory, query.aboutController(), damage -> {}));
         }
         return command.source.hasServer() ? asked(name) : found(name);
@@ -141,21 +145,22 @@ public final class WhyProcess {
 
     /** Asks the controller, and adds what only the API has; or the API alone. */
     private Story found(String name) throws IOException {
-        String why;
+        List<String> notes = new ArrayList<>();
         try {
             Story story = asked(name);
             if (!story.isEmpty()) {
                 return withApi(story);
             }
-            why = story.source() + " knows nothing of the node";
+            notes.add("The controller was asked in vain: " + story.source() + " knows nothing of the node.");
+            notes.addAll(story.notes());
         } catch (NoControllerException e) {
-            why = Failures.text(e);
+            notes.add("The controller was not asked: " + Failures.text(e) + ".");
         }
-        return api(
-                name,
-                List.of(
-                        "The controller was not asked: " + why + ".",
-                        "Conditions, taints and events show what was done, not why."));
+        try {
+            return api(name, Stream.concat(notes.stream(), Stream.of(API_ALONE)).toList());
+        } catch (CompletionException e) {
+            throw new IOException("the API cannot be read: " + Failures.text(e) + "\n" + String.join("\n", notes), e);
+        }
     }
 
     /** The story with what only the API has, or with a note that it cannot be read, such as for lack of rights. */
@@ -163,8 +168,7 @@ public final class WhyProcess {
         try {
             return story.withApi(api(story.node(), List.of()));
         } catch (CompletionException e) {
-            String note = "Cordons and events are missing: " + Failures.text(e) + ".";
-            return new Story(story.node(), story.source(), List.of(note), story.facts(), story.decisions());
+            return story.withNote("Cordons and events are missing: " + Failures.text(e) + ".");
         }
     }
 
@@ -184,6 +188,7 @@ public final class WhyProcess {
                 .map(reason -> List.of("It does not work now: " + reason + "."))
                 .orElse(List.of());
         return new Story(name, answer.from(), notes, facts, decisions(page, "decisions"))
+                .limited(command.limit, command.at.isEmpty())
                 .withController(decisions(page, "controller"));
     }
 

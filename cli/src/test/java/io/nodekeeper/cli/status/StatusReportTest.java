@@ -20,6 +20,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -150,23 +152,7 @@ class StatusReportTest {
     @Test
     void watchEndsWhenNothingReadsItsOutput() throws Exception {
         StringWriter text = new StringWriter();
-        int[] flushes = {0};
-        PrintWriter out = new PrintWriter(new Writer() {
-            @Override
-            public void write(char[] chars, int from, int length) {
-                text.write(chars, from, length);
-            }
-
-            @Override
-            public void flush() throws IOException {
-                if (text.getBuffer().indexOf("Fleet") >= 0 && ++flushes[0] > 3) {
-                    throw new IOException("Broken pipe");
-                }
-            }
-
-            @Override
-            public void close() {}
-        });
+        PrintWriter out = closedSoonAfter("Fleet", text);
         try (PagesServer server = server()) {
             int code = runner(out)
                     .run(
@@ -180,15 +166,67 @@ class StatusReportTest {
         }
     }
 
+    @Test
+    void programsThatWatchGetOnlyAnswersAndEachInADocumentOfItsOwn() throws Exception {
+        // given a controller whose second answer is that it does not work
+        AtomicInteger asked = new AtomicInteger();
+        try (PagesServer server = server(() -> asked.incrementAndGet() == 2
+                ? JsonObject.EMPTY.with("notWorking", "another one leads")
+                : JsonObject.EMPTY.with("zone", "eu"))) {
+            String url = "--server=http://127.0.0.1:" + server.address().getPort();
+            StringWriter text = new StringWriter();
+            StringWriter err = new StringWriter();
+
+            // when a program watches, until it has seen two answers
+            int code = runner(closedSoonAfter("zone", text), new PrintWriter(err))
+                    .run("status", "--watch", "--interval=500ms", "-o", "yaml", url);
+
+            // then the error is not among them
+            assertThat(code).isZero();
+            assertThat(text.toString()).startsWith("zone: eu\n---\nzone: eu\n").doesNotContain("error");
+            assertThat(err.toString())
+                    .isEqualTo("error: the controller at http://127.0.0.1:"
+                            + server.address().getPort() + " does not work: another one leads\n");
+        }
+    }
+
+    /** A writer to {@code text} that breaks three flushes after {@code word} was written. */
+    private static PrintWriter closedSoonAfter(String word, StringWriter text) {
+        int[] flushes = {0};
+        return new PrintWriter(new Writer() {
+            @Override
+            public void write(char[] chars, int from, int length) {
+                text.write(chars, from, length);
+            }
+
+            @Override
+            public void flush() throws IOException {
+                if (text.getBuffer().indexOf(word) >= 0 && ++flushes[0] > 3) {
+                    throw new IOException("Broken pipe");
+                }
+            }
+
+            @Override
+            public void close() {}
+        });
+    }
+
     private static PagesServer server() throws Exception {
+        return server(() -> PAGE);
+    }
+
+    private static PagesServer server(Supplier<JsonObject> status) throws Exception {
         return PagesServer.start(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 (path, query) -> CompletableFuture.completedFuture(
-                        path.equals("/debug/status") ? Page.json(PAGE) : Page.text(404, "no such page")));
+                        path.equals("/debug/status") ? Page.json(status.get()) : Page.text(404, "no such page")));
     }
 
     private static CommandRunner runner(PrintWriter out) {
-        PrintWriter err = new PrintWriter(new StringWriter());
+        return runner(out, new PrintWriter(new StringWriter()));
+    }
+
+    private static CommandRunner runner(PrintWriter out, PrintWriter err) {
         return new CommandRunner(
                 List.of(new StatusCommand(command -> StatusProcess.run(command, Palette.PLAIN, out, err))), out, err);
     }

@@ -318,6 +318,37 @@ class WhyTest {
     }
 
     @Test
+    void standbyThatAnsweredIsNamedAlsoIfTheApiCannotBeRead() throws IOException {
+        // given an API that refuses to list events, and a Service whose only controller does not lead
+        JsonObject page = JsonObject.EMPTY
+                .with("node", JsonObject.EMPTY.with("notWorking", "another one leads"))
+                .with("decisions", JsonArray.of(UNKNOWN.json()));
+        JsonObject unknown = JsonObject.EMPTY.with("node", JsonObject.EMPTY.with("notWorking", "another one leads"));
+        try (PagesServer api = api((path, query) -> CompletableFuture.completedFuture(
+                path.endsWith("/debug/nodes/n1")
+                        ? Page.json(page)
+                        : path.endsWith("/debug/nodes/n2") ? Page.json(unknown) : notFound()))) {
+            Path kubeconfig = kubeconfig("http://127.0.0.1:" + api.address().getPort());
+
+            // when it is asked for a node that it remembers
+            assertThat(runner.run("why", "n1", "--kubeconfig=" + kubeconfig)).isZero();
+
+            // then both notes are shown
+            assertThat(out.toString())
+                    .contains("It does not work now: another one leads.\n"
+                            + "Cordons and events are missing: not found.\n");
+
+            // and so they are for one that nobody knows
+            assertThat(runner.run("why", "n2", "--kubeconfig=" + kubeconfig)).isEqualTo(1);
+            assertThat(err.toString())
+                    .endsWith("error: the API cannot be read: not found\n"
+                            + "The controller was asked in vain: the controller behind the service"
+                            + " kube-system/nodekeeper-controller:10257 knows nothing of the node.\n"
+                            + "It does not work now: another one leads.\n");
+        }
+    }
+
+    @Test
     void withoutAControllerTheApiAnswersAndANodeThatDoesNotExistGetsAHint() throws IOException {
         try (PagesServer api = api((path, query) -> CompletableFuture.completedFuture(
                 path.equals("/api/v1/nodes")

@@ -234,6 +234,38 @@ class HelmChartIT {
                 .noneMatch(key -> key.startsWith("NetworkPolicy"));
     }
 
+    /** The pod's account has no right to ask the API for the controller's address, its Service or events. */
+    @ParameterizedTest
+    @CsvSource({"observe, nodekeeper-observer", "guard, nodekeeper-guard", "standalone, nodekeeper-controller"})
+    void commandsOfTheNotesNeedOnlyTheRoleThatTheyGive(String mode, String account) {
+        String notes = new Helm(chart)
+                .install()
+                .withName("nk")
+                .withNamespace("kube-system")
+                .set("controller.mode", mode)
+                .clientOnly()
+                .dryRun()
+                .call()
+                .getOutput();
+
+        assertThat(notes)
+                .contains("--clusterrole=nodekeeper-pages-reader --serviceaccount=kube-system:" + account + "\n");
+        assertThat(notes.lines().filter(line -> line.contains(" exec ")))
+                .hasSize(2)
+                .allMatch(line -> line.endsWith(" --server https://127.0.0.1:10257 --insecure-skip-tls-verify"
+                        + " --token-file /var/run/secrets/kubernetes.io/serviceaccount/token"));
+        assertThat(render("controller.mode=" + mode).podOf(CONTROLLER)).containsEntry("serviceAccountName", account);
+    }
+
+    /** In a NetworkPolicy an empty list means all sources. */
+    @Test
+    void emptyListOfPeersIsRefused() throws Exception {
+        Path values = Files.writeString(directory.resolve("values.yaml"), "networkPolicy: {from: []}\n");
+
+        assertThatThrownBy(() -> template(chart, "").withValuesFile(values).call())
+                .hasMessageContaining("networkPolicy.from: Array must have at least 1 items");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -249,6 +281,7 @@ class HelmChartIT {
                 "image.tag=a:b | image.tag: Does not match pattern",
                 "companion.containerd.stateDirectory=run | companion.containerd.stateDirectory: Does not match pattern",
                 "networkPolicy.from= | networkPolicy.from: Invalid type. Expected: array, given: string",
+                "networkPolicy.from=null | networkPolicy.from is empty, which means all sources",
                 "pages.readers[0].kind=ServiceAccount pages.readers[0].name=p | pages.readers.0: namespace is required",
                 "controller.enabled=false | controller.enabled and companion.enabled are both false",
                 "controller.guard.enforce=true | it needs controller.enabled=true and controller.mode=guard",

@@ -6,6 +6,8 @@ import io.nodekeeper.it.Command;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +17,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 class UnitsIT {
     private static final Path UNITS = Repository.root().resolve("dist/src/main/systemd");
     private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    /** Options that give a service a mount namespace of its own. */
+    private static final Predicate<String> OWN_MOUNTS = Pattern.compile(
+                    "(?:Protect(?:Home|System|Kernel\\w+|ControlGroups"
+                            + "|Hostname|Proc|Clock)|ProcSubset|Private(?:Tmp|Devices|Mounts|Users|IPC)|MountFlags|MountAPIVFS"
+                            + "|Root(?:Directory|Image)|DynamicUser|(?:ReadOnly|ReadWrite|Inaccessible|Exec|NoExec)Paths"
+                            + "|Bind(?:ReadOnly)?Paths|TemporaryFileSystem|ExtensionImages|MountImages)=.*")
+            .asMatchPredicate();
 
     @TempDir
     Path directory;
@@ -29,6 +39,13 @@ class UnitsIT {
         assertThat(analyze("security", "--offline=true", "--threshold=" + exposure, unit.toString())
                         .code())
                 .isZero();
+    }
+
+    /** The runtime must see the volumes that the agent mounts, such as secrets and subPaths. */
+    @Test
+    void agentHasTheMountsOfTheMachine() throws Exception {
+        assertThat(Files.readString(UNITS.resolve("nodekeeper-agent.service")).lines())
+                .noneMatch(OWN_MOUNTS);
     }
 
     @Test

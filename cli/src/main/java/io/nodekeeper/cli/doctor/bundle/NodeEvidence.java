@@ -17,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -43,7 +44,7 @@ final class NodeEvidence {
             "self/mountinfo");
     /** Files of /proc/PID that tell where a process stands. */
     private static final List<String> PROCESS =
-            List.of("status", "stat", "wchan", "stack", "syscall", "cgroup", "cmdline", "limits", "io");
+            List.of("status", "stat", "wchan", "stack", "syscall", "cgroup", "limits", "io");
     /** The pages of an agent; a kubelet serves only the first. */
     private static final List<String> PAGES =
             List.of("/healthz?verbose", "/readyz?verbose", "/metrics", "/debug/runtime");
@@ -73,7 +74,10 @@ final class NodeEvidence {
                 .map(ProcessRef::pid)
                 .distinct()
                 .limit(SUSPECTS)
-                .forEach(pid -> PROCESS.forEach(name -> all.add(file("proc/" + pid + "/" + name))));
+                .forEach(pid -> {
+                    PROCESS.forEach(name -> all.add(file("proc/" + pid + "/" + name)));
+                    all.add(commandLine("proc/" + pid + "/cmdline"));
+                });
         all.add(new Evidence("kernel.log", this::kernelLog));
         PROC.forEach(name -> all.add(file("proc/" + name)));
         all.add(new Evidence("api/node.json", api(reads, ApiServerReads::node)));
@@ -88,10 +92,12 @@ final class NodeEvidence {
     }
 
     private Evidence file(String path) {
-        // Arguments end with NUL.
-        return new Evidence(
-                path,
-                () -> KernelFile.beginning(root.resolve(path), Evidence.READ).replace('\0', ' '));
+        return new Evidence(path, () -> KernelFile.beginning(root.resolve(path), Evidence.READ));
+    }
+
+    /** The arguments of a process. Only here it is known where each ends. */
+    private Evidence commandLine(String path) {
+        return new Evidence(path, () -> Redaction.ofArguments(KernelFile.beginning(root.resolve(path), Evidence.READ)));
     }
 
     private static Evidence page(String folder, int port, String target) {
@@ -161,9 +167,12 @@ final class NodeEvidence {
         } finally {
             log.close();
         }
-        return last.stream()
-                .map(record -> "[" + record.micros() / 1_000_000 + "." + record.micros() % 1_000_000 / 1_000 + "] "
-                        + record.message())
-                .collect(Collectors.joining("\n", "", "\n"));
+        return last.stream().map(NodeEvidence::line).collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    /** With the seconds since boot, to the millisecond. */
+    static String line(KmsgRecord record) {
+        long millis = record.micros() / 1_000;
+        return String.format(Locale.ROOT, "[%d.%03d] %s", millis / 1_000, millis % 1_000, record.message());
     }
 }

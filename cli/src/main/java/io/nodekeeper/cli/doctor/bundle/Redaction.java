@@ -1,5 +1,6 @@
 package io.nodekeeper.cli.doctor.bundle;
 
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -41,6 +42,10 @@ final class Redaction {
             + "|\\b[A-Z][A-Z0-9_]{2,60}+(?==)|(?<=[\"'])value(?=\\\\{0,8}[\"']))"
             + "[\\\\\"']{0,9}+\\s{0,4}+(?:=>|[:=])\\s{0,4}+");
 
+    /** The same as a whole argument, or with the value behind it. */
+    private static final Pattern SECRET_FLAG = Pattern.compile(
+            "(?i)--?[\\w.-]{0,40}?(?:token|passwd|password|passphrase|secret|key|credential)[\\w.-]{0,40}+(?:[=:\\s]|$)");
+
     /** A flag with the name of a secret; the value is the next argument. */
     private static final Pattern FLAG = Pattern.compile(
             "(?i)(?<=[\\s\"',\\[\\]])--?[\\w.-]{0,40}?(?:token|passwd|password|passphrase|secret|key|credential)[\\w-]{0,40}+"
@@ -68,6 +73,32 @@ final class Redaction {
             at = secret.nextClearBit(from);
         }
         return result.append(text, at, text.length()).toString();
+    }
+
+    /**
+     * A command line as in {@code /proc}, where each argument ends with NUL: the arguments without secrets,
+     * separated by blanks. A value ends with its argument, whatever is in it. What follows a secret's flag is removed, even
+     * if it begins with a hyphen, as tokens may.
+     */
+    static String ofArguments(String commandLine) {
+        List<String> result = new ArrayList<>();
+        boolean secret = false;
+        for (String argument : commandLine.split("\0")) {
+            Matcher flag = SECRET_FLAG.matcher(argument);
+            boolean isFlag = flag.lookingAt();
+            result.add(secret ? MARK : isFlag ? cut(argument, flag.end()) : ofArgument(argument));
+            secret = isFlag && flag.end() == argument.length();
+        }
+        return String.join(" ", result);
+    }
+
+    private static String ofArgument(String argument) {
+        Matcher name = NAMED.matcher(argument);
+        return name.find() ? cut(argument, name.end()) : of(argument);
+    }
+
+    private static String cut(String argument, int end) {
+        return of(argument.substring(0, end)) + (end < argument.length() ? MARK : "");
     }
 
     /** Adds the value behind each name. */

@@ -8,6 +8,7 @@ import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.ServerDate;
 import io.nodekeeper.time.Clock;
@@ -26,7 +27,7 @@ final class ApiChecks {
     static final String NODE = "the Node object";
     static final String LEASE = "lease";
     static final String CLOCK = "clock";
-    /** Kubernetes' default lease duration, after which the node controller misses the renewals. */
+    /** Kubernetes' default lease duration, for a lease that has none of its own. */
     static final Duration LEASE_DURATION = Duration.ofSeconds(40);
 
     private ApiChecks() {}
@@ -128,19 +129,20 @@ final class ApiChecks {
                     "the node has no lease; its kubelet or agent does not renew it",
                     "journalctl -u kubelet -n 100");
         }
-        Optional<Instant> renewed =
-                reply.status() == 200 ? new Lease(Json.parseObject(text(reply))).renewTime() : Optional.empty();
+        Lease lease = new Lease(reply.status() == 200 ? Json.parseObject(text(reply)) : JsonObject.EMPTY);
+        Optional<Instant> renewed = lease.renewTime();
         if (renewed.isEmpty()) {
             return CheckResult.unknown(LEASE, "the API server answers " + reply.status() + " for the lease");
         }
         Duration age = Duration.ofSeconds(
                 Math.max(0, Duration.between(renewed.get(), now).toSeconds()));
         String text = "the lease was renewed " + GoDuration.format(age) + " ago";
-        return age.compareTo(LEASE_DURATION) <= 0
+        Duration longest = lease.durationSeconds().map(Duration::ofSeconds).orElse(LEASE_DURATION);
+        return age.compareTo(longest) <= 0
                 ? CheckResult.ok(LEASE, text)
                 : CheckResult.failed(
                         LEASE,
-                        text + "; expected " + GoDuration.format(LEASE_DURATION)
+                        text + "; expected " + GoDuration.format(longest)
                                 + " at most: the loop of the kubelet or agent stands, or this clock is wrong",
                         "journalctl -u kubelet -n 100");
     }

@@ -6,11 +6,11 @@ import io.nodekeeper.time.Clock;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 /** When the client certificate of kubelet or agent expires, and the authorities that it trusts. */
 final class CertificateCheck implements NodeCheck {
@@ -38,21 +38,25 @@ final class CertificateCheck implements NodeCheck {
                 .orElseGet(() -> CheckResult.unknown(NAME, access.fault())));
     }
 
-    /** The result for these credentials at {@code now}. */
+    /**
+     * The result for these credentials at {@code now}: the worse one of the client certificate and the authorities. Of
+     * these one that is valid is enough, so the one that is valid longest counts.
+     */
     static CheckResult judge(ServerAccess access, Instant now) {
-        List<X509Certificate> all = new ArrayList<>();
-        access.identity().ifPresent(identity -> all.add(identity.certificate()));
-        all.addAll(access.authorities());
-        if (all.isEmpty()) {
-            return CheckResult.unknown(NAME, "the kubeconfig has no certificates");
-        }
-        X509Certificate first = Collections.min(all, Comparator.comparing(X509Certificate::getNotAfter));
-        Instant end = first.getNotAfter().toInstant();
-        String whose = access.identity()
-                        .filter(identity -> identity.certificate().equals(first))
-                        .isPresent()
-                ? "the client certificate"
-                : "the certificate authority " + first.getSubjectX500Principal().getName();
+        Optional<CheckResult> client =
+                access.identity().map(identity -> judge("the client certificate", identity.certificate(), now));
+        Optional<CheckResult> authority = access.authorities().stream()
+                .max(Comparator.comparing(X509Certificate::getNotAfter))
+                .map(longest -> judge("the certificate authority " + name(longest), longest, now));
+        return Stream.of(client, authority, expired(access.authorities(), now))
+                .flatMap(Optional::stream)
+                // The first one of several that are equally bad.
+                .reduce((one, other) -> other.state().compareTo(one.state()) > 0 ? other : one)
+                .orElseGet(() -> CheckResult.unknown(NAME, "the kubeconfig has no certificates"));
+    }
+
+    private static CheckResult judge(String whose, X509Certificate certificate, Instant now) {
+        Instant end = certificate.getNotAfter().toInstant();
         Duration left = Duration.between(now, end);
         if (left.isNegative()) {
             return CheckResult.failed(
@@ -67,5 +71,22 @@ final class CertificateCheck implements NodeCheck {
                         text + "; expected at least " + SOON.toDays(),
                         "journalctl -u kubelet | grep -i certificate")
                 : CheckResult.ok(NAME, text);
+    }
+
+    /** A warning of an authority that has expired beside others. */
+    private static Optional<CheckResult> expired(List<X509Certificate> authorities, Instant now) {
+        return authorities.stream()
+                .filter(authority -> authority.getNotAfter().toInstant().isBefore(now))
+                .findFirst()
+                .map(authority -> CheckResult.warning(
+                        NAME,
+                        "the certificate authority " + name(authority) + " expired at "
+                                + KubeTime.format(authority.getNotAfter().toInstant())
+                                + "; remove it from the kubeconfig, and check that no server uses it",
+                        "kubeadm certs check-expiration"));
+    }
+
+    private static String name(X509Certificate certificate) {
+        return certificate.getSubjectX500Principal().getName();
     }
 }

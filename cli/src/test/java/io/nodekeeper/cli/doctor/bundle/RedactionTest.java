@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Each way to write a secret down, in texts of each form. */
@@ -77,6 +78,33 @@ class RedactionTest {
                 "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo=")) {
             assertThat(Redaction.of("x " + secret + " y")).isEqualTo("x " + Redaction.MARK + " y");
         }
+    }
+
+    /** {@code |} stands for NUL. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '>',
+            value = {
+                "app|--password|a b&c|-v| > app --password [redacted] -v",
+                "app|--password=a b&c|-v| > app --password=[redacted] -v",
+                "app|--password a b&c|-v| > app --password [redacted] -v",
+                "app|--token|-k3y_Base64|-v| > app --token [redacted] -v",
+                "app|--token|--password|x y| > app --token [redacted] [redacted]",
+                "curl|-H|Authorization: Bearer ab;c d|url| > curl -H Authorization: [redacted] url",
+                "env|DB_PASS=a b;c|sh| > env DB_PASS=[redacted] sh",
+                "app|--clientSecret|{a b}|rest > app --clientSecret [redacted] rest",
+            })
+    void valueInACommandLineEndsWithItsArgument(String commandLine, String redacted) {
+        assertThat(Redaction.ofArguments(commandLine.strip().replace('|', '\0')))
+                .isEqualTo(redacted);
+    }
+
+    @Test
+    void commandLineWithoutSecretsStays() {
+        assertThat(Redaction.ofArguments(
+                        "/usr/bin/containerd-shim-runc-v2\0-namespace\0k8s.io\0-id\0005b5b\0-address\0/run/c.sock\0"))
+                .isEqualTo("/usr/bin/containerd-shim-runc-v2 -namespace k8s.io -id 5b5b -address /run/c.sock");
+        assertThat(Redaction.ofArguments("")).isEmpty();
     }
 
     @Test

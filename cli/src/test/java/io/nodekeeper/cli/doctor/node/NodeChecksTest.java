@@ -3,12 +3,15 @@ package io.nodekeeper.cli.doctor.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.HostAddresses;
 import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.ServerDate;
+import io.nodekeeper.client.TestCertificates;
 import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.ServerAccess;
@@ -30,6 +33,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -168,6 +172,27 @@ class NodeChecksTest {
         }
     }
 
+    /** As an agent's whose pages have TLS, with a certificate that it made itself. */
+    @Test
+    void healthCheckWithTlsIsRead() throws Exception {
+        Identity own = Issuer.selfMade("nodekeeper-pages", List.of("localhost"), Instant.now(), Randoms.seeded(1));
+        HttpsServer agent = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        agent.setHttpsConfigurator(new HttpsConfigurator(TestCertificates.context(own)));
+        agent.createContext("/healthz", exchange -> {
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write("ok".getBytes(StandardCharsets.UTF_8));
+            exchange.close();
+        });
+        agent.start();
+        ThreadLoop loop = new ThreadLoop("test");
+        try (Workers workers = new Workers("test", 2, loop)) {
+            assertThat(health(agent.getAddress().getPort(), workers)).startsWith("ok: healthz at 127.0.0.1:");
+        } finally {
+            agent.stop(0);
+            loop.close();
+        }
+    }
+
     private static int freePort() throws Exception {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
@@ -227,6 +252,11 @@ class NodeChecksTest {
                 .isEqualTo(
                         "failed: the lease was renewed 41s ago; expected 40s at most: the loop of the kubelet or agent"
                                 + " stands, or this clock is wrong -> journalctl -u kubelet -n 100");
+        Reply longer =
+                reply(200, "{\"spec\":{\"renewTime\":\"2026-11-21T18:00:00.000000Z\",\"leaseDurationSeconds\":60}}");
+        assertThat(said(ApiChecks.lease(longer, NOW.plusSeconds(30)))).isEqualTo("ok: the lease was renewed 1m0s ago");
+        assertThat(said(ApiChecks.lease(longer, NOW.plusSeconds(31))))
+                .startsWith("failed: the lease was renewed 1m1s ago; expected 1m0s at most: ");
         assertThat(ApiChecks.lease(reply(404, ""), NOW).state()).isEqualTo(CheckResult.State.FAILED);
         assertThat(ApiChecks.lease(reply(403, ""), NOW).state()).isEqualTo(CheckResult.State.UNKNOWN);
     }
@@ -262,6 +292,36 @@ class NodeChecksTest {
                 ServerAccess.withCertificate(URI.create("https://h:1"), authority.certificate(), authority);
         assertThat(said(CertificateCheck.judge(client, end.plusSeconds(1))))
                 .startsWith("failed: the client certificate expired at ");
+    }
+
+    /** After a rotation the old authority may stay in the file. */
+    @Test
+    void oneValidAuthorityIsEnough() {
+        RandomGenerator random = Randoms.seeded(1);
+        Identity old = Issuer.authority(EcKeys.newKey(), NOW.minus(Duration.ofDays(30)), Duration.ofDays(20), random);
+        Identity current = Issuer.authority(EcKeys.newKey(), NOW, Duration.ofDays(365), random);
+        Identity ending = Issuer.authority(EcKeys.newKey(), NOW, Duration.ofDays(6), random);
+
+        assertThat(said(CertificateCheck.judge(access(Optional.of(current), old, current), NOW)))
+                .startsWith("warning: the certificate authority ")
+                .contains(" expired at 2026-11-11T18:00:30Z; remove it from the kubeconfig");
+        assertThat(said(CertificateCheck.judge(access(Optional.of(current), ending, current), NOW)))
+                .isEqualTo("ok: the client certificate is valid until 2027-11-21T18:00:30Z, for 365 days");
+        assertThat(said(CertificateCheck.judge(access(Optional.of(old), old, current), NOW)))
+                .startsWith("failed: the client certificate expired at 2026-11-11T18:00:30Z");
+        assertThat(said(CertificateCheck.judge(access(Optional.of(current), old), NOW)))
+                .startsWith("failed: the certificate authority ");
+    }
+
+    private static ServerAccess access(Optional<Identity> client, Identity... authorities) {
+        return new ServerAccess(
+                URI.create("https://h:1"),
+                Stream.of(authorities).map(Identity::certificate).toList(),
+                false,
+                "",
+                client,
+                "",
+                Optional.empty());
     }
 
     @Test

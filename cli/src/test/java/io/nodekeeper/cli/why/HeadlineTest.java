@@ -1,0 +1,73 @@
+package io.nodekeeper.cli.why;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.history.Decision;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The first sentence tells of the present outage, not of an earlier one. */
+class HeadlineTest {
+    /** When the present outage began. */
+    private static final Instant SINCE = Instant.parse("2026-11-21T16:13:52Z");
+
+    private static final Instant NOW = SINCE.plusSeconds(600);
+    private static final JsonObject UNKNOWN = JsonObject.EMPTY
+            .with("ready", "Unknown")
+            .with("since", "2026-11-21T16:13:52Z")
+            .with("cause", "NodeStatusUnknown: Kubelet stopped posting node status.");
+
+    private static Decision about(int second, String kind, String text) {
+        return new Decision(SINCE.plusSeconds(second), "n2", "5f0c", kind, text, JsonObject.EMPTY);
+    }
+
+    private static Story story(JsonObject facts, Decision... decisions) {
+        return new Story("n2", "the controller", List.of(), facts, List.of(decisions));
+    }
+
+    private static String headline(Story story) {
+        return Headline.of(story, NOW).lines().findFirst().orElseThrow();
+    }
+
+    @Test
+    void podsThatAnEarlierOutageMovedAwayDoNotCount() {
+        Story story = story(
+                UNKNOWN,
+                about(-3_000, "Evicted", "p1"),
+                about(-2_900, "Evicted", "p2"),
+                about(0, "Unknown", "no heartbeat for 50.1s"),
+                about(300, "Evicted", "p3"));
+
+        assertThat(headline(story))
+                .isEqualTo("Node n2 is Unknown since 16:13:52 UTC (10m0s ago), because no heartbeat for 50.1s;"
+                        + " 1 pod moved away.");
+    }
+
+    @Test
+    void verdictOfAnEarlierOutageIsNoCause() {
+        assertThat(headline(story(UNKNOWN, about(-3_000, "Unknown", "no heartbeat for 70s"))))
+                .endsWith(", because Kubelet stopped posting node status.");
+        assertThat(headline(story(UNKNOWN, about(-1, "Unknown", "no heartbeat for 50.1s"))))
+                .endsWith(", because no heartbeat for 50.1s.");
+    }
+
+    @Test
+    void limitThatMayHideEvictionsIsTold() {
+        // given the newest two decisions, both of this outage
+        Story two = story(UNKNOWN, about(300, "Evicted", "p1"), about(301, "Evicted", "p2"));
+
+        assertThat(headline(two.limited(2, true))).endsWith("; at least 2 pods moved away.");
+        assertThat(headline(two.limited(3, true))).endsWith("; 2 pods moved away.");
+        // Decisions around a requested time may lack newer ones, too.
+        assertThat(headline(two.limited(2, false))).endsWith("; at least 2 pods moved away.");
+
+        // given three that reach back to before it
+        Story three = story(
+                UNKNOWN, about(-9, "Suspected", "late"), about(300, "Evicted", "p1"), about(301, "Evicted", "p2"));
+
+        assertThat(headline(three.limited(3, true))).endsWith("; 2 pods moved away.");
+        assertThat(headline(three.limited(3, false))).endsWith("; at least 2 pods moved away.");
+    }
+}
