@@ -26,7 +26,8 @@ import java.util.Set;
  * <li>{@code {"$patch": "replace"}} in an object replaces it by the other fields; as an item of a keyed list it
  *     replaces the list by the other items; {@code {"$patch": "delete", KEY: …}} removes an item, or, in an object, all
  *     its fields;
- * <li>{@code $setElementOrder/LIST} orders a merged list;
+ * <li>{@code $setElementOrder/LIST} orders a merged list; without it, the items have the order of the patch
+ *     ({@link ListOrder});
  * <li>{@code $deleteFromPrimitiveList/LIST} removes plain values;
  * <li>{@code $retainKeys} keeps only the named fields of its object.
  * </ul>
@@ -89,7 +90,10 @@ public final class StrategicMergePatch {
                     name,
                     switch (value) {
                         case JsonObject object ->
-                            merge(before instanceof JsonObject known ? known : JsonObject.EMPTY, object, child);
+                            merge(
+                                    before instanceof JsonObject known && !isReplaced(child) ? known : JsonObject.EMPTY,
+                                    object,
+                                    child);
                         case JsonArray array ->
                             mergeList(before instanceof JsonArray known ? known : JsonArray.EMPTY, array, child);
                         default -> value;
@@ -103,7 +107,14 @@ public final class StrategicMergePatch {
                         ? listOf.mergeKey()
                         : "";
                 if (result.get(list).orElse(JsonNull.NULL) instanceof JsonArray now && !now.isEmpty()) {
-                    result.put(list, ordered(now, arrayOf(change.getKey(), change.getValue()), key));
+                    JsonArray order = arrayOf(change.getKey(), change.getValue());
+                    result.put(
+                            list,
+                            ListOrder.arranged(
+                                    now.items(),
+                                    order.items(),
+                                    start.array(list).items(),
+                                    item -> keyOf(item, key)));
                 }
             }
         }
@@ -112,6 +123,10 @@ public final class StrategicMergePatch {
                         result.build(),
                         arrayOf(RETAIN_KEYS, patch.get(RETAIN_KEYS).get()))
                 : result.build();
+    }
+
+    private static boolean isReplaced(Optional<Schema> schema) {
+        return schema.orElse(Schema.Scalar.ANY) instanceof Schema.Fields fields && fields.isReplaced();
     }
 
     /** Removals of plain values come first, so that values added by the same patch stay. */
@@ -136,9 +151,10 @@ public final class StrategicMergePatch {
         }
         if (list.set()) {
             Map<String, JsonValue> union = new LinkedHashMap<>();
-            patch.items().forEach(item -> union.putIfAbsent(identity(item), item));
             target.items().forEach(item -> union.putIfAbsent(identity(item), item));
-            return new JsonArray(List.copyOf(union.values()));
+            patch.items().forEach(item -> union.putIfAbsent(identity(item), item));
+            return ListOrder.arranged(
+                    List.copyOf(union.values()), patch.items(), target.items(), StrategicMergePatch::identity);
         }
         if (list.mergeKey().isEmpty()) {
             return stripped(patch, Optional.of(list.item()));
@@ -149,42 +165,54 @@ public final class StrategicMergePatch {
     private static JsonArray mergeKeyed(JsonArray target, JsonArray patch, Schema.ListOf list) {
         String key = list.mergeKey();
         Optional<Schema> schema = Optional.of(list.item());
-        boolean replace = patch.objects().anyMatch(item -> item.text(PATCH).equals("replace") && !item.has(key));
+        boolean replace = false;
+        Set<String> gone = new HashSet<>();
+        List<JsonObject> items = new ArrayList<>();
+        for (JsonValue value : patch.items()) {
+            JsonObject item = keyed(value, key);
+            if (!item.has(key)) {
+                replace = true;
+            } else if (item.text(PATCH).equals("delete")) {
+                gone.add(keyOf(item, key));
+            } else {
+                items.add(item);
+            }
+        }
+        if (replace) {
+            // The list as given: two addresses of one type stay two addresses.
+            return new JsonArray(items.stream()
+                    .<JsonValue>map(item -> merge(JsonObject.EMPTY, item, schema))
+                    .toList());
+        }
+        // Deletions come first, so that an item of the same key that the patch adds stays.
+        List<JsonValue> live = target.items().stream()
+                .filter(item -> !gone.contains(keyOf(item, key)))
+                .toList();
+        return ListOrder.arranged(merged(live, items, key, schema), items, live, item -> keyOf(item, key));
+    }
+
+    /** The items of both lists; those of {@code patch} change the first one with their key. */
+    private static List<JsonValue> merged(
+            List<JsonValue> live, List<JsonObject> patch, String key, Optional<Schema> schema) {
         // Items by key, so that the cost is linear in a list's length; duplicate items of a faulty target stay under
         // one key.
         Map<String, List<JsonValue>> result = new LinkedHashMap<>();
-        target.items()
-                .forEach(item -> result.computeIfAbsent(keyOf(item, key), k -> new ArrayList<>())
-                        .add(item));
-        List<JsonValue> replacement = new ArrayList<>();
-        Map<String, Integer> merged = new HashMap<>();
-        for (JsonValue value : patch.items()) {
-            JsonObject item = keyed(value, key);
+        live.forEach(item ->
+                result.computeIfAbsent(keyOf(item, key), k -> new ArrayList<>()).add(item));
+        Map<String, Integer> changes = new HashMap<>();
+        for (JsonObject item : patch) {
             String id = keyOf(item, key);
-            if (!item.has(key)) {
-                continue;
+            if (changes.merge(id, 1, Integer::sum) > SAME_KEY) {
+                throw new ApiException(
+                        422,
+                        "Invalid",
+                        "a patch may have " + SAME_KEY + " items of one " + key + " in a list, got more");
             }
-            if (replace) {
-                // The list as given: two addresses of one type stay two addresses.
-                replacement.add(merge(JsonObject.EMPTY, item, schema));
-            } else if (item.text(PATCH).equals("delete")) {
-                result.remove(id);
-            } else {
-                if (merged.merge(id, 1, Integer::sum) > SAME_KEY) {
-                    throw new ApiException(
-                            422,
-                            "Invalid",
-                            "a patch may have " + SAME_KEY + " items of one " + key + " in a list, got more");
-                }
-                List<JsonValue> same = result.computeIfAbsent(id, k -> new ArrayList<>(List.of(JsonObject.EMPTY)));
-                JsonObject before = same.getFirst() instanceof JsonObject known ? known : JsonObject.EMPTY;
-                same.set(0, merge(before, item, schema));
-            }
+            List<JsonValue> same = result.computeIfAbsent(id, k -> new ArrayList<>(List.of(JsonObject.EMPTY)));
+            JsonObject before = same.getFirst() instanceof JsonObject known ? known : JsonObject.EMPTY;
+            same.set(0, merge(before, item, schema));
         }
-        return new JsonArray(
-                replace
-                        ? replacement
-                        : result.values().stream().flatMap(List::stream).toList());
+        return result.values().stream().flatMap(List::stream).toList();
     }
 
     /** Checks an item of a patch for a list that is merged by {@code key}: it must have the key or replace the list. */
@@ -226,32 +254,6 @@ public final class StrategicMergePatch {
                         ? merge(JsonObject.EMPTY, object.without(PATCH), schema)
                         : item)
                 .toList());
-    }
-
-    /** The named items first, in the given order; the others stay after the item that they followed. */
-    private static JsonArray ordered(JsonArray items, JsonArray order, String key) {
-        Map<String, List<JsonValue>> wanted = new LinkedHashMap<>();
-        order.items().forEach(place -> wanted.put(keyOf(place, key), new ArrayList<>()));
-        List<JsonValue> first = new ArrayList<>();
-        Map<String, List<JsonValue>> followers = new HashMap<>();
-        Optional<String> leader = Optional.empty();
-        for (JsonValue item : items.items()) {
-            String id = keyOf(item, key);
-            if (wanted.containsKey(id)) {
-                wanted.getOrDefault(id, first).add(item);
-                leader = Optional.of(id);
-            } else {
-                leader.map(known -> followers.computeIfAbsent(known, k -> new ArrayList<>()))
-                        .orElse(first)
-                        .add(item);
-            }
-        }
-        List<JsonValue> result = new ArrayList<>(first);
-        wanted.forEach((id, found) -> {
-            result.addAll(found);
-            result.addAll(followers.getOrDefault(id, List.of()));
-        });
-        return new JsonArray(result);
     }
 
     private static JsonArray filtered(JsonArray items, Set<String> gone) {

@@ -74,20 +74,40 @@ public sealed interface Schema {
         }
     }
 
-    /** An object whose field names are data, such as labels. */
-    record MapOf(Schema value) implements Schema {}
+    /** An object whose field names are data, such as labels; an apply takes an atomic one as one value. */
+    record MapOf(Schema value, boolean atomic) implements Schema {}
 
     /** An object with known fields; an open one may have other fields too. Its fields are created at the first use. */
     final class Fields implements Schema {
         private final String type;
         private final boolean open;
+        private final boolean atomic;
+        private final boolean replaced;
         private final Supplier<Map<String, Schema>> source;
         private volatile @Nullable Map<String, Schema> made;
 
-        private Fields(String type, boolean open, Supplier<Map<String, Schema>> source) {
+        private Fields(
+                String type, boolean open, boolean atomic, boolean replaced, Supplier<Map<String, Schema>> source) {
             this.type = type;
             this.open = open;
+            this.atomic = atomic;
+            this.replaced = replaced;
             this.source = source;
+        }
+
+        /** This type as one that an apply takes as one value. */
+        public Fields asAtomic() {
+            return new Fields(type, open, true, replaced, source);
+        }
+
+        /** This type as one that a strategic merge replaces whole. */
+        public Fields asReplaced() {
+            return new Fields(type, open, atomic, true, source);
+        }
+
+        /** Whether a strategic merge replaces such an object whole. */
+        public boolean isReplaced() {
+            return replaced;
         }
 
         /** The fields by name, unmodifiable. */
@@ -119,7 +139,12 @@ public sealed interface Schema {
 
     /** A map. */
     static MapOf map(Schema value) {
-        return new MapOf(value);
+        return new MapOf(value, false);
+    }
+
+    /** A map that an apply takes as one value. */
+    static MapOf atomicMap(Schema value) {
+        return new MapOf(value, true);
     }
 
     /**
@@ -129,7 +154,7 @@ public sealed interface Schema {
      * @param source called once or a few times, at the first use, because types may be recursive
      */
     static Fields struct(String type, Supplier<Map<String, Schema>> source) {
-        return new Fields(type, false, source);
+        return new Fields(type, false, false, false, source);
     }
 
     /** An object with these fields, given as alternating names and schemas; other fields are unknown. */
@@ -138,7 +163,17 @@ public sealed interface Schema {
         for (int i = 0; i < namesAndSchemas.length; i += 2) {
             fields.put((String) namesAndSchemas[i], (Schema) namesAndSchemas[i + 1]);
         }
-        return new Fields("", true, () -> fields);
+        return new Fields("", true, false, false, () -> fields);
+    }
+
+    /** Whether an apply takes an object or list of this type as one value, which has one owner. */
+    default boolean isAtomic() {
+        return switch (this) {
+            case Fields object -> object.atomic;
+            case MapOf map -> map.atomic;
+            case ListOf list -> !list.isMerged();
+            case Scalar ignored -> false;
+        };
     }
 
     /** The schema of the field {@code name}; empty if the field is unknown. */

@@ -9,8 +9,8 @@ import java.util.Map;
 
 /**
  * Defines how a strategic merge patch and an apply merge the lists of each kind: the {@code patchMergeKey} of
- * Kubernetes' Go types. All other lists are replaced as a whole. These schemas have no types; the API server takes them
- * from Kubernetes' message types.
+ * Kubernetes' Go types. All other lists are replaced as a whole, and a few objects by a strategic merge patch. These
+ * schemas have no types; the API server takes them from Kubernetes' message types.
  */
 public final class Schemas {
     private Schemas() {}
@@ -118,7 +118,16 @@ public final class Schemas {
             Map.entry(
                     "storage.k8s.io/v1/CSIDriver",
                     open("metadata", METADATA, "spec", open("volumeLifecycleModes", set(ANY)))),
-            Map.entry("policy/v1/PodDisruptionBudget", WITH_CONDITIONS));
+            Map.entry("v1/PersistentVolumeClaim", WITH_CONDITIONS),
+            Map.entry(
+                    "policy/v1/PodDisruptionBudget",
+                    open(
+                            "metadata",
+                            METADATA,
+                            "spec",
+                            open("selector", open().asReplaced()),
+                            "status",
+                            open("conditions", CONDITIONS))));
 
     /** How the lists of {@code kind} are merged; a kind that has no merged lists of its own has those of its metadata. */
     public static Schema of(String apiVersion, String kind) {

@@ -90,14 +90,94 @@ class PatchTest {
                         "{\"status\":{\"conditions\":[{\"type\":\"B\",\"status\":\"True\"},{\"type\":\"A\",\"status\":\"False\"}]}}");
     }
 
+    private static String conditions(String types) {
+        return types.chars()
+                .mapToObj(type -> "{\"type\":\"" + (char) type + "\"}")
+                .collect(Collectors.joining(",", "[", "]"));
+    }
+
+    /** The types of the conditions after a patch. */
+    private static String patched(String target, String patch) {
+        return Json.parseObject(strategic(
+                        "{\"status\":{\"conditions\":" + conditions(target) + "}}", "{\"status\":{" + patch + "}}"))
+                .object("status")
+                .array("conditions")
+                .objects()
+                .map(condition -> condition.text("type"))
+                .collect(Collectors.joining());
+    }
+
+    @ParameterizedTest
+    @Tag("W34")
+    @CsvSource({
+        "ab, c, cab",
+        "ab, ba, ba",
+        "ab, ab, ab",
+        "abc, c, abc",
+        "abc, cx, abcx",
+        "abc, xc, xabc",
+        "abc, xa, xabc",
+        "abcd, db, acdb",
+        "abca, b, aabc",
+        "'', ab, ab"
+    })
+    void itemsHaveTheOrderOfThePatchAndNewOnesComeFirst(String target, String patch, String result) {
+        assertThat(patched(target, "\"conditions\":" + conditions(patch))).isEqualTo(result);
+    }
+
+    @ParameterizedTest
+    @Tag("W34")
+    @CsvSource({"0AaBb, '', BA, 0aBAb", "abc, x, cx, abcx", "abc, x, xc, xabc", "ab, x, bxa, bxa", "'', ab, ba, ba"})
+    void demandedOrderCountsMoreThanThatOfThePatch(String target, String patch, String order, String result) {
+        String changes = patch.isEmpty() ? "" : ",\"conditions\":" + conditions(patch);
+        assertThat(patched(target, "\"$setElementOrder/conditions\":" + conditions(order) + changes))
+                .isEqualTo(result);
+    }
+
     @Test
-    void itemsThatTheOrderDoesNotNameFollowTheOneTheyFollowed() {
-        String target =
-                "{\"status\":{\"conditions\":[{\"type\":\"0\"},{\"type\":\"A\"},{\"type\":\"a\"},{\"type\":\"B\"},{\"type\":\"b\"}]}}";
-        assertThat(strategic(
-                        target, "{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"B\"},{\"type\":\"A\"}]}}"))
+    @Tag("W35")
+    void deletionsHaveNoEffectOnTheOrder() {
+        String delete = "{\"$patch\":\"delete\",\"type\":\"b\"}";
+        assertThat(patched("abcd", "\"conditions\":[{\"type\":\"d\"}," + delete + "]"))
+                .isEqualTo("acd");
+        assertThat(patched("abcd", "\"conditions\":[{\"type\":\"x\"}," + delete + "]"))
+                .isEqualTo("xacd");
+        assertThat(patched(
+                        "abcd",
+                        "\"$setElementOrder/conditions\":" + conditions("dca") + ",\"conditions\":[" + delete + "]"))
+                .isEqualTo("dca");
+    }
+
+    @Test
+    @Tag("W35")
+    void itemThatAPatchDeletesAndAddsIsNew() {
+        assertThat(
+                        strategic(
+                                CONDITIONS,
+                                "{\"status\":{\"conditions\":[{\"type\":\"B\",\"reason\":\"R\"},{\"$patch\":\"delete\",\"type\":\"B\"}]}}"))
                 .isEqualTo(
-                        "{\"status\":{\"conditions\":[{\"type\":\"0\"},{\"type\":\"B\"},{\"type\":\"b\"},{\"type\":\"A\"},{\"type\":\"a\"}]}}");
+                        "{\"status\":{\"conditions\":[{\"type\":\"B\",\"reason\":\"R\"},{\"type\":\"A\",\"status\":\"True\"}]}}");
+    }
+
+    @Test
+    @Tag("W34")
+    void mergesConditionsOfClaimsByType() {
+        assertThat(StrategicMergePatch.apply(
+                        Json.parseObject(CONDITIONS),
+                        Json.parseObject("{\"status\":{\"conditions\":[{\"type\":\"B\",\"status\":\"False\"}]}}"),
+                        Schemas.of("v1", "PersistentVolumeClaim")))
+                .hasToString(
+                        "{\"status\":{\"conditions\":[{\"type\":\"A\",\"status\":\"True\"},{\"type\":\"B\",\"status\":\"False\"}]}}");
+    }
+
+    @Test
+    void replacesTheSelectorOfADisruptionBudget() {
+        Schema budget = Schemas.of("policy/v1", "PodDisruptionBudget");
+        JsonObject live =
+                Json.parseObject("{\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"1\"}},\"minAvailable\":1}}");
+        assertThat(StrategicMergePatch.apply(
+                        live, Json.parseObject("{\"spec\":{\"selector\":{\"matchLabels\":{\"b\":\"2\"}}}}"), budget))
+                .hasToString("{\"spec\":{\"selector\":{\"matchLabels\":{\"b\":\"2\"}},\"minAvailable\":1}}");
     }
 
     @Test
@@ -118,6 +198,25 @@ class PatchTest {
                                 "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"2\"},{\"type\":\"Hostname\",\"address\":\"h\"},{\"type\":\"InternalIP\",\"address\":\"3\"},{\"$patch\":\"replace\"}]}}"))
                 .isEqualTo(
                         "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"2\"},{\"type\":\"Hostname\",\"address\":\"h\"},{\"type\":\"InternalIP\",\"address\":\"3\"}]}}");
+    }
+
+    @Test
+    @Tag("W35")
+    void deletionsInAListThatReplacesLeaveNothingBehind() {
+        assertThat(
+                        strategic(
+                                CONDITIONS,
+                                "{\"status\":{\"conditions\":[{\"$patch\":\"replace\"},{\"$patch\":\"delete\",\"type\":\"A\"},{\"type\":\"C\"}]}}"))
+                .isEqualTo("{\"status\":{\"conditions\":[{\"type\":\"C\"}]}}");
+    }
+
+    @Test
+    @Tag("W40")
+    void finalizersOfThePatchKeepTheirPlace() {
+        assertThat(strategic(
+                        "{\"metadata\":{\"finalizers\":[\"a/b\",\"c/d\"]}}",
+                        "{\"metadata\":{\"finalizers\":[\"c/d\"]}}"))
+                .isEqualTo("{\"metadata\":{\"finalizers\":[\"a/b\",\"c/d\"]}}");
     }
 
     @Test
@@ -198,6 +297,23 @@ class PatchTest {
                 java.time.Duration.ofSeconds(20),
                 () -> assertThat(strategic("{\"status\":{\"conditions\":[" + items + "]}}", patch))
                         .hasSizeGreaterThan(50_000));
+    }
+
+    @Test
+    void longListsOfNewItemsAreMergedInTimeProportionalToTheirLength() {
+        String live = IntStream.range(0, 50_000)
+                .mapToObj(i -> "{\"type\":\"" + i + "\"}")
+                .collect(Collectors.joining(","));
+        String patch = IntStream.range(0, 50_000)
+                .mapToObj(i -> "{\"type\":\"n" + i + "\"},{\"$patch\":\"delete\",\"type\":\"" + i + "\"}")
+                .collect(Collectors.joining(","));
+        org.junit.jupiter.api.Assertions.assertTimeoutPreemptively(
+                java.time.Duration.ofSeconds(20),
+                () -> assertThat(strategic(
+                                "{\"status\":{\"conditions\":[" + live + "]}}",
+                                "{\"status\":{\"conditions\":[" + patch + "]}}"))
+                        .startsWith("{\"status\":{\"conditions\":[{\"type\":\"n0\"},{\"type\":\"n1\"}")
+                        .endsWith("{\"type\":\"n49999\"}]}}"));
     }
 
     @Provide

@@ -30,6 +30,9 @@ public record FieldComparison(FieldSet written, FieldSet removed) {
         if (before.equals(after)) {
             return SAME;
         }
+        if (schema.isPresent() && schema.get().isAtomic()) {
+            return OTHER;
+        }
         if (before instanceof JsonObject old && after instanceof JsonObject next) {
             return children(
                     parts(old), parts(next), element -> schema.flatMap(known -> known.field(element.substring(2))));

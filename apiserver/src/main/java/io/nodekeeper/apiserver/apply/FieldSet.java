@@ -37,13 +37,16 @@ public final class FieldSet {
     }
 
     /**
-     * The fields that {@code value} sets: scalars, atomic lists, items of other lists, and empty objects.
+     * The fields that {@code value} sets: scalars, atomic lists and objects, items of other lists, and empty objects.
      */
     public static FieldSet of(JsonValue value, Schema schema) {
         return of(value, Optional.of(schema));
     }
 
     public static FieldSet of(JsonValue value, Optional<Schema> schema) {
+        if (schema.isPresent() && schema.get().isAtomic()) {
+            return HERE;
+        }
         return switch (value) {
             case JsonObject object
             when !object.isEmpty() -> {
@@ -92,6 +95,23 @@ public final class FieldSet {
             }
         });
         return new FieldSet(children.isEmpty() || node.has(SELF), children);
+    }
+
+    /**
+     * The set for {@code schema}: the owner of a part of an atomic value owns the value. A set may have such parts if an
+     * older version of the server or a client wrote it.
+     */
+    FieldSet fitted(Schema schema) {
+        if (children.isEmpty()) {
+            return this;
+        }
+        if (schema.isAtomic()) {
+            return HERE;
+        }
+        SortedMap<String, FieldSet> fitted = new TreeMap<>();
+        children.forEach((element, child) -> fitted.put(
+                element, PathElement.schema(element, schema).map(child::fitted).orElse(child)));
+        return new FieldSet(self, fitted);
     }
 
     /** The set as {@code fieldsV1}. */

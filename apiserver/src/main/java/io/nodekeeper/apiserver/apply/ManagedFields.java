@@ -5,6 +5,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.schema.Schema;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -74,12 +75,12 @@ public final class ManagedFields {
         this.owners = owners;
     }
 
-    /** Parses {@code managedFields}; skips items that are not valid entries. */
-    public static ManagedFields parse(JsonArray entries) {
+    /** Parses the {@code managedFields} of an object with {@code schema}; skips items that are not valid entries. */
+    public static ManagedFields parse(JsonArray entries, Schema schema) {
         Map<Manager, List<FieldSet>> fieldsOf = new LinkedHashMap<>();
         Map<Manager, String> since = new HashMap<>();
         entries.objects().forEach(entry -> {
-            FieldSet fields = FieldSet.parse(entry.object("fieldsV1"));
+            FieldSet fields = FieldSet.parse(entry.object("fieldsV1")).fitted(schema);
             if (!fields.isEmpty()) {
                 Manager manager = new Manager(
                         entry.text("manager"),

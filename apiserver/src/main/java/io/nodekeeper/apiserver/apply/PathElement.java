@@ -54,6 +54,14 @@ final class PathElement {
         return (list.set() ? Optional.<String>empty() : item(item, list)).orElseGet(() -> value(item));
     }
 
+    /** The schema of the value to which the step leads from one of {@code schema}; empty if it is unknown. */
+    static Optional<Schema> schema(String element, Schema schema) {
+        if (element.startsWith("f:")) {
+            return schema.field(element.substring(2));
+        }
+        return schema instanceof Schema.ListOf list ? Optional.of(list.item()) : Optional.empty();
+    }
+
     /** The step as messages show it: {@code .labels}, {@code [type="Ready"]}, {@code [="x"]}. */
     static String show(String element) {
         String rest = element.substring(2);

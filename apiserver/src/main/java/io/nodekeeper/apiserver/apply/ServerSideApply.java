@@ -20,7 +20,7 @@ import java.util.TreeMap;
  * Performs server-side apply in three steps: merges the wanted fields into the object; removes fields that the manager
  * applied before and no longer wants, unless another manager owns them, too; then compares all changes with the fields
  * of other managers, which are conflicts unless the manager forces them. The schema says whether a list is merged by
- * key, merged as a set, or is one value.
+ * key, merged as a set, or is one value, and whether an object is.
  */
 public final class ServerSideApply {
     /** The most characters of a value that a message repeats. */
@@ -139,6 +139,9 @@ public final class ServerSideApply {
     }
 
     private static JsonValue merge(JsonValue live, JsonValue wanted, Optional<Schema> schema) {
+        if (schema.isPresent() && schema.get().isAtomic()) {
+            return wanted;
+        }
         if (wanted instanceof JsonObject fields) {
             JsonObject base = live instanceof JsonObject object ? object : JsonObject.EMPTY;
             JsonObject.Builder merged = base.toBuilder();

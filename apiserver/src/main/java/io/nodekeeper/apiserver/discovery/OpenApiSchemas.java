@@ -10,6 +10,7 @@ import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.registry.Subresource;
+import io.nodekeeper.apiserver.schema.AtomicTypes;
 import io.nodekeeper.apiserver.wire.FieldNames;
 import io.nodekeeper.apiserver.wire.MessageTypes;
 import java.util.ArrayList;
@@ -86,6 +87,8 @@ final class OpenApiSchemas {
 
     static final String GVK = "x-kubernetes-group-version-kind";
 
+    private static final String MAP_TYPE = "x-kubernetes-map-type";
+
     private JsonObject kind(String group, String version, String kind, Optional<Schema> schema) {
         String apiVersion = group.isEmpty() ? version : group + "/" + version;
         Optional<Descriptor> descriptor = MessageTypes.descriptor(apiVersion, kind);
@@ -149,6 +152,7 @@ final class OpenApiSchemas {
             value = JsonObject.builder()
                     .put("type", "object")
                     .put("additionalProperties", value(field.getMessageType().findFieldByNumber(2), Optional.empty()))
+                    .putUnlessEmpty(MAP_TYPE, AtomicTypes.isAtomic(field) ? "atomic" : "")
                     .build();
         } else if (field.isRepeated()) {
             value = array(value(field, schema.map(known -> known instanceof Schema.ListOf list ? list.item() : known)));
@@ -158,15 +162,24 @@ final class OpenApiSchemas {
         } else {
             value = value(field, schema);
         }
-        Optional<String> description = OpenApiTexts.of(field);
-        if (description.isEmpty()) {
-            return value;
+        JsonObject.Builder notes = JsonObject.builder();
+        if (AtomicTypes.isMerged(field)) {
+            notes.put(MAP_TYPE, "granular");
         }
+        if (schema.isPresent() && schema.get() instanceof Schema.Fields fields && fields.isReplaced()) {
+            notes.put("x-kubernetes-patch-strategy", "replace");
+        }
+        OpenApiTexts.of(field).ifPresent(text -> notes.put("description", text));
+        return noted(value, notes.build());
+    }
+
+    private JsonObject noted(JsonObject value, JsonObject notes) {
         // In version 3 a reference cannot have other fields.
-        JsonObject whole = value.has("$ref") && !second
-                ? JsonObject.builder().put("allOf", JsonArray.of(value)).build()
-                : value;
-        return whole.with("description", description.get());
+        JsonObject.Builder noted = value.has("$ref") && !second && !notes.isEmpty()
+                ? JsonObject.builder().put("allOf", JsonArray.of(value))
+                : value.toBuilder();
+        notes.fields().forEach(noted::put);
+        return noted.build();
     }
 
     private static JsonObject merged(JsonObject list, Schema.ListOf schema) {
@@ -210,7 +223,10 @@ final class OpenApiSchemas {
             case "IntOrString" ->
                 either("int-or-string", "integer", "string").with("description", "A number or a name.");
             case "FieldsV1", "RawExtension" -> scalar("object", "");
-            default -> object(OpenApiTexts.of(type).orElse(""), properties(type, schema));
+            default -> {
+                JsonObject shape = object(OpenApiTexts.of(type).orElse(""), properties(type, schema));
+                yield AtomicTypes.isAtomic(type) ? shape.with(MAP_TYPE, "atomic") : shape;
+            }
         };
     }
 

@@ -12,7 +12,8 @@ import java.util.Map;
 
 /**
  * The schemas of kinds. Fields and types come from Kubernetes' message types, the merge keys of lists from
- * {@link Schemas}. The fields of a message are created at its first use, so unused kinds cost nothing. Thread-safe.
+ * {@link Schemas}, objects that are one value from {@link AtomicTypes}. The fields of a message are created at its
+ * first use, so unused kinds cost nothing. Thread-safe.
  */
 public final class KindSchemas {
     private KindSchemas() {}
@@ -52,7 +53,8 @@ public final class KindSchemas {
 
     private static Schema field(FieldDescriptor field, Schema merge) {
         if (field.isMapField()) {
-            return Schema.map(value(field.getMessageType().findFieldByNumber(2), Schema.Scalar.ANY));
+            Schema value = value(field.getMessageType().findFieldByNumber(2), Schema.Scalar.ANY);
+            return AtomicTypes.isAtomic(field) ? Schema.atomicMap(value) : Schema.map(value);
         }
         if (!field.isRepeated()) {
             return value(field, merge);
@@ -70,13 +72,14 @@ public final class KindSchemas {
             case INT64 -> Schema.Scalar.INT64;
             case DOUBLE -> Schema.Scalar.DOUBLE;
             case BYTES -> Schema.Scalar.BYTES;
-            case MESSAGE -> message(field.getMessageType(), merge);
+            case MESSAGE -> message(field, merge);
             default -> throw new IllegalArgumentException(field.getFullName() + ": no rule for " + field.getType());
         };
     }
 
-    /** The schema of messages that are scalars in JSON. */
-    private static Schema message(Descriptor message, Schema merge) {
+    /** The schema of a message, which may be a scalar in JSON. */
+    private static Schema message(FieldDescriptor field, Schema merge) {
+        Descriptor message = field.getMessageType();
         return switch (message.getName()) {
             case "Time", "Timestamp" -> Schema.Scalar.TIME;
             case "MicroTime" -> Schema.Scalar.MICRO_TIME;
@@ -84,12 +87,15 @@ public final class KindSchemas {
             case "IntOrString" -> Schema.Scalar.INT_OR_STRING;
             case "FieldsV1", "RawExtension" -> Schema.Scalar.ANY;
             case "ExtraValue" -> Schema.list(Schema.Scalar.STRING);
-            default ->
-                Schema.struct(message.getName(), () -> {
+            default -> {
+                Schema.Fields struct = Schema.struct(message.getName(), () -> {
                     Map<String, Schema> fields = new LinkedHashMap<>();
                     addFields(fields, message, merge);
                     return fields;
                 });
+                Schema.Fields whole = AtomicTypes.isAtomic(field) ? struct.asAtomic() : struct;
+                yield merge instanceof Schema.Fields rule && rule.isReplaced() ? whole.asReplaced() : whole;
+            }
         };
     }
 }

@@ -56,8 +56,9 @@ final class FieldOwnership {
     static JsonObject tracked(WriteRequest write, JsonObject old, JsonObject asked, JsonObject next, String now) {
         JsonArray before = old.object("metadata").array(MANAGED);
         JsonArray given = asked.object("metadata").array(MANAGED);
-        ManagedFields owners = ManagedFields.parse(write.patches() && !given.isEmpty() ? given : before);
         Resource resource = write.resource();
+        ManagedFields owners =
+                ManagedFields.parse(write.patches() && !given.isEmpty() ? given : before, resource.schema());
         FieldComparison change = FieldComparison.of(bare(old), bare(next), resource.schema());
         change = new FieldComparison(
                 change.written().minus(UNOWNED), change.removed().minus(UNOWNED));
@@ -72,7 +73,8 @@ final class FieldOwnership {
     /** Applies {@code wanted} to {@code old}. */
     static Applied apply(WriteRequest write, JsonObject old, JsonObject wanted, boolean force, String now) {
         Manager manager = manager(write, true);
-        ManagedFields owners = ManagedFields.parse(old.object("metadata").array(MANAGED));
+        ManagedFields owners = ManagedFields.parse(
+                old.object("metadata").array(MANAGED), write.resource().schema());
         if (!isTracked(old)) {
             Manager before = new Manager(
                     BEFORE,

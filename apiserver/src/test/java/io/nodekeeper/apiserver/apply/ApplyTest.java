@@ -99,6 +99,32 @@ class ApplyTest {
         assertThat(apply("m1", map("{}")).json().object("data")).hasToString("{\"a\":\"2\"}");
     }
 
+    /** Owners that an older version of the server or a client recorded. */
+    @Test
+    @Tag("W39")
+    void ownerOfAPartOfASelectorOwnsTheWhole() {
+        String uri = "/api/v1/namespaces/default/services/s";
+        String service = "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"s\"},"
+                + "\"spec\":{\"ports\":[{\"port\":80}],\"selector\":{\"a\":\"1\"}}}";
+        server.patch(APPLY, uri + "?fieldManager=m1", service);
+        Answer stored = server.patch(
+                TestServer.JSON_PATCH,
+                uri,
+                "[{\"op\":\"replace\",\"path\":\"/metadata/managedFields\",\"value\":[{\"manager\":\"m1\","
+                        + "\"operation\":\"Apply\",\"apiVersion\":\"v1\",\"time\":\"2026-11-21T07:00:00Z\","
+                        + "\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:spec\":{\"f:selector\":{\"f:a\":{}}}}}]}]");
+
+        assertThat(owners(stored).getFirst().object("fieldsV1")).hasToString("{\"f:spec\":{\"f:selector\":{}}}");
+        assertThat(server.patch(APPLY, uri + "?fieldManager=m2", service.replace("\"a\"", "\"b\""))
+                        .message())
+                .isEqualTo("Apply failed with 1 conflict: conflict with \"m1\": .spec.selector");
+        assertThat(server.patch(APPLY, uri + "?fieldManager=m2&force=true", service.replace("\"a\"", "\"b\""))
+                        .json()
+                        .object("spec")
+                        .object("selector"))
+                .hasToString("{\"b\":\"1\"}");
+    }
+
     @Test
     @Tag("W39")
     void updateOwnsTheFieldsItWrites() {

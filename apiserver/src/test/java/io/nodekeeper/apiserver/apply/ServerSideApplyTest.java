@@ -26,6 +26,8 @@ import org.junit.jupiter.api.Test;
 class ServerSideApplyTest {
     private static final Schema NODE = KindSchemas.of("v1", "Node");
     private static final Schema POD = KindSchemas.of("v1", "Pod");
+    private static final Schema SERVICE = KindSchemas.of("v1", "Service");
+    private static final Schema BUDGET = KindSchemas.of("policy/v1", "PodDisruptionBudget");
     private static final Manager ONE = new Manager("one", true, "v1", "");
     private static final Manager TWO = new Manager("two", true, "v1", "");
     private static final String NOW = "2026-11-21T07:00:00Z";
@@ -121,6 +123,107 @@ class ServerSideApplyTest {
         ManagedFields after = one.owners().written(writer, change, NOW);
         assertThat(after.of(ONE).paths(100)).containsExactly(".metadata.labels.b");
         assertThat(after.of(writer).paths(100)).containsExactly(".metadata.labels.a");
+    }
+
+    private static Applied apply(
+            Manager manager, JsonObject live, String wanted, ManagedFields owners, boolean force, Schema schema) {
+        JsonObject object = node(wanted);
+        return ServerSideApply.apply(live, object, FieldSet.of(object, schema), owners, manager, force, schema, NOW);
+    }
+
+    @Test
+    @Tag("W39")
+    void selectorIsOneValueWithOneOwner() {
+        Applied one = apply(
+                ONE,
+                JsonObject.EMPTY,
+                "{'spec':{'minAvailable':1,'selector':{'matchLabels':{'app':'a'}}}}",
+                ManagedFields.NONE,
+                false,
+                BUDGET);
+        String other = "{'spec':{'selector':{'matchLabels':{'tier':'b'}}}}";
+        Applied refused = apply(TWO, one.object(), other, one.owners(), false, BUDGET);
+        Applied forced = apply(TWO, one.object(), other, one.owners(), true, BUDGET);
+
+        assertThat(refused.refusal().getMessage())
+                .isEqualTo("Apply failed with 1 conflict: conflict with \"one\": .spec.selector");
+        assertThat(forced.object())
+                .hasToString("{\"spec\":{\"minAvailable\":1,\"selector\":{\"matchLabels\":{\"tier\":\"b\"}}}}");
+        assertThat(forced.owners().of(ONE).paths(100)).containsExactly(".spec.minAvailable");
+        assertThat(forced.owners().of(TWO).paths(100)).containsExactly(".spec.selector");
+    }
+
+    @Test
+    @Tag("W39")
+    void equalSelectorIsSharedAndGoesWithItsLastOwner() {
+        String wanted = "{'spec':{'nodeSelector':{'disk':'ssd','zone':'a'}}}";
+        Applied one = apply(ONE, JsonObject.EMPTY, wanted, ManagedFields.NONE, false, POD);
+        Applied two = apply(TWO, one.object(), wanted, one.owners(), false, POD);
+        Applied left = apply(ONE, two.object(), "{'spec':{'hostNetwork':true}}", two.owners(), false, POD);
+        Applied gone = apply(TWO, left.object(), "{'spec':{}}", left.owners(), false, POD);
+
+        assertThat(two.conflicts()).isEmpty();
+        assertThat(left.object().object("spec").object("nodeSelector"))
+                .hasToString("{\"disk\":\"ssd\",\"zone\":\"a\"}");
+        assertThat(gone.object()).hasToString("{\"spec\":{\"hostNetwork\":true}}");
+    }
+
+    @Test
+    @Tag("W39")
+    void managerRemovesAPartOfItsOwnSelector() {
+        Applied one = apply(
+                ONE, JsonObject.EMPTY, "{'spec':{'selector':{'a':'1','b':'2'}}}", ManagedFields.NONE, false, SERVICE);
+        assertThat(apply(ONE, one.object(), "{'spec':{'selector':{'b':'2'}}}", one.owners(), false, SERVICE)
+                        .object())
+                .hasToString("{\"spec\":{\"selector\":{\"b\":\"2\"}}}");
+    }
+
+    @Test
+    @Tag("W39")
+    void itemOfAListByKeyCanBeOneValue() {
+        FieldSet fields = FieldSet.of(
+                node("{'metadata':{'ownerReferences':[{'uid':'u','kind':'Node','name':'n'}]},"
+                        + "'spec':{'imagePullSecrets':[{'name':'s'}]}}"),
+                POD);
+        assertThat(fields.paths(100))
+                .containsExactly(".metadata.ownerReferences[uid=\"u\"]", ".spec.imagePullSecrets[name=\"s\"]");
+    }
+
+    @Test
+    @Tag("W39")
+    void updateOfAPartOfASelectorTakesTheWhole() {
+        Applied one = apply(
+                ONE, JsonObject.EMPTY, "{'spec':{'selector':{'a':'1','b':'2'}}}", ManagedFields.NONE, false, SERVICE);
+        Manager writer = new Manager("kubectl-edit", false, "v1", "");
+        FieldComparison change =
+                FieldComparison.of(one.object(), node("{'spec':{'selector':{'a':'1','b':'3'}}}"), SERVICE);
+        ManagedFields after = one.owners().written(writer, change, NOW);
+        assertThat(after.of(ONE).paths(100)).isEmpty();
+        assertThat(after.of(writer).paths(100)).containsExactly(".spec.selector");
+    }
+
+    /** An older version of the server recorded owners of parts. */
+    @Test
+    @Tag("W39")
+    void ownersOfPartsOfASelectorOwnTheWhole() {
+        ManagedFields stored = ManagedFields.parse(
+                (JsonArray) Json.parse(
+                        "[{'manager':'one','operation':'Apply','apiVersion':'v1','fieldsV1':{'f:spec':{'f:selector':{'f:a':{}}}}},"
+                                        .replace('\'', '"')
+                                + "{'manager':'two','operation':'Apply','apiVersion':'v1','fieldsV1':{'f:spec':{'f:selector':{'.':{},'f:b':{}},'f:type':{}}}}]"
+                                        .replace('\'', '"')),
+                SERVICE);
+        JsonObject live = node("{'spec':{'selector':{'a':'1','b':'2'}}}");
+        Applied refused = apply(ONE, live, "{'spec':{'selector':{'a':'1'}}}", stored, false, SERVICE);
+        Applied left = apply(ONE, live, "{'spec':{}}", stored, false, SERVICE);
+        Applied gone = apply(TWO, left.object(), "{'spec':{}}", left.owners(), false, SERVICE);
+
+        assertThat(stored.of(ONE).paths(100)).containsExactly(".spec.selector");
+        assertThat(stored.of(TWO).paths(100)).containsExactly(".spec.selector", ".spec.type");
+        assertThat(refused.refusal().getMessage())
+                .isEqualTo("Apply failed with 1 conflict: conflict with \"two\": .spec.selector");
+        assertThat(left.object()).isEqualTo(live);
+        assertThat(gone.object()).hasToString("{\"spec\":{}}");
     }
 
     // ---- properties for random objects -----------------------------------------------------------------------------

@@ -93,6 +93,33 @@ class OpenApiTest {
 
     @Test
     @Tag("W9")
+    void schemaSaysWhichObjectsAreOneValue() {
+        JsonObject schemas =
+                server.get(url("api/v1")).json().object("components").object("schemas");
+        JsonObject second = server.get("/openapi/v2").json().object("definitions");
+        String mapType = "x-kubernetes-map-type";
+
+        assertThat(schemas.object("io.k8s.api.core.v1.SecretKeySelector").text(mapType))
+                .isEqualTo("atomic");
+        assertThat(schemas.object("io.k8s.api.core.v1.PodSpec")
+                        .object("properties")
+                        .object("nodeSelector")
+                        .text(mapType))
+                .isEqualTo("atomic");
+        assertThat(schemas.object("io.k8s.api.core.v1.PersistentVolumeSpec")
+                        .object("properties")
+                        .object("claimRef")
+                        .text(mapType))
+                .isEqualTo("granular");
+        assertThat(second.object("io.k8s.api.policy.v1.PodDisruptionBudgetSpec")
+                        .object("properties")
+                        .object("selector")
+                        .text("x-kubernetes-patch-strategy"))
+                .isEqualTo("replace");
+    }
+
+    @Test
+    @Tag("W9")
     void operationsHaveTheirParameters() {
         JsonObject paths = server.get(url("api/v1")).json().object("paths");
         JsonObject patch = paths.object("/api/v1/nodes/{name}").object("patch");
