@@ -188,7 +188,7 @@ public final class ShadowTransport implements Transport {
             version = before.object("metadata").text("resourceVersion") + "." + ++answers;
         }
         witness.kept(call, target.plural(), before, after.orElse(JsonObject.EMPTY));
-        // A watch sends the real version, from which watchers resume.
+        // A watch sends the real version, with which watchers compare states.
         String type = after.isPresent() ? "MODIFIED" : "DELETED";
         JsonObject event = JsonObject.EMPTY.with("type", type).with("object", after.orElse(before));
         streams.stream()
@@ -238,11 +238,15 @@ public final class ShadowTransport implements Transport {
     private final class Shown implements StreamHandler {
         private final ShadowTarget target;
         private final StreamHandler handler;
+        /** The version of the last real event, at first that of the request: from there a watcher resumes. */
+        private String position;
+
         private boolean isOpen;
 
         private Shown(ShadowTarget target, StreamHandler handler) {
             this.target = target;
             this.handler = handler;
+            this.position = target.parameter("resourceVersion");
         }
 
         @Override
@@ -269,8 +273,15 @@ public final class ShadowTransport implements Transport {
         }
 
         private synchronized void tell(byte[] line) {
-            if (isOpen) {
-                handler.onLine(line);
+            if (!isOpen) {
+                return;
+            }
+            handler.onLine(line);
+            if (!position.isEmpty()) {
+                // The event's version is that of a read: real events before it may not have been delivered yet.
+                JsonObject at = JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("resourceVersion", position));
+                handler.onLine(Json.writeBytes(
+                        JsonObject.EMPTY.with("type", "BOOKMARK").with("object", at)));
             }
         }
 
@@ -282,6 +293,8 @@ public final class ShadowTransport implements Transport {
                 // The next read reports it.
                 return line;
             }
+            String version = event.object("object").object("metadata").text("resourceVersion");
+            position = version.isEmpty() ? position : version;
             String type = event.text("type");
             if (!List.of("ADDED", "MODIFIED", "DELETED").contains(type)) {
                 return line;
