@@ -43,6 +43,12 @@ public final class ShadowTransport implements Transport {
 
         /** A list or a watch sent {@code object}; {@code type} is the event's type or {@code LISTED}. */
         void happened(String type, String plural, JsonObject object);
+
+        /** A list of all objects of a resource begins; its objects follow, over all pages. */
+        default void listing(String plural) {}
+
+        /** The last page of that list was received. */
+        default void listed(String plural) {}
     }
 
     private final Transport real;
@@ -115,7 +121,14 @@ public final class ShadowTransport implements Transport {
                     .orElseGet(() -> refusal(gone(target)));
         }
         List<JsonObject> items = object.array("items").objects().toList();
+        boolean whole = target.namespace().isEmpty() && !target.isSelective();
+        if (whole && target.parameter("continue").isEmpty()) {
+            witness.listing(target.plural());
+        }
         items.forEach(item -> witness.happened("LISTED", target.plural(), item));
+        if (whole && object.object("metadata").text("continue").isEmpty()) {
+            witness.listed(target.plural());
+        }
         synchronized (lock) {
             shadows.listed(target, object);
         }
