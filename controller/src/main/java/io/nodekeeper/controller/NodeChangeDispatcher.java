@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.duplicates.Duplicates;
@@ -102,9 +103,10 @@ public final class NodeChangeDispatcher {
 
     /** Passes on a heartbeat; creates no object for an ordinary renewal. */
     void heard(NodeHealth health, Sign sign, long now) {
-        boolean returned = sign instanceof Sign.Returned;
+        // Another controller may have declared it Unknown.
+        boolean wasAway = sign instanceof Sign.Returned || health.ready().equals(Condition.UNKNOWN);
         if (sign.isRenewal()
-                && lags.renewed(health.name(), health.lag(), health.renewMicros(), health.gap(), returned, now)) {
+                && lags.renewed(health.name(), health.lag(), health.renewMicros(), health.gap(), wasAway, now)) {
             explanations.clockSet(health);
         }
         if (warning.isPresent()) {

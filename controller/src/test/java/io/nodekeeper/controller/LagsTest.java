@@ -76,6 +76,22 @@ class LagsTest {
     }
 
     @Test
+    void outageThatAnotherControllerDeclaredIsNoGap() {
+        follow("n1");
+        renew("n1", 10, 100, 0);
+        cluster.advanceTo("105S");
+        cluster.post("n1", ready("Unknown", B));
+
+        // when the node returns after three hours
+        renew("n1", 10_900, 10_900, 0);
+        cluster.post("n1", ready("True", B.plusSeconds(10_900)));
+        renew("n1", 10_910, 10_910, 0);
+
+        assertThat(lag().object("gaps").number("count")).contains(1L);
+        assertThat(lag().object("gaps").number("maxMillis")).contains(10_000L);
+    }
+
+    @Test
     @Tag("L13")
     void clockThatIsAheadIsShownAndDoesNotAffectVerdicts() {
         follow("n1");

@@ -43,6 +43,12 @@ public final class ShadowTransport implements Transport {
 
         /** A list or a watch sent {@code object}; {@code type} is the event's type or {@code LISTED}. */
         void happened(String type, String plural, JsonObject object);
+
+        /** A list of all objects of a resource begins; its objects follow, over all pages. */
+        default void listing(String plural) {}
+
+        /** The last page of that list was received. */
+        default void listed(String plural) {}
     }
 
     private final Transport real;
@@ -115,7 +121,14 @@ public final class ShadowTransport implements Transport {
                     .orElseGet(() -> refusal(gone(target)));
         }
         List<JsonObject> items = object.array("items").objects().toList();
+        boolean whole = target.namespace().isEmpty() && !target.isSelective();
+        if (whole && target.parameter("continue").isEmpty()) {
+            witness.listing(target.plural());
+        }
         items.forEach(item -> witness.happened("LISTED", target.plural(), item));
+        if (whole && object.object("metadata").text("continue").isEmpty()) {
+            witness.listed(target.plural());
+        }
         synchronized (lock) {
             shadows.listed(target, object);
         }
@@ -188,7 +201,7 @@ public final class ShadowTransport implements Transport {
             version = before.object("metadata").text("resourceVersion") + "." + ++answers;
         }
         witness.kept(call, target.plural(), before, after.orElse(JsonObject.EMPTY));
-        // A watch sends the real version, from which watchers resume.
+        // A watch sends the real version, with which watchers compare states.
         String type = after.isPresent() ? "MODIFIED" : "DELETED";
         JsonObject event = JsonObject.EMPTY.with("type", type).with("object", after.orElse(before));
         streams.stream()
@@ -238,11 +251,15 @@ public final class ShadowTransport implements Transport {
     private final class Shown implements StreamHandler {
         private final ShadowTarget target;
         private final StreamHandler handler;
+        /** The version of the last real event, at first that of the request: from there a watcher resumes. */
+        private String position;
+
         private boolean isOpen;
 
         private Shown(ShadowTarget target, StreamHandler handler) {
             this.target = target;
             this.handler = handler;
+            this.position = target.parameter("resourceVersion");
         }
 
         @Override
@@ -269,8 +286,15 @@ public final class ShadowTransport implements Transport {
         }
 
         private synchronized void tell(byte[] line) {
-            if (isOpen) {
-                handler.onLine(line);
+            if (!isOpen) {
+                return;
+            }
+            handler.onLine(line);
+            if (!position.isEmpty()) {
+                // The event's version is that of a read: real events before it may not have been delivered yet.
+                JsonObject at = JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("resourceVersion", position));
+                handler.onLine(Json.writeBytes(
+                        JsonObject.EMPTY.with("type", "BOOKMARK").with("object", at)));
             }
         }
 
@@ -282,6 +306,8 @@ public final class ShadowTransport implements Transport {
                 // The next read reports it.
                 return line;
             }
+            String version = event.object("object").object("metadata").text("resourceVersion");
+            position = version.isEmpty() ? position : version;
             String type = event.text("type");
             if (!List.of("ADDED", "MODIFIED", "DELETED").contains(type)) {
                 return line;

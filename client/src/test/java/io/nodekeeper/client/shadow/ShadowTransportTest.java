@@ -10,9 +10,12 @@ import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.PatchType;
 import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.TransportException;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -206,6 +209,33 @@ class ShadowTransportTest {
 
         get("/api/v1/pods?limit=1&continue=next1");
         assertThat(shadow.shadows()).isZero();
+    }
+
+    @Test
+    void watchResumesAfterTheLastRealEventAndNotAfterAWithheldWrite() {
+        List<String> lines = new ArrayList<>();
+        shadow.open(Call.get("/api/v1/pods?watch=true&resourceVersion=90"), new Transport.StreamHandler() {
+            @Override
+            public void onOpen() {}
+
+            @Override
+            public void onLine(byte[] line) {
+                JsonObject event = Json.parseObject(line);
+                lines.add(event.text("type") + " "
+                        + event.object("object").object("metadata").text("resourceVersion"));
+            }
+
+            @Override
+            public void onEnd(Optional<Reply> refusal, Optional<TransportException> why) {}
+        });
+
+        // given a pod that changed at revision 95, of which the watch has not sent the event yet
+        create("default", "p1", 95);
+        write("PATCH", PODS + "p1");
+        server.watches().getFirst().event("MODIFIED", pods.get(PODS + "p2"));
+        write("DELETE", PODS + "p1");
+
+        assertThat(lines).containsExactly("MODIFIED 95", "BOOKMARK 90", "MODIFIED 12", "DELETED 95", "BOOKMARK 12");
     }
 
     @Test

@@ -41,14 +41,16 @@ public final class Heartbeats {
     public enum Source {
         /** A list or a single read: the current state, even if its version is older. */
         LIVE,
-        /** A watch, or the response to a write: newer states may have been seen already. */
+        /**
+         * A watch, the response to a write, or a read that the watch overtook: newer states may have been seen already.
+         */
         LATE
     }
 
     /** The most entries of {@link #heirs}: twice the nodes of the largest clusters. The reference has no limit. */
     private static final int MAX_HEIRS = 10_000;
     /** Keeps sums of times from overflowing: 73 years. */
-    private static final long MAX_GRACE = Long.MAX_VALUE / 4;
+    static final long MAX_GRACE = Long.MAX_VALUE / 4;
 
     private final ByteKeyTable<NodeHealth> byName = new ByteKeyTable<>();
     private final DeadlineWheel<NodeHealth> wheel;
@@ -186,14 +188,17 @@ public final class Heartbeats {
         }
         health.version(node.resourceVersion());
         String before = health.ready();
-        if (health.status.saw(node.ready())) {
-            return heard(health, Signal.STATUS, false, now);
+        boolean alive = health.status.saw(node.ready());
+        Sign sign = alive ? heard(health, Signal.STATUS, false, now) : Sign.Plain.NONE;
+        if (health.ready().equals(Condition.UNKNOWN) && !before.equals(Condition.UNKNOWN)) {
+            // An outage, whichever controller declared it, is no usual gap.
+            suspicion.interrupted(health.rhythm);
         }
-        if (!health.ready().equals(before)) {
+        if (!alive && !health.ready().equals(before)) {
             // Another grace period applies now, or none.
             arm(health);
         }
-        return Sign.Plain.NONE;
+        return sign;
     }
 
     /** A state of a lease was seen. */

@@ -80,9 +80,9 @@ final class Suspicion {
 
     /** {@code grace} is the fixed detector's grace period; a later suspicion would be useless. */
     Suspicion(DetectorConfig config, Duration grace) {
-        this.grace = grace.toNanos();
-        this.min = config.min().toNanos();
-        this.max = config.max().toNanos();
+        this.grace = Math.min(Heartbeats.MAX_GRACE, grace.toNanos());
+        this.min = Math.min(Heartbeats.MAX_GRACE, config.min().toNanos());
+        this.max = Math.min(Heartbeats.MAX_GRACE, config.max().toNanos());
     }
 
     /** Records a heartbeat at {@code now}; an earlier time than the last one counts as the same time. */

@@ -3,12 +3,13 @@ package io.nodekeeper.controller.history;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
 /**
  * One finding or action of the controller about one node, with its causes.
  *
- * @param at when, by the controller's wall clock
+ * @param at when, by the controller's wall clock, to the microsecond
  * @param node the node's name; empty if it is about the controller itself
  * @param uid the node's UID; may be empty
  * @param kind a word in CamelCase: {@code Unknown}, {@code Returned}, {@code Spared}, {@code Tainted}, {@code
@@ -18,6 +19,10 @@ import java.util.Optional;
  *     Evidence} has the names that are shown in a fixed order
  */
 public record Decision(Instant at, String node, String uid, String kind, String text, JsonObject details) {
+    /** Drops what the stored form does not have, so that a stored decision equals the one in memory. */
+    public Decision {
+        at = at.truncatedTo(ChronoUnit.MICROS);
+    }
 
     /** As JSON, times in microseconds. */
     public JsonObject json() {

@@ -3,7 +3,6 @@ package io.nodekeeper.controller.history;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -69,13 +68,6 @@ public record DecisionQuery(String node, Optional<Instant> at, int limit) implem
             if (before.size() > limit) {
                 before.removeFirst();
             }
-        }
-
-        @Override
-        public Collection<Decision> held() {
-            List<Decision> held = new ArrayList<>(before);
-            held.addAll(after);
-            return held;
         }
 
         /** Shows what there is; a page of one node is not a complete account. */

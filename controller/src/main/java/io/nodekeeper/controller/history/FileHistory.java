@@ -9,10 +9,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Stores decisions on disk within a size limit; they survive any kind of process end. One worker does all file work in
  * order and in batches. A disk that is full, broken or stuck affects only the history: decisions that cannot be written
- * are counted, logged once, and stay in memory for a while. Confined to the controller's loop, but {@link #close} may
+ * are counted, logged once, and the newest of them stay in memory. Confined to the controller's loop, but {@link #close} may
  * be called from anywhere.
  */
 public final class FileHistory implements SearchableHistory {
@@ -45,11 +45,19 @@ public final class FileHistory implements SearchableHistory {
      */
     private static final int WAITING = 10_000;
 
+    /** The most decisions that could not be stored and stay in memory, about 4 MB; the oldest are dropped. */
+    private static final int LOST = 4_096;
+
     private final Segments segments;
     private final Loop loop;
     private final ControllerMetrics metrics;
     private final Workers worker;
     private final MemoryHistory memory = new MemoryHistory();
+    private final ArrayDeque<Decision> lost = new ArrayDeque<>();
+    /** The latest time of a decision that was dropped from {@link #lost}. */
+    private Optional<Instant> droppedUntil = Optional.empty();
+
+    private List<Decision> batch = List.of();
     private List<Decision> waiting = new ArrayList<>();
     private CompletableFuture<?> writing;
     private boolean busy;
@@ -75,7 +83,7 @@ public final class FileHistory implements SearchableHistory {
                 .handleAsync(
                         (torn, error) -> {
                             if (error != null) {
-                                failed(0, error);
+                                failed(List.of(), error);
                             } else if (torn > 0) {
                                 log.warn("History {}: a torn line of {} bytes was dropped", segments, torn);
                             }
@@ -88,20 +96,22 @@ public final class FileHistory implements SearchableHistory {
     /** Reads the decisions in a directory, to which another process may be writing. Blocks. */
     public static <R> R read(Path directory, Search<R> search, Consumer<String> damaged) throws IOException {
         Search.Sieve<R> sieve = search.sieve();
-        read(new Segments(directory, Long.MAX_VALUE), sieve, damaged);
+        read(new Segments(directory, Long.MAX_VALUE), new Unstored(List.of()), sieve, damaged);
         return sieve.answer();
     }
 
-    private static void read(Segments segments, Search.Sieve<?> sieve, Consumer<String> damaged) throws IOException {
+    private static void read(Segments segments, Unstored unstored, Search.Sieve<?> sieve, Consumer<String> damaged)
+            throws IOException {
         List<Instant> first = new ArrayList<>(1);
         segments.read(
                 decision -> {
                     if (first.isEmpty()) {
                         first.add(decision.at());
                     }
-                    sieve.offer(decision);
+                    unstored.stored(decision, sieve);
                 },
                 damaged);
+        unstored.end(sieve);
         if (segments.wasPruned()) {
             first.forEach(sieve::deletedUntil);
         }
@@ -111,7 +121,7 @@ public final class FileHistory implements SearchableHistory {
     public void add(Decision decision) {
         memory.add(decision);
         if (waiting.size() >= WAITING) {
-            failed(1, new IOException(WAITING + " decisions wait for the disk"));
+            failed(List.of(decision), new IOException(WAITING + " decisions wait for the disk"));
             return;
         }
         waiting.add(decision);
@@ -122,20 +132,21 @@ public final class FileHistory implements SearchableHistory {
 
     private void next() {
         busy = !waiting.isEmpty();
+        List<Decision> next = waiting;
+        batch = next;
+        waiting = new ArrayList<>();
         if (!busy) {
             return;
         }
-        List<Decision> batch = waiting;
-        waiting = new ArrayList<>();
-        writing = onWorker("writing " + batch.size() + " decisions", WRITE_TIMEOUT, () -> {
-                    segments.append(batch);
+        writing = onWorker("writing " + next.size() + " decisions", WRITE_TIMEOUT, () -> {
+                    segments.append(next);
                     metrics.historyBytes(segments.size());
-                    return batch.size();
+                    return next.size();
                 })
                 .handleAsync(
                         (written, error) -> {
                             if (error != null) {
-                                failed(batch.size(), error);
+                                failed(next, error);
                             } else if (failing) {
                                 failing = false;
                                 log.info("History {} is writable again", segments);
@@ -146,8 +157,13 @@ public final class FileHistory implements SearchableHistory {
                         loop);
     }
 
-    private void failed(int lost, Throwable error) {
-        metrics.historyLost(lost);
+    private void failed(List<Decision> decisions, Throwable error) {
+        metrics.historyLost(decisions.size());
+        lost.addAll(decisions);
+        while (lost.size() > LOST) {
+            Instant dropped = lost.removeFirst().at();
+            droppedUntil = droppedUntil.filter(dropped::isBefore).or(() -> Optional.of(dropped));
+        }
         if (!failing) {
             failing = true;
             log.warn(
@@ -161,10 +177,12 @@ public final class FileHistory implements SearchableHistory {
     public <R> CompletableFuture<R> find(Search<R> search) {
         CompletableFuture<R> answer = new CompletableFuture<>();
         Search.Sieve<R> sieve = search.sieve();
+        droppedUntil.ifPresent(sieve::deletedUntil);
+        Unstored unstored = unstored();
         List<String> damaged = new ArrayList<>();
         // The worker does this after the current batch.
         onWorker("reading " + segments, READ_TIMEOUT, () -> {
-                    read(segments, sieve, damaged::add);
+                    read(segments, unstored, sieve, damaged::add);
                     return true;
                 })
                 .whenComplete((done, error) -> loop.execute(() -> {
@@ -177,8 +195,7 @@ public final class FileHistory implements SearchableHistory {
                         answer.complete(inMemory(search.sieve()));
                         return;
                     }
-                    // Some of the newest may be only in memory.
-                    answer.complete(failing || busy ? merged(sieve) : sieve.answer());
+                    answer.complete(sieve.answer());
                     if (!damaged.isEmpty()) {
                         log.warn("History {}: unreadable: {}", segments, String.join("; ", damaged));
                     }
@@ -186,18 +203,18 @@ public final class FileHistory implements SearchableHistory {
         return answer;
     }
 
-    private <R> R merged(Search.Sieve<R> sieve) {
-        Set<Decision> onDisk = new HashSet<>(sieve.held());
-        memory.all().stream().filter(decision -> !onDisk.contains(decision)).forEach(sieve::offer);
-        return sieve.answer();
+    /** The decisions that are lost, being written, or wait. */
+    private Unstored unstored() {
+        List<Decision> decisions = new ArrayList<>(lost);
+        decisions.addAll(batch);
+        decisions.addAll(waiting);
+        return new Unstored(decisions);
     }
 
     private <R> R inMemory(Search.Sieve<R> sieve) {
-        sieve.deletedUntil(
-                memory.all().isEmpty()
-                        ? loop.clock().wallTime()
-                        : memory.all().iterator().next().at());
-        return merged(sieve);
+        sieve.deletedUntil(memory.since().orElseGet(loop.clock()::wallTime));
+        memory.offerTo(sieve);
+        return sieve.answer();
     }
 
     @Override

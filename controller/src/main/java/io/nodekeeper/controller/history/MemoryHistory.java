@@ -2,12 +2,13 @@ package io.nodekeeper.controller.history;
 
 import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 
 /**
  * Keeps the newest decisions in memory, with a limit in total and for each node, so that a flapping node does not
@@ -26,7 +27,10 @@ public final class MemoryHistory implements SearchableHistory {
     private final int inAll;
     private final ArrayDeque<Decision> decisions = new ArrayDeque<>();
     private final Map<String, Integer> count = new HashMap<>();
-    /** The time of the last decision that was dropped. */
+    /** What one outage may cause for each of a node's pods, unlike its verdict. */
+    private static final Set<String> OF_PODS = Set.of("Evicted", "EvictionCancelled", "Collected");
+
+    /** The latest time of a decision that was dropped: the wall clock may have been set back. */
     private Optional<Instant> forgotten = Optional.empty();
 
     /** An empty history with the default limits. */
@@ -42,39 +46,49 @@ public final class MemoryHistory implements SearchableHistory {
     @Override
     public void add(Decision decision) {
         decisions.add(decision);
-        int ofNode = count.merge(decision.node(), 1, Integer::sum);
+        int size = count.merge(decision.node(), 1, Integer::sum);
         // A scan of all decisions is cheap enough, because it happens only for nodes that flap.
-        if (ofNode > perNode) {
-            forgetOldest(decision.node());
+        if (size > perNode) {
+            Predicate<Decision> ofNode = decided -> decided.node().equals(decision.node());
+            if (!forgetOldest(ofNode.and(decided -> OF_PODS.contains(decided.kind())))) {
+                forgetOldest(ofNode);
+            }
         } else if (decisions.size() > inAll) {
-            forgetOldest(decisions.getFirst().node());
+            forgetOldest(any -> true);
         }
     }
 
-    private void forgetOldest(String node) {
+    /** Drops the oldest decision that meets the condition; false if there is none. */
+    private boolean forgetOldest(Predicate<Decision> condition) {
         Iterator<Decision> oldestFirst = decisions.iterator();
         while (oldestFirst.hasNext()) {
             Decision oldest = oldestFirst.next();
-            if (oldest.node().equals(node)) {
+            if (condition.test(oldest)) {
                 oldestFirst.remove();
-                forgotten = Optional.of(oldest.at());
-                count.computeIfPresent(node, (name, before) -> before == 1 ? null : before - 1);
-                return;
+                forgotten = forgotten.filter(oldest.at()::isBefore).or(() -> Optional.of(oldest.at()));
+                count.computeIfPresent(oldest.node(), (name, before) -> before == 1 ? null : before - 1);
+                return true;
             }
         }
+        return false;
     }
 
     @Override
     public <R> CompletableFuture<R> find(Search<R> search) {
         Search.Sieve<R> sieve = search.sieve();
-        forgotten.ifPresent(sieve::deletedUntil);
-        decisions.forEach(sieve::offer);
+        offerTo(sieve);
         return CompletableFuture.completedFuture(sieve.answer());
     }
 
-    /** All decisions, oldest first. */
-    Collection<Decision> all() {
-        return decisions;
+    /** Offers all decisions, oldest first. */
+    void offerTo(Search.Sieve<?> sieve) {
+        forgotten.ifPresent(sieve::deletedUntil);
+        decisions.forEach(sieve::offer);
+    }
+
+    /** The time of the oldest decision; empty if there is none. */
+    Optional<Instant> since() {
+        return Optional.ofNullable(decisions.peekFirst()).map(Decision::at);
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.nodekeeper.controller.history;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -69,11 +68,6 @@ public record PeriodQuery(Instant from, Set<String> kinds, int limit) implements
             if (decisions.size() > limit) {
                 deletedUntil(decisions.removeFirst().at());
             }
-        }
-
-        @Override
-        public Collection<Decision> held() {
-            return decisions;
         }
 
         @Override

@@ -1,7 +1,6 @@
 package io.nodekeeper.controller.history;
 
 import java.time.Instant;
-import java.util.Collection;
 
 /** A question to a history, with an answer of type {@code R} that may be far smaller than the history. Immutable. */
 public sealed interface Search<R> permits DecisionQuery, PeriodQuery {
@@ -12,9 +11,6 @@ public sealed interface Search<R> permits DecisionQuery, PeriodQuery {
     interface Sieve<R> {
         /** The next decision. */
         void offer(Decision decision);
-
-        /** The decisions that are kept so far. */
-        Collection<Decision> held();
 
         /** Earlier decisions up to that time may have been deleted. */
         void deletedUntil(Instant time);

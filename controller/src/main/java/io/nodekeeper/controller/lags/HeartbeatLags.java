@@ -50,8 +50,8 @@ public final class HeartbeatLags {
      * @param state what is remembered of the node
      * @param renewMicros when the node made the renewal by its own clock
      * @param gap since the last heartbeat, nanoseconds of the time in which the controller could see
-     * @param returned whether it is the first heartbeat since the node was declared Unknown, so that its gap is not
-     *     usual
+     * @param returned whether it is the first heartbeat since the node was declared Unknown, or the node is still
+     *     Unknown, so that its gap is not usual
      */
     public boolean renewed(String node, LagState state, long renewMicros, long gap, boolean returned, long now) {
         if (!returned) {

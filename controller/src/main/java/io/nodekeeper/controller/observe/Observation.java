@@ -17,10 +17,12 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +39,9 @@ public final class Observation implements ShadowTransport.Witness {
     public static final String BEGINNING = "ObservationStarted";
     /** The kind of the decision that the observation ended. */
     public static final String END = "ObservationEnded";
+
+    /** The last state of a node. */
+    private record Seen(String uid, Change.NodeState state) {}
 
     private static final Logger log = LoggerFactory.getLogger(Observation.class);
     /**
@@ -63,7 +68,9 @@ public final class Observation implements ShadowTransport.Witness {
     private final Duration heardLately;
     private final ObserveMetrics metrics;
     /** One for each node of the cluster. */
-    private final Map<String, Change.NodeState> nodes = new HashMap<>();
+    private final Map<String, Seen> nodes = new HashMap<>();
+    /** The nodes that existed when the current list of all nodes began, and that it has not had yet. */
+    private final Set<String> unlisted = new HashSet<>();
 
     private final Map<String, Integer> kept = new HashMap<>();
     private final ArrayDeque<JsonObject> latest = new ArrayDeque<>();
@@ -160,6 +167,32 @@ public final class Observation implements ShadowTransport.Witness {
         });
     }
 
+    @Override
+    public void listing(String plural) {
+        if (plural.equals("nodes")) {
+            loop.execute(() -> {
+                unlisted.clear();
+                unlisted.addAll(nodes.keySet());
+            });
+        }
+    }
+
+    /** Forgets nodes that were deleted while no watch was open. */
+    @Override
+    public void listed(String plural) {
+        if (plural.equals("nodes")) {
+            loop.execute(() -> {
+                unlisted.forEach(this::forget);
+                unlisted.clear();
+            });
+        }
+    }
+
+    private void forget(String node) {
+        nodes.remove(node);
+        signs.gone(node);
+    }
+
     private void leaseHappened(String type, Lease lease) {
         if (!lease.namespace().equals(Lease.NODE_NAMESPACE)) {
             return;
@@ -175,9 +208,14 @@ public final class Observation implements ShadowTransport.Witness {
     }
 
     private void nodeHappened(String type, Node node) {
+        unlisted.remove(node.name());
+        boolean replaced = Optional.ofNullable(nodes.get(node.name()))
+                .filter(seen -> !seen.uid().equals(node.uid()))
+                .isPresent();
+        if (replaced || type.equals("DELETED")) {
+            forget(node.name());
+        }
         if (type.equals("DELETED")) {
-            nodes.remove(node.name());
-            signs.gone(node.name());
             return;
         }
         long at = loop.clock().nanoTime();
@@ -185,10 +223,10 @@ public final class Observation implements ShadowTransport.Witness {
             silences.heard(node.name(), at);
         }
         Change.NodeState now = Change.NodeState.of(node);
-        Change.NodeState before = nodes.put(node.name(), now);
+        Seen before = nodes.put(node.name(), new Seen(node.uid(), now));
         // The first state of a node is not a new change.
         if (before != null) {
-            Change.between(before, now, node, signs.episode(node)).forEach(this::theirs);
+            Change.between(before.state(), now, node, signs.episode(node)).forEach(this::theirs);
         }
     }
 
@@ -247,6 +285,7 @@ public final class Observation implements ShadowTransport.Witness {
                 || (change.isEviction()
                         && !comparison.isOursAlone(change)
                         && Optional.ofNullable(nodes.get(change.node()))
+                                .map(Seen::state)
                                 .filter(node -> node.unknown() && !node.evictsAnyway())
                                 .isPresent());
     }

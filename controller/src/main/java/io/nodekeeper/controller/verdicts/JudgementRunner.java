@@ -115,6 +115,10 @@ public final class JudgementRunner {
         private final Judgement judgement;
         /** Completes when the current attempt ends; the queue waits for it. */
         private CompletableFuture<Void> turn = CompletableFuture.completedFuture(null);
+        /** The versions of node and lease that were seen when the current reads were sent. */
+        private String nodeVersion = "";
+
+        private long leaseVersion;
 
         private Case(NodeHealth health) {
             this.health = health;
@@ -194,9 +198,13 @@ public final class JudgementRunner {
             }
             case Command.TakeIn(JsonObject lease, Node node) -> {
                 if (!lease.isEmpty()) {
-                    ports.states().saw(new Lease(lease), Heartbeats.Source.LIVE);
+                    ports.states()
+                            .saw(
+                                    new Lease(lease),
+                                    source(heartbeats.leaseVersion(health.name()) != subject.leaseVersion));
                 }
-                attempt(health, "read", () -> ports.states().saw(health, node, Heartbeats.Source.LIVE));
+                Heartbeats.Source source = source(!health.version().equals(subject.nodeVersion));
+                attempt(health, "read", () -> ports.states().saw(health, node, source));
                 return Optional.of(new Input.TakenIn());
             }
             case Command.TakeWritten(Node node) ->
@@ -227,6 +235,11 @@ public final class JudgementRunner {
         return Optional.empty();
     }
 
+    /** What a read is worth: the watch may have delivered a newer state after the server sent its answer. */
+    private static Heartbeats.Source source(boolean isOvertaken) {
+        return isOvertaken ? Heartbeats.Source.LATE : Heartbeats.Source.LIVE;
+    }
+
     /** One turn in the queue: from the read to the end of the attempt. */
     private CompletionStage<?> read(Case subject) {
         CompletableFuture<Void> turn = new CompletableFuture<>();
@@ -234,6 +247,8 @@ public final class JudgementRunner {
         try {
             long sentAt = now.nanos();
             String name = subject.health.name();
+            subject.nodeVersion = subject.health.version();
+            subject.leaseVersion = heartbeats.leaseVersion(name);
             // The reference trusts its cache of leases; the node is always read, because it is not cached.
             CompletableFuture<JsonObject> lease =
                     guard.isOn() ? reads.lease(name) : CompletableFuture.completedFuture(JsonObject.EMPTY);

@@ -604,6 +604,21 @@ class HeartbeatsTest {
     // What is usual for a node.
 
     @Test
+    void outageThatAnotherControllerDeclaredIsNoPartOfTheRhythm() {
+        NodeHealth health = heartbeats.add(node("a", "True", 1), 0, Duration.ZERO);
+        for (int i = 1; i <= 30; i++) {
+            saw(lease("a", i, 10 * i), LATE, s(10 * i));
+        }
+        assertThat(heartbeats.patience(health)).isEqualTo(17_500_000_000L);
+        saw(health, node("a", "Unknown", 2), LATE, s(350));
+
+        // when it returns after three hours
+        saw(lease("a", 31, 11_100), LATE, s(11_100));
+
+        assertThat(heartbeats.patience(health)).isEqualTo(17_500_000_000L);
+    }
+
+    @Test
     void adaptiveGraceOfARegularNodeFollowsItsRhythmAndNotItsStatus() {
         heartbeats = heartbeats(CONFIG.with(
                 new DetectorConfig(DetectorConfig.Kind.ADAPTIVE, Duration.ofSeconds(5), Duration.ofSeconds(100))));

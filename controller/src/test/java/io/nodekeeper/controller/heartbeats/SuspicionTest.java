@@ -79,6 +79,17 @@ class SuspicionTest {
     }
 
     @Test
+    void longestBoundOfTheAdaptiveGraceOverflowsNoDeadline() {
+        Duration endless = Duration.ofNanos(Long.MAX_VALUE);
+        Suspicion patient = new Suspicion(new DetectorConfig(DetectorConfig.Kind.ADAPTIVE, endless, endless), GRACE);
+        assertThat(patient.adaptiveGrace(state)).isEqualTo(Long.MAX_VALUE / 4);
+
+        renewEvery(10, 50);
+
+        assertThat(patient.adaptiveGrace(state)).isEqualTo(Long.MAX_VALUE / 4);
+    }
+
+    @Test
     void rebootIsNoUsualGap() {
         renewEvery(10, 50);
 

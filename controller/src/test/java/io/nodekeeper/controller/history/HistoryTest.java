@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
@@ -190,6 +191,72 @@ class HistoryTest {
     }
 
     @Test
+    void timesInNanosecondsRepeatNoDecisionWhileTheDiskIsFull() throws Exception {
+        Decision first = new Decision(B.plusNanos(1_234_567), "n1", "", "Unknown", "", JsonObject.EMPTY);
+        Decision second = new Decision(B.plusNanos(2_345_678), "n1", "", "Unknown", "", JsonObject.EMPTY);
+        Path segment = directory.resolve("decisions-00000001.jsonl");
+        FileHistory history = history();
+        add(history, first);
+        assertThat(find(history, DecisionQuery.newest("n1", 10))).containsExactly(first);
+        Path stored = Files.move(segment, directory.resolve("stored"));
+        Files.createSymbolicLink(segment, Path.of("/dev/full"));
+        add(history, second);
+        find(history, DecisionQuery.newest("n1", 10));
+        Files.move(stored, segment, StandardCopyOption.REPLACE_EXISTING);
+
+        assertThat(find(history, DecisionQuery.newest("n1", 10))).containsExactly(first, second);
+        assertThat(first.at()).isEqualTo(B.plusNanos(1_234_000));
+    }
+
+    @Test
+    void newestAreFoundThoughTheDiskFailsAndHasManyOlderOnes() throws Exception {
+        new Segments(directory, BOUND).append(seconds(0, 40));
+        FileHistory history = history();
+        Path segment = directory.resolve("decisions-00000001.jsonl");
+        find(history, DecisionQuery.newest("n1", 5));
+        Path stored = Files.move(segment, directory.resolve("stored"));
+        Files.createSymbolicLink(segment, Path.of("/dev/full"));
+        add(history, decision(40, "n1"), decision(41, "n1"));
+        find(history, DecisionQuery.newest("n1", 5));
+        Files.move(stored, segment, StandardCopyOption.REPLACE_EXISTING);
+
+        assertThat(find(history, DecisionQuery.newest("n1", 5))).isEqualTo(seconds(37, 42));
+    }
+
+    @Test
+    void decisionsThatCouldNotBeStoredAreShownAfterTheDiskRecovered() throws Exception {
+        Files.createSymbolicLink(directory.resolve("decisions-00000001.jsonl"), Path.of("/dev/full"));
+        FileHistory history = history();
+        add(history, decision(0, "n1"), decision(1, "n1"));
+        find(history, DecisionQuery.newest("n1", 10));
+        Files.delete(directory.resolve("decisions-00000001.jsonl"));
+
+        add(history, decision(2, "n1"));
+
+        assertThat(find(history, DecisionQuery.newest("n1", 10))).isEqualTo(seconds(0, 3));
+        assertThat(find(history, DecisionQuery.newest("n1", 2))).isEqualTo(seconds(1, 3));
+    }
+
+    @Test
+    void periodSaysSinceWhenItIsCompleteIfTooManyDecisionsCouldNotBeStored() throws Exception {
+        Files.createSymbolicLink(directory.resolve("decisions-00000001.jsonl"), Path.of("/dev/full"));
+        FileHistory history = history();
+        onLoop(() -> IntStream.range(0, 4_100).forEach(i -> history.add(about("n" + i, i, "Removed"))));
+        find(history, DecisionQuery.newest("n1", 10));
+
+        PeriodQuery.Found found = CompletableFuture.supplyAsync(() -> history.find(period(0, 10_000)), loop)
+                .thenCompose(answer -> answer)
+                .get(10, TimeUnit.SECONDS);
+
+        assertThat(found.decisions()).hasSize(4_096);
+        assertThat(found.completeSince()).contains(B.plusSeconds(3));
+    }
+
+    private static List<Decision> seconds(int from, int to) {
+        return IntStream.range(from, to).mapToObj(i -> decision(i, "n1")).toList();
+    }
+
+    @Test
     void directoryThatCannotBeCreatedAffectsOnlyTheHistory() throws Exception {
         Path file = Files.createFile(directory.resolve("file"));
         FileHistory history = new FileHistory(file.resolve("below"), BOUND, loop, metrics);
@@ -231,6 +298,31 @@ class HistoryTest {
         assertThat(history.find(DecisionQuery.newest("", 100)).join())
                 .extracting(Decision::node)
                 .containsExactly("calm", "flaps", "flaps", "flaps");
+    }
+
+    @Test
+    void verdictOfANodeWithManyPodsStays() {
+        MemoryHistory history = new MemoryHistory(4, 100);
+        history.add(about("n1", 0, "Unknown"));
+        IntStream.range(1, 100).forEach(i -> history.add(about("n1", i, i % 2 == 0 ? "Evicted" : "Collected")));
+
+        assertThat(history.find(DecisionQuery.newest("n1", 100)).join())
+                .containsExactly(
+                        about("n1", 0, "Unknown"),
+                        about("n1", 97, "Collected"),
+                        about("n1", 98, "Evicted"),
+                        about("n1", 99, "Collected"));
+    }
+
+    @Test
+    void periodIsIncompleteUpToTheLatestDecisionThatWasDropped() {
+        MemoryHistory history = new MemoryHistory(100, 1);
+        history.add(about("n1", 50, "Removed"));
+        // when the clock was set back
+        history.add(about("n1", 20, "Removed"));
+        history.add(about("n1", 21, "Removed"));
+
+        assertThat(history.find(period(0, 100)).join().completeSince()).contains(B.plusSeconds(50));
     }
 
     @Test

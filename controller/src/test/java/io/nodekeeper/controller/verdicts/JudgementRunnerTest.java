@@ -2,6 +2,9 @@ package io.nodekeeper.controller.verdicts;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.Node;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.Reply;
 import io.nodekeeper.controller.heartbeats.GraceState;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
@@ -66,6 +69,43 @@ class JudgementRunnerTest extends JudgementWorld {
 
         assertThat(transport.log()).contains("GET /api/v1/nodes/n1");
         assertThat(writes()).isZero();
+    }
+
+    @Test
+    void readThatTheWatchOvertookDoesNotReplaceTheNewerState() {
+        NodeHealth health = add();
+        // given an answer at version 1, after which the watch delivers version 101 before the answer is used
+        fault = call -> {
+            if (!call.method().equals("GET") || health.version().equals("101")) {
+                return Optional.empty();
+            }
+            Reply before = FakeTransport.reply(200, node());
+            version = 101;
+            status = "False";
+            heartbeats.saw(health, new Node(node()), Heartbeats.Source.LATE, now());
+            return Optional.of(before);
+        };
+
+        run(health, 45);
+
+        assertThat(reads()).isEqualTo(1);
+        assertThat(health.version()).isEqualTo("101");
+        assertThat(health.ready()).isEqualTo("False");
+        assertThat(writes()).isZero();
+        assertThat(health.grace()).isEqualTo(GraceState.ARMED);
+    }
+
+    @Test
+    void readThatIsOlderThanWhatWasSeenBeforeItIsTheStateOfARestoredServer() {
+        version = 100;
+        NodeHealth health = add();
+        version = 50;
+        status = "False";
+
+        run(health, 45);
+
+        assertThat(health.version()).isEqualTo("50");
+        assertThat(health.ready()).isEqualTo("False");
     }
 
     @Test

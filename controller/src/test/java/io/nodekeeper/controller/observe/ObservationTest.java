@@ -1,0 +1,76 @@
+package io.nodekeeper.controller.observe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.shadow.ShadowTransport;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.metrics.ObserveMetrics;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What an observation knows of nodes that were deleted or replaced while no watch was open. */
+class ObservationTest {
+    private final VirtualTime time = new VirtualTime(Instant.EPOCH);
+    private final Loop loop = time.loop("test");
+    private final Observation observation =
+            new Observation(loop, decision -> {}, Duration.ofSeconds(50), new ObserveMetrics(new ControllerMetrics()));
+    private final FakeTransport server = new FakeTransport();
+    private final ShadowTransport shadow = new ShadowTransport(server, loop.clock(), observation);
+
+    private void list(String query, String next, String... nodes) {
+        JsonObject page = Json.parseObject(
+                "{\"metadata\":{\"continue\":\"" + next + "\"},\"items\":[" + String.join(",", List.of(nodes)) + "]}");
+        server.answer(call -> Optional.of(FakeTransport.reply(200, page)));
+        shadow.send(Call.get("/api/v1/nodes" + query)).join();
+        time.advance(Duration.ofMillis(1));
+    }
+
+    private static String node(String name, String uid, String ready) {
+        return "{\"metadata\":{\"name\":\"" + name + "\",\"uid\":\"" + uid
+                + "\"},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"" + ready
+                + "\",\"lastHeartbeatTime\":\"2015-01-01T00:00:00Z\"}]}}";
+    }
+
+    @Test
+    void nodesThatTheLastPageOfAListDidNotHaveAreForgotten() {
+        list("", "", node("a", "1", "True"), node("b", "2", "True"), node("c", "3", "True"));
+
+        list("?limit=1", "next", node("a", "1", "True"));
+        assertThat(observation.sizes()).containsEntry("observed nodes", 3).containsEntry("signs", 3);
+        list("?limit=1&continue=next", "", node("b", "2", "True"));
+
+        assertThat(observation.sizes()).containsEntry("observed nodes", 2).containsEntry("signs", 2);
+    }
+
+    @Test
+    void listOfSomeNodesSaysNothingOfTheOthers() {
+        list("", "", node("a", "1", "True"), node("b", "2", "True"));
+
+        list("?labelSelector=x", "");
+        list("?fieldSelector=metadata.name%3Da", "", node("a", "1", "True"));
+
+        assertThat(observation.sizes()).containsEntry("observed nodes", 2);
+    }
+
+    @Test
+    void stateOfARecreatedNodeIsNoChangeByAnotherController() {
+        list("", "", node("a", "1", "True"));
+
+        list("", "", node("a", "2", "Unknown"));
+        assertThat(observation.waiting()).isZero();
+
+        // but the next one is
+        list("", "", node("a", "2", "True"));
+        list("", "", node("a", "2", "Unknown"));
+        assertThat(observation.waiting()).isEqualTo(1);
+    }
+}
