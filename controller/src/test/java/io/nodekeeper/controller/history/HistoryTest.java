@@ -210,8 +210,8 @@ class HistoryTest {
 
     @Test
     void newestAreFoundThoughTheDiskFailsAndHasManyOlderOnes() throws Exception {
-        new Segments(directory, BOUND).append(seconds(0, 40));
         FileHistory history = history();
+        add(history, seconds(0, 40).toArray(Decision[]::new));
         Path segment = directory.resolve("decisions-00000001.jsonl");
         find(history, DecisionQuery.newest("n1", 5));
         Path stored = Files.move(segment, directory.resolve("stored"));
