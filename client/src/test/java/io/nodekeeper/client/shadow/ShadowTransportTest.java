@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
@@ -232,7 +233,7 @@ class ShadowTransportTest {
         // given a pod that changed at revision 95, of which the watch has not sent the event yet
         create("default", "p1", 95);
         write("PATCH", PODS + "p1");
-        server.watches().getFirst().event("MODIFIED", pods.get(PODS + "p2"));
+        server.watches().getFirst().event("MODIFIED", Objects.requireNonNull(pods.get(PODS + "p2")));
         write("DELETE", PODS + "p1");
 
         assertThat(lines).containsExactly("MODIFIED 95", "BOOKMARK 90", "MODIFIED 12", "DELETED 95", "BOOKMARK 12");
