@@ -52,7 +52,8 @@ public final class ConntrackCheck implements ProblemCheck {
         long used = KernelFile.number(count);
         long most = KernelFile.number(netfilter.resolve("nf_conntrack_max"));
         return Finding.of(
-                used >= most * FULL
+                // 0 is no limit.
+                most > 0 && used >= most * FULL
                         ? Finding.problem(
                                 TYPE,
                                 "ConntrackTableFull",

@@ -82,16 +82,20 @@ public final class NfsCheck implements ProblemCheck {
                 MountTable.parse(lines).mounts().stream().filter(Mount::nfs).toList();
         open.values().removeIf(asked -> asked.answer().isDone());
         Set<String> devices = new HashSet<>(open.keySet());
-        List<Question> asked = new ArrayList<>();
-        for (Mount mount : servers) {
-            if (open.size() < QUESTIONS && devices.add(mount.device())) {
-                Question next = new Question(mount, question.apply(Path.of(mount.point())));
-                open.put(mount.device(), next);
-                asked.add(next);
+        boolean goesOn = true;
+        while (goesOn) {
+            List<Question> asked = new ArrayList<>();
+            for (Mount mount : servers) {
+                if (open.size() < QUESTIONS && devices.add(mount.device())) {
+                    Question next = new Question(mount, question.apply(Path.of(mount.point())));
+                    open.put(mount.device(), next);
+                    asked.add(next);
+                }
             }
+            // As long as all answer, the next ones are asked at once; after a silent one with the next run.
+            goesOn = !asked.isEmpty() && await(asked);
+            open.values().removeIf(other -> other.answer().isDone());
         }
-        await(asked);
-        open.values().removeIf(other -> other.answer().isDone());
         return Finding.of(report(servers));
     }
 
@@ -114,12 +118,18 @@ public final class NfsCheck implements ProblemCheck {
                         + more);
     }
 
-    private void await(List<Question> asked) throws IOException {
+    /** Whether all have answered. */
+    private boolean await(List<Question> asked) throws IOException {
         CompletableFuture<?>[] answers = asked.stream().map(Question::answer).toArray(CompletableFuture[]::new);
         try {
             CompletableFuture.allOf(answers).get(patience.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            // An error is an answer, too; those without an answer are still in the map.
+            return true;
+        } catch (ExecutionException e) {
+            // An error is an answer, too.
+            return asked.stream().allMatch(one -> one.answer().isDone());
+        } catch (TimeoutException e) {
+            // Those without an answer are still in the map.
+            return false;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);

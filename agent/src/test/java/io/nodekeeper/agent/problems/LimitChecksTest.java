@@ -63,6 +63,7 @@ class LimitChecksTest {
     @Test
     void aTableOfConnectionsThatIsNinetyPercentFullIsAProblem() throws IOException {
         assertThat(connections("235929", "262144").status()).isEqualTo("False");
+        assertThat(connections("235929", "0").status()).as("no limit").isEqualTo("False");
         assertThat(connections("235930", "262144"))
                 .isEqualTo(new ConditionReport(
                         "ConntrackPressure",

@@ -74,6 +74,19 @@ class NfsCheckTest {
     }
 
     @Test
+    void allOfManyFileSystemsAreAskedWhateverIsSilentAmongThem() throws IOException {
+        silent.put(Path.of("/mnt/3"), new CompletableFuture<>());
+        silent.put(Path.of("/mnt/29"), new CompletableFuture<>());
+        NfsCheck check = check(30);
+
+        run(check);
+        run(check);
+
+        assertThat(run(check).message())
+                .isEqualTo("no answer from the server of /mnt/3 from filer:/export/3, /mnt/29 from filer:/export/29");
+    }
+
+    @Test
     void atMostEightQuestionsWait() throws IOException {
         for (int i = 0; i < 40; i++) {
             silent.put(Path.of("/mnt/" + i), new CompletableFuture<>());
