@@ -55,7 +55,9 @@ final class CallFailure extends RuntimeException {
 
     /** Whether etcd has reached its space quota. */
     boolean full() {
-        return status.getCode() == Status.Code.RESOURCE_EXHAUSTED;
+        // Too many requests have the same code.
+        return status.getCode() == Status.Code.RESOURCE_EXHAUSTED
+                && String.valueOf(status.getDescription()).contains("database space exceeded");
     }
 
     /** Whether the requested revision was compacted. */

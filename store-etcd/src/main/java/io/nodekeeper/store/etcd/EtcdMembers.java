@@ -20,7 +20,7 @@ final class EtcdMembers {
     /** Deadline of a read at one member: an election of etcd takes 1 to 2 s. */
     static final Duration READ = Duration.ofSeconds(2);
     /** Deadline of a read with all retries: four attempts, one more than a cluster of three has members. */
-    private static final Duration READ_IN_ALL = Duration.ofSeconds(8);
+    static final Duration READ_IN_ALL = Duration.ofSeconds(8);
     /** Pause before a retry of a read, so that a refused connection does not cause a busy loop. */
     private static final Duration PAUSE = Duration.ofMillis(50);
 
@@ -73,15 +73,21 @@ final class EtcdMembers {
 
     /** A read-only call. Retried, also at other members, until it succeeds or its deadline expires. */
     <Q, A> CompletableFuture<A> read(MethodDescriptor<Q, A> method, Q request) {
+        return read(method, request, READ_IN_ALL);
+    }
+
+    /** As {@link #read(MethodDescriptor, Object)}, within {@code inAll}; {@link #READ} is one attempt. */
+    <Q, A> CompletableFuture<A> read(MethodDescriptor<Q, A> method, Q request, Duration inAll) {
         CompletableFuture<A> result = new CompletableFuture<>();
-        read(method, request, clock.nanoTime(), result);
+        read(method, request, clock.nanoTime(), inAll, result);
         return result;
     }
 
-    private <Q, A> void read(MethodDescriptor<Q, A> method, Q request, long began, CompletableFuture<A> result) {
+    private <Q, A> void read(
+            MethodDescriptor<Q, A> method, Q request, long began, Duration inAll, CompletableFuture<A> result) {
         call(method, request, READ, result, failure -> {
-            if (failure.membersFault() && clock.nanoTime() - began + READ.toNanos() <= READ_IN_ALL.toNanos()) {
-                loop.schedule(PAUSE, () -> read(method, request, began, result));
+            if (failure.membersFault() && clock.nanoTime() - began + READ.toNanos() <= inAll.toNanos()) {
+                loop.schedule(PAUSE, () -> read(method, request, began, inAll, result));
             } else {
                 result.completeExceptionally(failure);
             }

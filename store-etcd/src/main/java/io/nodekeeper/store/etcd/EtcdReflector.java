@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -122,9 +123,9 @@ final class EtcdReflector {
     }
 
     /** All objects at one revision. */
-    private record Objects(long revision, List<Entry> entries) {}
+    private record Loaded(long revision, List<Entry> entries) {}
 
-    private void begin(Objects all) {
+    private void begin(Loaded all) {
         loading = false;
         fed = all.revision;
         cache.begin(all.revision, all.entries);
@@ -132,30 +133,50 @@ final class EtcdReflector {
         arrived();
     }
 
-    private CompletableFuture<Objects> pages(long revision) {
-        CompletableFuture<Objects> all = new CompletableFuture<>();
-        page(requests.first(), new Objects(revision, new ArrayList<>()), all);
+    private CompletableFuture<Loaded> pages(long revision) {
+        CompletableFuture<Loaded> all = new CompletableFuture<>();
+        page(requests.first(), EtcdRequests.PAGE, new Loaded(revision, new ArrayList<>()), all);
         return all;
     }
 
-    private void page(ByteString first, Objects so, CompletableFuture<Objects> all) {
-        members.read(KVGrpc.getRangeMethod(), requests.page(first, so.revision)).whenComplete((page, error) -> {
-            if (error != null) {
-                all.completeExceptionally(error);
-                return;
-            }
-            try {
-                page.getKvsList().forEach(stored -> so.entries.add(requests.entry(stored)));
-            } catch (EncryptionException e) {
-                all.completeExceptionally(e);
-                return;
-            }
-            if (page.getMore()) {
-                page(EtcdRequests.next(page.getKvs(page.getKvsCount() - 1).getKey()), so, all);
+    /**
+     * Reads the page of {@code limit} objects from {@code first} on, and then all others. If it does not arrive in time, the objects may be
+     * too large for a page of so many: a smaller one follows, and larger ones after that. 500 objects can have 750 MB.
+     */
+    private void page(ByteString first, int limit, Loaded so, CompletableFuture<Loaded> all) {
+        Duration patience = limit > 1 ? EtcdMembers.READ : EtcdMembers.READ_IN_ALL;
+        members.read(KVGrpc.getRangeMethod(), requests.page(first, limit, so.revision), patience)
+                .whenComplete((page, error) -> paged(first, limit, so, all, page, error));
+    }
+
+    private void paged(
+            ByteString first,
+            int limit,
+            Loaded so,
+            CompletableFuture<Loaded> all,
+            @Nullable RangeResponse page,
+            @Nullable Throwable error) {
+        if (page == null || error != null) {
+            CallFailure failure = CallFailure.of(Objects.requireNonNull(error));
+            if (failure.membersFault() && limit > 1) {
+                page(first, Math.max(1, limit / 4), so, all);
             } else {
-                all.complete(so);
+                all.completeExceptionally(failure);
             }
-        });
+            return;
+        }
+        try {
+            page.getKvsList().forEach(stored -> so.entries.add(requests.entry(stored)));
+        } catch (EncryptionException e) {
+            all.completeExceptionally(e);
+            return;
+        }
+        if (page.getMore()) {
+            ByteString last = page.getKvs(page.getKvsCount() - 1).getKey();
+            page(EtcdRequests.next(last), Math.min(EtcdRequests.PAGE, 2 * limit), so, all);
+        } else {
+            all.complete(so);
+        }
     }
 
     /** The oldest revision that etcd has, from the response to a watch at the compacted {@code unknown}. */

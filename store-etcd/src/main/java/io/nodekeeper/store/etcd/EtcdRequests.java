@@ -20,8 +20,8 @@ final class EtcdRequests {
     static final ByteString COMPACT_KEY = ByteString.copyFromUtf8("compact_rev_key");
 
     private static final String REGISTRY = "/registry";
-    /** Objects in one page of a list: 5 MB of nodes of 10 KB. kube-apiserver lists etcd in pages of 500, too. */
-    private static final int PAGE = 500;
+    /** The most objects in one page of a list: 5 MB of nodes of 10 KB. kube-apiserver lists etcd in pages of 500, too. */
+    static final int PAGE = 500;
 
     private final String prefix;
     /** The range of keys below the prefix: the first key, and the key after the last one. */
@@ -87,13 +87,13 @@ final class EtcdRequests {
         return RangeRequest.newBuilder().setKey(first).setKeysOnly(true).build();
     }
 
-    /** Lists one page of all objects from key {@code from} on at {@code revision}; 0 for the latest. */
-    RangeRequest page(ByteString from, long revision) {
+    /** Lists {@code limit} of all objects from key {@code from} on at {@code revision}; 0 for the latest. */
+    RangeRequest page(ByteString from, int limit, long revision) {
         return RangeRequest.newBuilder()
                 .setKey(from)
                 .setRangeEnd(end)
                 .setRevision(revision)
-                .setLimit(PAGE)
+                .setLimit(limit)
                 .build();
     }
 

@@ -40,6 +40,9 @@ public final class EtcdStore implements Store {
     /** Time without a response after which the cluster is unhealthy; the same as for the local journal. */
     private static final Duration STALL = Duration.ofSeconds(5);
 
+    /** Time after a refusal for lack of space in which the cluster counts as unhealthy; then writes may try again. */
+    private static final Duration FULL = Duration.ofSeconds(30);
+
     private final Loop loop;
     private final EtcdRequests requests;
     private final WatchCache cache;
@@ -48,7 +51,10 @@ public final class EtcdStore implements Store {
     private final Compactor compactor;
 
     private volatile long answered;
+    /** Whether etcd refused the last object for lack of space, and when. It tells nobody when it has space again. */
     private volatile boolean full;
+
+    private volatile long refused;
 
     /** Callers that wait for etcd's current revision. Confined to the loop. */
     private List<CompletableFuture<Long>> asking = new ArrayList<>();
@@ -185,6 +191,8 @@ public final class EtcdStore implements Store {
                         .filter(entry -> entry.modRevision() == expected)
                         .map(Entry::createRevision);
         return write(key, expected, requests.put(key, value, expected, created.isEmpty()), answer -> {
+            // A deletion would succeed without space, too.
+            full = false;
             long revision = answer.getHeader().getRevision();
             long since = created.orElseGet(
                     () -> answer.getResponses(0).getResponsePut().getPrevKv().getCreateRevision());
@@ -212,7 +220,6 @@ public final class EtcdStore implements Store {
                 members.write(KVGrpc.getTxnMethod(), request, WRITE).thenApply(answer -> {
                     heard();
                     if (answer.getSucceeded()) {
-                        full = false;
                         return made.apply(answer);
                     }
                     List<KeyValue> found =
@@ -221,7 +228,10 @@ public final class EtcdStore implements Store {
                             key, expected, found.stream().findFirst().map(requests::entry));
                 }),
                 failure -> {
-                    full |= failure.full();
+                    if (failure.full()) {
+                        full = true;
+                        refused = loop.clock().nanoTime();
+                    }
                     return new StoreException(
                             failure.harmless()
                                     ? key + " is not written: " + failure.getMessage()
@@ -260,7 +270,8 @@ public final class EtcdStore implements Store {
 
     @Override
     public boolean healthy() {
-        return !full && loop.clock().nanoTime() - answered <= STALL.toNanos();
+        long now = loop.clock().nanoTime();
+        return !(full && now - refused <= FULL.toNanos()) && now - answered <= STALL.toNanos();
     }
 
     @Override
