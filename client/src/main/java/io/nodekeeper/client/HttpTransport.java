@@ -83,7 +83,8 @@ public final class HttpTransport implements Transport {
         String server = access.server().toString();
         this.base = server.endsWith("/") ? server.substring(0, server.length() - 1) : server;
         try {
-            this.connections = new HttpConnections(network.next(), threads, access.server(), Senders.tls(access));
+            this.connections = new HttpConnections(
+                    network.next(), threads, access.server(), access.tlsServerName(), Senders.tls(access));
             this.senders = new Senders(access, connections, threads);
         } catch (IllegalArgumentException e) {
             network.shutdownGracefully(0, 0, TimeUnit.SECONDS);

@@ -79,10 +79,11 @@ public final class ReadonlyCheck implements ProblemCheck {
                         mount.device(), describe(mount) + ", which contains the agent's directory " + rootDir));
         Set<String> present = new HashSet<>();
         for (Mount mount : table.mounts()) {
-            present.add(mount.device());
+            String filesystem = identity(mount);
+            present.add(filesystem);
             if (!mount.readOnlyFilesystem()) {
-                writable.add(mount.device());
-            } else if (mount.stoppedByError() || writable.contains(mount.device())) {
+                writable.add(filesystem);
+            } else if (mount.stoppedByError() || writable.contains(filesystem)) {
                 found.putIfAbsent(mount.device(), describe(mount));
             }
         }
@@ -96,6 +97,11 @@ public final class ReadonlyCheck implements ProblemCheck {
                 TYPE,
                 "FilesystemIsReadOnly",
                 String.join("; ", found.values().stream().limit(SHOWN).toList()) + more);
+    }
+
+    /** The kernel gives the device number of a volume that is gone to the next one. */
+    private static String identity(Mount mount) {
+        return mount.device() + " " + mount.type() + " " + mount.source();
     }
 
     private static String describe(Mount mount) {

@@ -70,6 +70,15 @@ class ReadonlyCheckTest {
         assertThat(with(ROOT, DATA.replace("loop3 rw", "loop3 ro")).status()).isEqualTo("False");
     }
 
+    /** The kernel gives the lowest free number to the next file system. */
+    @Test
+    void aReadOnlyVolumeWithTheDeviceNumberOfAnEarlierOneIsNoProblem() throws IOException {
+        with(ROOT, "70 27 0:57 / /pods/a/shm rw - tmpfs tmpfs rw");
+
+        assertThat(with(ROOT, "70 27 0:57 / /pods/b/data ro - nfs4 filer:/x ro").status())
+                .isEqualTo("False");
+    }
+
     @Test
     void aFileSystemThatStoppedAfterAnErrorIsAProblemFromTheStart() throws IOException {
         ConditionReport problem = with(ROOT, DATA.replace("loop3 rw", "loop3 rw,emergency_ro"));

@@ -101,22 +101,24 @@ public final class HttpConnections {
      * @param loop runs them; its owner ends it
      * @param threads runs lookups of the server's name, which block, one at a time
      * @param server the address; its path is not used
+     * @param shown the name that TLS shows to the server; that of the address if it is empty
      * @throws IllegalArgumentException if the address has no host or no possible port
      */
-    public HttpConnections(EventLoop loop, Executor threads, URI server, Optional<SSLContext> tls) {
-        this(loop, threads, server, tls, host -> List.of(InetAddress.getAllByName(host)), NioSocketChannel::new);
+    public HttpConnections(EventLoop loop, Executor threads, URI server, String shown, Optional<SSLContext> tls) {
+        this(loop, threads, server, shown, tls, host -> List.of(InetAddress.getAllByName(host)), NioSocketChannel::new);
     }
 
     HttpConnections(
             EventLoop loop,
             Executor threads,
             URI server,
+            String shown,
             Optional<SSLContext> tls,
             AddressLookup.Resolver resolver,
             ChannelFactory<SocketChannel> channels) {
         this.loop = loop;
         this.channels = channels;
-        this.server = ServerName.of(server, tls.isPresent());
+        this.server = ServerName.of(server, tls.isPresent(), shown);
         this.lookup = new AddressLookup(this.server.host(), resolver, threads, this::onLoop, this::connect);
         this.tls = tls;
     }

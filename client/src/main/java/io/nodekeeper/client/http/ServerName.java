@@ -2,7 +2,6 @@ package io.nodekeeper.client.http;
 
 import java.net.InetAddress;
 import java.net.URI;
-import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SNIServerName;
@@ -17,10 +16,12 @@ import javax.net.ssl.SSLParameters;
  * @param port its port
  * @param authority what the header {@code Host} says
  * @param literal the address, if the host is one
+ * @param shown the name that TLS shows to the server, by which it chooses its certificate; may be an address
  */
-record ServerName(String host, int port, String authority, Optional<InetAddress> literal) {
+record ServerName(String host, int port, String authority, Optional<InetAddress> literal, String shown) {
 
-    static ServerName of(URI server, boolean isTls) {
+    /** The name of {@code server}; {@code shown} is the one that TLS shows, that of the host if it is empty. */
+    static ServerName of(URI server, boolean isTls, String shown) {
         String name = server.getHost();
         if (name == null) {
             throw new IllegalArgumentException("the server \"" + server + "\" has no host name");
@@ -33,7 +34,8 @@ record ServerName(String host, int port, String authority, Optional<InetAddress>
                     "the server \"" + server + "\" has port " + port + "; expected 1 to 65535");
         }
         String host = name.startsWith("[") ? name.substring(1, name.length() - 1) : name;
-        return new ServerName(host, port, named < 0 ? name : name + ":" + port, literal(host));
+        return new ServerName(
+                host, port, named < 0 ? name : name + ":" + port, literal(host), shown.isEmpty() ? host : shown);
     }
 
     private static Optional<InetAddress> literal(String host) {
@@ -51,7 +53,7 @@ record ServerName(String host, int port, String authority, Optional<InetAddress>
         engine.setUseClientMode(true);
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
-        shownName().ifPresent(name -> parameters.setServerNames(List.of(name)));
+        parameters.setServerNames(shownName().stream().toList());
         engine.setSSLParameters(parameters);
         return engine;
     }
@@ -59,7 +61,7 @@ record ServerName(String host, int port, String authority, Optional<InetAddress>
     /** The name that TLS shows to the server: not an address (RFC 6066, 3), and not a name with a dot at its end. */
     private Optional<SNIServerName> shownName() {
         try {
-            return literal.isPresent() ? Optional.empty() : Optional.of(new SNIHostName(host));
+            return literal(shown).isPresent() ? Optional.empty() : Optional.of(new SNIHostName(shown));
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }

@@ -287,6 +287,7 @@ class HttpConnectionsTest {
                     network.next(),
                     task -> Thread.ofVirtual().start(task),
                     URI.create("http://two.example:" + server.port()),
+                    "",
                     Optional.empty(),
                     host -> List.of(silent.address(), InetAddress.getByName("127.0.0.1")),
                     () -> {
@@ -349,6 +350,7 @@ class HttpConnectionsTest {
                 network.next(),
                 task -> Thread.ofVirtual().start(task),
                 URI.create("http://slow.example:" + server.port()),
+                "",
                 Optional.empty(),
                 host -> {
                     asked.incrementAndGet();
@@ -386,6 +388,7 @@ class HttpConnectionsTest {
                 network.next(),
                 task -> Thread.ofVirtual().start(task),
                 URI.create("http://lost.example"),
+                "",
                 Optional.empty(),
                 host -> {
                     awaitQuietly(never);
@@ -402,6 +405,7 @@ class HttpConnectionsTest {
                 network.next(),
                 Runnable::run,
                 URI.create("http://127.0.0.1:" + silent.getLocalPort()),
+                "",
                 Optional.empty());
         server.onRequests(OK, "HTTP/1.1 100 Continue\r\n\r\n");
         assertAnswered(send("GET"));
@@ -438,6 +442,7 @@ class HttpConnectionsTest {
                 network.next(),
                 Runnable::run,
                 URI.create("http://127.0.0.1:" + server.port()),
+                "",
                 Optional.empty(),
                 host -> List.of(),
                 () -> {
@@ -457,7 +462,7 @@ class HttpConnectionsTest {
     void anExchangeAfterTheEndOfTheNetworkFails() throws Exception {
         EventLoopGroup ended = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         HttpConnections dead = new HttpConnections(
-                ended.next(), Runnable::run, URI.create("http://127.0.0.1:" + server.port()), Optional.empty());
+                ended.next(), Runnable::run, URI.create("http://127.0.0.1:" + server.port()), "", Optional.empty());
         ended.shutdownGracefully(0, 0, TimeUnit.SECONDS).await();
         Heard heard = new Heard();
 
@@ -478,6 +483,7 @@ class HttpConnectionsTest {
                     task.run();
                 },
                 URI.create("http://busy.example:" + server.port()),
+                "",
                 Optional.empty(),
                 host -> List.of(InetAddress.getByName("127.0.0.1")),
                 NioSocketChannel::new);
@@ -496,8 +502,8 @@ class HttpConnectionsTest {
     @ParameterizedTest
     @ValueSource(strings = {"http://example:0", "http://example:99999"})
     void aPortThatCannotBeIsRefused(String address) {
-        assertThatThrownBy(
-                        () -> new HttpConnections(network.next(), Runnable::run, URI.create(address), Optional.empty()))
+        assertThatThrownBy(() ->
+                        new HttpConnections(network.next(), Runnable::run, URI.create(address), "", Optional.empty()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("expected 1 to 65535");
     }
@@ -593,7 +599,7 @@ class HttpConnectionsTest {
 
     private HttpConnections connections() {
         return new HttpConnections(
-                network.next(), Runnable::run, URI.create("http://127.0.0.1:" + server.port()), Optional.empty());
+                network.next(), Runnable::run, URI.create("http://127.0.0.1:" + server.port()), "", Optional.empty());
     }
 
     private HttpConnections named(String host, AddressLookup.Resolver resolver) {
@@ -601,6 +607,7 @@ class HttpConnectionsTest {
                 network.next(),
                 Runnable::run,
                 URI.create("http://" + host + ":" + server.port()),
+                "",
                 Optional.empty(),
                 resolver,
                 NioSocketChannel::new);

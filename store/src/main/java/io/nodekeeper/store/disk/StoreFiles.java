@@ -20,6 +20,7 @@ final class StoreFiles {
     private static final String REPAIRED = ".repaired";
     private static final String DAMAGED = ".damaged-";
     private static final String SCRATCH = ".salvage";
+    private static final String REWRITTEN = ".rewritten";
 
     private StoreFiles() {}
 
@@ -42,23 +43,38 @@ final class StoreFiles {
      *
      * @return where the old directory is now
      */
-    static Path replaceWithRepaired(Path directory) {
+    static Path keepDamaged(Path directory) {
+        int number = 1;
+        while (Files.exists(beside(directory, DAMAGED + number))) {
+            number++;
+        }
+        Path aside = beside(directory, DAMAGED + number);
+        replace(directory, aside);
+        return aside;
+    }
+
+    /**
+     * Replaces {@code directory} by {@code NAME.repaired} and deletes it. It is {@code NAME.rewritten} meanwhile, by which {@link
+     * #finishRepair} knows what is left of it after an interruption.
+     */
+    static void deleteRewritten(Path directory) {
+        Path aside = beside(directory, REWRITTEN);
+        delete(aside);
+        replace(directory, aside);
+        delete(aside);
+    }
+
+    private static void replace(Path directory, Path aside) {
         Path repaired = repaired(directory);
         try {
-            int number = 1;
-            while (Files.exists(beside(directory, DAMAGED + number))) {
-                number++;
-            }
-            Path aside = beside(directory, DAMAGED + number);
             Files.move(directory, aside);
             Files.move(repaired, directory);
-            return aside;
         } catch (IOException e) {
             throw new StoreException("cannot put " + repaired + " in the place of " + directory + ": " + e, e);
         }
     }
 
-    /** Finishes a repair that was interrupted between the two moves of {@link #replaceWithRepaired}, if there was one. */
+    /** Finishes a repair or rewrite that was interrupted between or after its two moves, if there was one. */
     static void finishRepair(Path directory) {
         Path repaired = repaired(directory);
         if (!Files.exists(directory) && Files.exists(repaired)) {
@@ -67,6 +83,9 @@ final class StoreFiles {
             } catch (IOException e) {
                 throw new StoreException("cannot move " + repaired + " to " + directory + ": " + e, e);
             }
+        }
+        if (Files.exists(directory)) {
+            delete(beside(directory, REWRITTEN));
         }
     }
 

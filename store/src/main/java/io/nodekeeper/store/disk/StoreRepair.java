@@ -61,7 +61,8 @@ public final class StoreRepair {
                         + "; objects whose latest change cannot be read are missing, or are as they were before it");
                 readable.unreadable().forEach(range -> losses.add("changes of revisions " + range + " cannot be read"));
             }
-            return new Report(check, entries.size(), losses, Optional.of(replace(directory, latest, entries)));
+            create(directory, latest, entries);
+            return new Report(check, entries.size(), losses, Optional.of(StoreFiles.keepDamaged(directory)));
         } finally {
             held.ifPresent(HighWaterMark::close);
         }
@@ -90,7 +91,8 @@ public final class StoreRepair {
                                     entry.modRevision()))
                             .toList();
             if (!entries.isEmpty()) {
-                StoreFiles.delete(replace(directory, check.known(), entries));
+                create(directory, check.known(), entries);
+                StoreFiles.deleteRewritten(directory);
             }
             return entries.size();
         } finally {
@@ -98,10 +100,10 @@ public final class StoreRepair {
         }
     }
 
-    private static Path replace(Path directory, long latest, List<Entry> entries) {
+    /** Makes the store that is to replace the one in {@code directory}. */
+    private static void create(Path directory, long latest, List<Entry> entries) {
         Path repaired = StoreFiles.repaired(directory);
         StoreFiles.delete(repaired);
         RocksJournal.create(repaired, latest, entries);
-        return StoreFiles.replaceWithRepaired(directory);
     }
 }

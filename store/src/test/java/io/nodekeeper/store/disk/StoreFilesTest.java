@@ -34,20 +34,20 @@ class StoreFilesTest {
 
         assertThat(StoreFiles.repaired(store)).isEqualTo(directory.resolve("store.repaired"));
         assertThat(StoreFiles.scratch(store)).isEqualTo(directory.resolve("store.salvage"));
-        assertThat(StoreFiles.replaceWithRepaired(store)).isEqualTo(directory.resolve("store.damaged-3"));
+        assertThat(StoreFiles.keepDamaged(store)).isEqualTo(directory.resolve("store.damaged-3"));
 
         assertThat(content(directory.resolve("store.damaged-3"))).isEqualTo("store");
         assertThat(content(store)).isEqualTo("store.repaired");
         assertThat(directory.resolve("store.repaired")).doesNotExist();
         make("store.repaired");
-        assertThat(StoreFiles.replaceWithRepaired(store)).isEqualTo(directory.resolve("store.damaged-4"));
+        assertThat(StoreFiles.keepDamaged(store)).isEqualTo(directory.resolve("store.damaged-4"));
     }
 
     @Test
     void repairThatCannotBeFinishedIsNamedAndIsFinishedLater() throws IOException {
         Path store = make("store");
         // when there is no repaired store, the damaged one is moved and the second move fails
-        assertThatThrownBy(() -> StoreFiles.replaceWithRepaired(store))
+        assertThatThrownBy(() -> StoreFiles.keepDamaged(store))
                 .isInstanceOf(StoreException.class)
                 .hasMessageStartingWith("cannot put " + store + ".repaired in the place of " + store + ": ");
         StoreFiles.finishRepair(store);

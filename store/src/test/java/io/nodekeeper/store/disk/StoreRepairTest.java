@@ -293,6 +293,23 @@ class StoreRepairTest {
         assertThat(objects(2 + RocksJournal.JUMP, SUFFIX)).containsExactly("n1=value 1@1", "n2=value 2@2");
     }
 
+    /** It was interrupted while it removed the store in its old form. */
+    @Test
+    void whatAnInterruptedRewriteLeftGoesWithTheNextStartOrRewrite() throws Exception {
+        journal(2);
+        Path left = parent.resolve("store.rewritten");
+        Files.createDirectory(left);
+        Files.writeString(left.resolve("000007.log"), "a secret");
+
+        StoreRepair.rewrite(directory, SUFFIX);
+        assertThat(directories()).containsExactly("store");
+
+        Files.createDirectory(left);
+        Files.writeString(left.resolve("000007.log"), "a secret");
+        RocksJournal.open(directory, SUFFIX).close();
+        assertThat(directories()).containsExactly("store");
+    }
+
     @Test
     void rewriteOfAStoreWithoutObjectsChangesNothing() throws Exception {
         assertThat(StoreRepair.rewrite(directory, SUFFIX)).isZero();
