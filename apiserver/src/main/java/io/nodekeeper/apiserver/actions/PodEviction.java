@@ -80,8 +80,8 @@ public final class PodEviction implements Action {
             // Before the budget is charged, because a refused eviction must not use it.
             write.admission().accept(pod, pod);
             return allowed(pod, write)
-                    .thenCompose(
-                            whatever -> whatever || !options.resourceVersion().isEmpty()
+                    .thenCompose(unconditional ->
+                            unconditional || !options.resourceVersion().isEmpty()
                                     ? writes.delete(write, options)
                                     : deleteUnchanged(write, options, entry, attempt));
         });
