@@ -46,9 +46,7 @@ public final class Main {
         // Probes of pods may set the header Host, and ask for new connections. Java reads this when the first client is
         // made.
         System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host,connection");
-        // A client may not repeat the handshake of a connection, which costs a server as much as a new connection. TLS
-        // 1.3 has
-        // no such thing.
+        // A client of our servers must not repeat the TLS handshake of a connection: it costs as much as a new one.
         System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
         Commands.Processes processes = new Commands.Processes(
                 Main::up, Main::apiServer, Main::controller, Main::agent, Main::hollowNodes, DetectedRuntime::new);

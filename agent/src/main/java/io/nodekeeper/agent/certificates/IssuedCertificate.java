@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.access.Caller;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.BlockingCalls;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
@@ -35,8 +36,8 @@ public final class IssuedCertificate {
     static final Duration SOON = Duration.ofSeconds(1);
 
     static final Duration LATER = Duration.ofSeconds(10);
-    /** The longest pause after requests that were refused; they come after 2 s, 4 s and so on. */
-    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
+    /** Pauses after requests that were refused. */
+    private static final Backoff PAUSE = new Backoff(Duration.ofSeconds(2), Duration.ofMinutes(5));
     /** The deadline for small files: only a file system that hangs takes longer. */
     private static final Duration FILES_LIMIT = Duration.ofSeconds(10);
 
@@ -292,9 +293,7 @@ public final class IssuedCertificate {
 
     private void failed(String why) {
         pending = Optional.empty();
-        failures++;
-        Duration longer = Duration.ofSeconds(1L << Math.min(failures, 9));
-        Duration pause = longer.compareTo(LONGEST_PAUSE) < 0 ? longer : LONGEST_PAUSE;
+        Duration pause = PAUSE.delay(failures++);
         pauseEnd = loop.clock().nanoTime() + pause.toNanos();
         tell(why);
         log.warn("No new {} certificate, trying again in {}: {}", purpose.text(), GoDuration.format(pause), why);

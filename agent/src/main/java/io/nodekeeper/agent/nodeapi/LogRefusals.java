@@ -2,7 +2,6 @@ package io.nodekeeper.agent.nodeapi;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonObject;
-import java.util.stream.Stream;
 
 /** Why a container has no log, in the kubelet's words. */
 final class LogRefusals {
@@ -14,11 +13,7 @@ final class LogRefusals {
         if (previous) {
             return "previous terminated " + place + " not found";
         }
-        JsonObject status = Stream.of("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-                .flatMap(list -> pod.status().array(list).objects())
-                .filter(one -> one.text("name").equals(container))
-                .findFirst()
-                .orElse(JsonObject.EMPTY);
+        JsonObject status = pod.reported(container);
         String reason = status.object("state").object("waiting").text("reason");
         return switch (reason) {
             case "ErrImagePull" -> place + " is waiting to start: image can't be pulled";

@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -165,17 +164,9 @@ public final class NodeApi {
         Optional<ContainerStatus> newest = observed.newest(container);
         boolean ended =
                 newest.filter(one -> one.state() == ContainerState.EXITED).isPresent();
-        return ended && isWaiting(pod, container)
+        return ended && pod.reported(container).object("state").has("waiting")
                 ? newest
                 : newest.flatMap(current -> observed.ended(container, current.id()));
-    }
-
-    private static boolean isWaiting(Pod pod, String container) {
-        JsonObject status = pod.json().object("status");
-        return Stream.of("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-                .flatMap(list -> status.array(list).objects())
-                .anyMatch(entry -> entry.text("name").equals(container)
-                        && entry.object("state").has("waiting"));
     }
 
     private boolean hasEnded(Pod pod, ContainerStatus container) {

@@ -91,13 +91,9 @@ public final class PodEviction implements Action {
     private CompletableFuture<OptimisticRetry.Result> deleteUnchanged(
             WriteRequest write, DeleteOptions options, Entry entry, int attempt) {
         return writes.delete(write, options.withResourceVersion(Long.toString(entry.modRevision())))
-                .exceptionallyCompose(error -> attempt < ATTEMPTS && isConflict(error)
+                .exceptionallyCompose(error -> attempt < ATTEMPTS && Failures.isCode(error, 409)
                         ? evict(write, options, attempt + 1)
                         : CompletableFuture.failedFuture(error));
-    }
-
-    private static boolean isConflict(Throwable error) {
-        return Failures.cause(error) instanceof ApiException refused && refused.code() == 409;
     }
 
     private static void check(JsonObject body) {

@@ -3,13 +3,11 @@ package io.nodekeeper.apiserver.controllers;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.storage.PrefixFollower;
 import io.nodekeeper.apiserver.writes.CollectionDeleter;
 import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Entry;
-import io.nodekeeper.store.Event;
-import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
-import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * whose nodes end them. Each deleted namespace has one chain of passes, which ends when another namespace has taken its
  * name. Confined to the store's loop.
  */
-public final class NamespaceController implements Store.Watcher {
+public final class NamespaceController {
     private static final Logger log = LoggerFactory.getLogger(NamespaceController.class);
     private static final Duration RETRY = Duration.ofSeconds(1);
     /** The most objects, and about the most bytes, in a batch; as in {@link CollectionDeleter}. */
@@ -48,22 +46,12 @@ public final class NamespaceController implements Store.Watcher {
     }
 
     public void start() {
-        loop.execute(() -> {
-            Listing now = store.list(Resources.NAMESPACES.prefix(""), "", 0, 0);
-            now.entries().forEach(this::consider);
-            store.watch(Resources.NAMESPACES.prefix(""), now.revision(), this);
-        });
-    }
-
-    @Override
-    public void onEvent(Event event) {
-        event.after().ifPresent(this::consider);
-    }
-
-    @Override
-    public void onCompacted(StoreException.Compacted why) {
-        log.info("Listing namespaces again: {}", why.getMessage());
-        start();
+        PrefixFollower.follow(
+                store,
+                loop,
+                Resources.NAMESPACES.prefix(""),
+                now -> now.forEach(this::consider),
+                event -> event.after().ifPresent(this::consider));
     }
 
     private void consider(Entry entry) {
@@ -176,7 +164,7 @@ public final class NamespaceController implements Store.Watcher {
                     });
         }
 
-        /** Whether a node can end the pod. One of a node that is gone has nobody who would confirm its end. */
+        /** Whether the pod has a node that can end it. Without one, no agent or kubelet would confirm its end. */
         private boolean hasNode(Entry pod) {
             String node = Resources.PODS.codec().decode(pod).object("spec").text("nodeName");
             return store.get(Resources.NODES.key("", node)).isPresent();

@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.reads;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.selector.FieldSelector;
@@ -81,6 +82,44 @@ public record ListOptions(
         }
         return new Part(
                 prefix + token.get().start(), most, Math.max(0, token.get().revision()));
+    }
+
+    /** The refusal of a list whose revision the history no longer has. */
+    public ApiException tooOld() {
+        if (token.isEmpty()) {
+            return new ApiException(410, "Expired", "The resourceVersion for the provided list is too old.");
+        }
+        JsonObject metadata = JsonObject.builder()
+                .put("continue", new Token(-1, token.get().start()).encode())
+                .build();
+        String text =
+                "The provided continue parameter is too old to display a consistent list result. You can start a new"
+                        + " list without the continue parameter, or use the continue token in this response to retrieve the"
+                        + " remainder of the results. Continuing with the provided token results in an inconsistent list - objects"
+                        + " that were created, modified, or deleted between the time the first chunk was returned and now may show"
+                        + " up in the list.";
+        return new ApiException(410, "Expired", text) {
+            @Override
+            public JsonObject toStatus() {
+                return super.toStatus().with("metadata", metadata);
+            }
+        };
+    }
+
+    /** The refusal of a list at a {@code revision} that a store at {@code current} has not reached. */
+    public static ApiException tooNew(long revision, long current) {
+        JsonObject cause = JsonObject.builder()
+                .put("reason", "ResourceVersionTooLarge")
+                .put("message", "Too large resource version")
+                .build();
+        return new ApiException(
+                504,
+                "Timeout",
+                "Timeout: Too large resource version: " + revision + ", current: " + current,
+                JsonObject.builder()
+                        .put("causes", JsonArray.of(cause))
+                        .put("retryAfterSeconds", 1)
+                        .build());
     }
 
     public static ListOptions of(Resource resource, ApiRequest request) {

@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver.reads;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.negotiation.Media;
 import io.nodekeeper.apiserver.registry.Resource;
@@ -162,10 +161,7 @@ public final class ReadHandler {
             Optional<String> key = options.key(resource, namespace);
             return key.isPresent() ? one(key.get(), at) : store.list(resource.prefix(namespace), after, limit, at);
         } catch (StoreException.Compacted e) {
-            if (options.token().isEmpty()) {
-                throw new ApiException(410, "Expired", "The resourceVersion for the provided list is too old.");
-            }
-            throw expiredToken(options.token().get());
+            throw options.tooOld();
         }
     }
 
@@ -177,26 +173,6 @@ public final class ReadHandler {
                 .filter(entry -> entry.key().equals(key))
                 .toList();
         return new Listing(first.revision(), found, 0);
-    }
-
-    private static ApiException expiredToken(ListOptions.Token token) {
-        String text =
-                "The provided continue parameter is too old to display a consistent list result. You can start a new"
-                        + " list without the continue parameter, or use the continue token in this response to retrieve the"
-                        + " remainder of the results. Continuing with the provided token results in an inconsistent list - objects"
-                        + " that were created, modified, or deleted between the time the first chunk was returned and now may show"
-                        + " up in the list.";
-        return new ApiException(410, "Expired", text) {
-            @Override
-            public JsonObject toStatus() {
-                return super.toStatus()
-                        .with(
-                                "metadata",
-                                JsonObject.builder()
-                                        .put("continue", new ListOptions.Token(-1, token.start()).encode())
-                                        .build());
-            }
-        };
     }
 
     /** The objects as a table; {@code columns} says whether to include the column definitions. */
@@ -217,18 +193,7 @@ public final class ReadHandler {
             return CompletableFuture.completedFuture(true);
         }
         if (patience.isNegative() || patience.isZero()) {
-            JsonObject cause = JsonObject.builder()
-                    .put("reason", "ResourceVersionTooLarge")
-                    .put("message", "Too large resource version")
-                    .build();
-            return CompletableFuture.failedFuture(new ApiException(
-                    504,
-                    "Timeout",
-                    "Timeout: Too large resource version: " + revision + ", current: " + current,
-                    JsonObject.builder()
-                            .put("causes", JsonArray.of(cause))
-                            .put("retryAfterSeconds", 1)
-                            .build()));
+            return CompletableFuture.failedFuture(ListOptions.tooNew(revision, current));
         }
         return Deadlines.sleep(loop, POLL).thenCompose(woken -> reached(revision, patience.minus(POLL)));
     }

@@ -47,21 +47,18 @@ public final class CollectionDeleter {
         String prefix = resource.prefix(namespace);
         ListOptions.Part part = selected.part(prefix, store.revision());
         CompletableFuture<Void> done = new CompletableFuture<>();
-        next(new Job(resource, entries(prefix, part), all, selected, options, done), part.limit());
+        next(new Job(resource, entries(prefix, selected, part), all, selected, options, done), part.limit());
         return done;
     }
 
-    private Iterator<Entry> entries(String prefix, ListOptions.Part part) {
+    private Iterator<Entry> entries(String prefix, ListOptions selected, ListOptions.Part part) {
         if (part.at() > store.revision()) {
-            throw new ApiException(
-                    504,
-                    "Timeout",
-                    "Timeout: Too large resource version: " + part.at() + ", current: " + store.revision());
+            throw ListOptions.tooNew(part.at(), store.revision());
         }
         try {
             return store.list(prefix, part.after(), 0, part.at()).entries().iterator();
         } catch (StoreException.Compacted e) {
-            throw new ApiException(410, "Expired", "The resourceVersion for the provided list is too old.");
+            throw selected.tooOld();
         }
     }
 

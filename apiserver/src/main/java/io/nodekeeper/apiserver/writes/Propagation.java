@@ -2,7 +2,6 @@ package io.nodekeeper.apiserver.writes;
 
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.api.json.JsonString;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -42,8 +41,6 @@ enum Propagation {
                 "metadata",
                 metadata -> after.isEmpty()
                         ? metadata.without("finalizers")
-                        : metadata.with(
-                                "finalizers",
-                                JsonArray.of(after.stream().map(JsonString::new).toArray(JsonString[]::new))));
+                        : metadata.with("finalizers", JsonArray.ofStrings(after)));
     }
 }

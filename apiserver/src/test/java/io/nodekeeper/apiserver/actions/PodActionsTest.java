@@ -132,6 +132,17 @@ class PodActionsTest {
         assertThat(server.post(PODS + "/p2/eviction", "{}").status()).isEqualTo(429);
     }
 
+    /** The answer to an eviction of p2 that begins before a change of its status is stored. */
+    private Answer evictWhileItChanges(String status) {
+        CompletableFuture<ApiResponse> changed = server.send(
+                TestServer.ADMIN, "PATCH", PODS + "/p2/status", Map.of("content-type", TestServer.MERGE), status);
+        CompletableFuture<ApiResponse> evicted =
+                server.send(TestServer.ADMIN, "POST", PODS + "/p2/eviction", Map.of(), "{}");
+        server.settle();
+        assertThat(TestServer.answer(changed).status()).isEqualTo(200);
+        return TestServer.answer(evicted);
+    }
+
     /** Its budget does not count a pod that is pending or not ready, until it is ready. */
     @ParameterizedTest
     @Tag("W47")
@@ -143,18 +154,10 @@ class PodActionsTest {
                 TestServer.pod("p2", "n1").replace("\"name\":\"p2\"", "\"name\":\"p2\",\"labels\":{\"app\":\"a\"}"));
         server.patch(TestServer.MERGE, PODS + "/p2/status", "{\"status\":" + before + "}");
 
-        CompletableFuture<ApiResponse> ready = server.send(
-                TestServer.ADMIN,
-                "PATCH",
-                PODS + "/p2/status",
-                Map.of("content-type", TestServer.MERGE),
+        Answer evicted = evictWhileItChanges(
                 "{\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
-        CompletableFuture<ApiResponse> evicted =
-                server.send(TestServer.ADMIN, "POST", PODS + "/p2/eviction", Map.of(), "{}");
-        server.settle();
 
-        assertThat(TestServer.answer(ready).status()).isEqualTo(200);
-        assertThat(TestServer.answer(evicted).status()).isEqualTo(429);
+        assertThat(evicted.status()).isEqualTo(429);
         assertThat(server.get(PODS + "/p2").json().object("metadata").has("deletionTimestamp"))
                 .isFalse();
     }
@@ -164,18 +167,9 @@ class PodActionsTest {
     void podThatChangesButIsStillPendingIsEvicted() {
         server.post(PODS, TestServer.pod("p2", "n1"));
 
-        CompletableFuture<ApiResponse> changed = server.send(
-                TestServer.ADMIN,
-                "PATCH",
-                PODS + "/p2/status",
-                Map.of("content-type", TestServer.MERGE),
-                "{\"status\":{\"phase\":\"Pending\",\"reason\":\"x\"}}");
-        CompletableFuture<ApiResponse> evicted =
-                server.send(TestServer.ADMIN, "POST", PODS + "/p2/eviction", Map.of(), "{}");
-        server.settle();
+        Answer evicted = evictWhileItChanges("{\"status\":{\"phase\":\"Pending\",\"reason\":\"x\"}}");
 
-        assertThat(TestServer.answer(changed).status()).isEqualTo(200);
-        assertThat(TestServer.answer(evicted).status()).isEqualTo(201);
+        assertThat(evicted.status()).isEqualTo(201);
         assertThat(server.get(PODS + "/p2").json().object("metadata").has("deletionTimestamp"))
                 .isTrue();
     }

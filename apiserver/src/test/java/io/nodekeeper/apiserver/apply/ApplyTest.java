@@ -50,14 +50,19 @@ class ApplyTest {
         assertThat(again.json()).isEqualTo(created.json());
     }
 
+    /** Applies a pod with a priority that only system pods may have. */
+    private Answer applyUrgentPod(String metadata) {
+        return server.patch(
+                APPLY,
+                "/api/v1/namespaces/default/pods/p?fieldManager=m",
+                "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{" + metadata + "},\"spec\":{"
+                        + "\"priority\":2000001000,\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+    }
+
     /** Admission of new objects depends on whether the object is there, not on what the client says about it. */
     @Test
     void newObjectThatClaimsAUidIsNotCreated() {
-        Answer refused = server.patch(
-                APPLY,
-                "/api/v1/namespaces/default/pods/p?fieldManager=m",
-                "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{"
-                        + "\"priority\":2000001000,\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+        Answer refused = applyUrgentPod("\"name\":\"p\",\"uid\":\"u\"");
 
         assertThat(refused.status()).isEqualTo(409);
         assertThat(refused.message())
@@ -70,11 +75,7 @@ class ApplyTest {
     @Test
     void newPodIsAdmittedAsIfItWereCreated() {
         server.post("/api/v1/namespaces/default/serviceaccounts", "{\"metadata\":{\"name\":\"default\"}}");
-        Answer refused = server.patch(
-                APPLY,
-                "/api/v1/namespaces/default/pods/p?fieldManager=m",
-                "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{"
-                        + "\"priority\":2000001000,\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+        Answer refused = applyUrgentPod("\"name\":\"p\"");
 
         assertThat(refused.status()).isEqualTo(403);
         assertThat(refused.message()).contains("priority");

@@ -1,6 +1,5 @@
 package io.nodekeeper.cli.why;
 
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -53,9 +52,7 @@ public final class NodeStory {
                 .withController(decisions(page, "controller"));
         return api(name)
                 .thenApply(api -> json(api.map(story::withApi).orElse(story), api))
-                .exceptionally(error -> json(
-                        story.withNote("Cordons and events are missing: " + Failures.text(error) + "."),
-                        Optional.empty()));
+                .exceptionally(error -> json(story.withoutApi(error), Optional.empty()));
     }
 
     private JsonObject json(Story story, Optional<Story> api) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli.why;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -57,9 +58,14 @@ record Story(
     }
 
     /** This story with one more note. */
-    Story withNote(String note) {
+    private Story withNote(String note) {
         List<String> all = Stream.concat(notes.stream(), Stream.of(note)).toList();
         return new Story(node, source, all, facts, decisions, completeFrom);
+    }
+
+    /** This story with the note that the API could not be read. */
+    Story withoutApi(Throwable error) {
+        return withNote("Cordons and events are missing: " + Failures.text(error) + ".");
     }
 
     /** Whether all decisions since {@code time} are here. */

@@ -168,7 +168,7 @@ public final class WhyProcess {
         try {
             return story.withApi(api(story.node(), List.of()));
         } catch (CompletionException e) {
-            return story.withNote("Cordons and events are missing: " + Failures.text(e) + ".");
+            return story.withoutApi(e);
         }
     }
 

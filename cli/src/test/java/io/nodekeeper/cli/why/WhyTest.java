@@ -338,7 +338,7 @@ class WhyTest {
                     .contains("It does not work now: another one leads.\n"
                             + "Cordons and events are missing: not found.\n");
 
-            // and so they are for one that nobody knows
+            // and for a node that does not exist
             assertThat(runner.run("why", "n2", "--kubeconfig=" + kubeconfig)).isEqualTo(1);
             assertThat(err.toString())
                     .endsWith("error: the API cannot be read: not found\n"

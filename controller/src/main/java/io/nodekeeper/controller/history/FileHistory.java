@@ -161,8 +161,8 @@ public final class FileHistory implements SearchableHistory {
         metrics.historyLost(decisions.size());
         lost.addAll(decisions);
         while (lost.size() > LOST) {
-            Instant dropped = lost.removeFirst().at();
-            droppedUntil = droppedUntil.filter(dropped::isBefore).or(() -> Optional.of(dropped));
+            droppedUntil = Optional.of(
+                    MemoryHistory.later(droppedUntil, lost.removeFirst().at()));
         }
         if (!failing) {
             failing = true;

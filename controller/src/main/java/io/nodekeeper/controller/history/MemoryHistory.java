@@ -58,6 +58,11 @@ public final class MemoryHistory implements SearchableHistory {
         }
     }
 
+    /** The later one of the times of two dropped decisions. */
+    static Instant later(Optional<Instant> known, Instant time) {
+        return known.filter(time::isBefore).orElse(time);
+    }
+
     /** Drops the oldest decision that meets the condition; false if there is none. */
     private boolean forgetOldest(Predicate<Decision> condition) {
         Iterator<Decision> oldestFirst = decisions.iterator();
@@ -65,7 +70,7 @@ public final class MemoryHistory implements SearchableHistory {
             Decision oldest = oldestFirst.next();
             if (condition.test(oldest)) {
                 oldestFirst.remove();
-                forgotten = forgotten.filter(oldest.at()::isBefore).or(() -> Optional.of(oldest.at()));
+                forgotten = Optional.of(later(forgotten, oldest.at()));
                 count.computeIfPresent(oldest.node(), (name, before) -> before == 1 ? null : before - 1);
                 return true;
             }

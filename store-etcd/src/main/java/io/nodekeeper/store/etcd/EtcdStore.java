@@ -51,9 +51,10 @@ public final class EtcdStore implements Store {
     private final Compactor compactor;
 
     private volatile long answered;
-    /** Whether etcd refused the last object for lack of space, and when. It tells nobody when it has space again. */
+    /** Whether etcd refused the last object for lack of space. etcd does not report when it has space again. */
     private volatile boolean full;
 
+    /** When that was, ns of the loop's clock. */
     private volatile long refused;
 
     /** Callers that wait for etcd's current revision. Confined to the loop. */

@@ -117,13 +117,17 @@ class EtcdAnswersTest {
         assertThat(open().list("/registry/secrets/", "", 0, 0).entries()).hasSize(300);
     }
 
+    private void assertRefused(EtcdStore store, String why) {
+        refusal = Optional.of(Status.RESOURCE_EXHAUSTED.withDescription(why));
+        assertThatThrownBy(() -> store.put("/registry/minions/n1", new byte[] {'{', '}'}, 0)
+                        .get(10, TimeUnit.SECONDS))
+                .hasMessageContaining(why);
+    }
+
     @Test
     void lackOfSpaceIsUnhealthyForAWhileOnly() throws Exception {
         EtcdStore store = open();
-        refusal = Optional.of(Status.RESOURCE_EXHAUSTED.withDescription("etcdserver: mvcc: database space exceeded"));
-        assertThatThrownBy(() -> store.put("/registry/minions/n1", new byte[] {'{', '}'}, 0)
-                        .get(10, TimeUnit.SECONDS))
-                .hasMessageContaining("database space exceeded");
+        assertRefused(store, "etcdserver: mvcc: database space exceeded");
         assertThat(store.healthy()).isFalse();
 
         loop.shift(Duration.ofSeconds(31));
@@ -135,10 +139,7 @@ class EtcdAnswersTest {
     @Test
     void tooManyRequestsAreNoLackOfSpace() throws Exception {
         EtcdStore store = open();
-        refusal = Optional.of(Status.RESOURCE_EXHAUSTED.withDescription("etcdserver: too many requests"));
-        assertThatThrownBy(() -> store.put("/registry/minions/n1", new byte[] {'{', '}'}, 0)
-                        .get(10, TimeUnit.SECONDS))
-                .hasMessageContaining("too many requests");
+        assertRefused(store, "etcdserver: too many requests");
 
         assertThat(store.healthy()).isTrue();
     }

@@ -205,6 +205,15 @@ public record Pod(JsonObject json) implements ApiObject {
                 : Optional.empty();
     }
 
+    /** What the status of the pod says of its container of that name; empty if it says nothing. */
+    public JsonObject reported(String container) {
+        return Stream.of("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+                .flatMap(list -> status().array(list).objects())
+                .filter(entry -> entry.text("name").equals(container))
+                .findFirst()
+                .orElse(JsonObject.EMPTY);
+    }
+
     /** The sum of the limits that there are, counted as {@link #request}, without the overhead. */
     public Quantity limitOfContainers(String resource) {
         return total(container -> container.limit(resource).orElse(Quantity.ZERO));

@@ -42,14 +42,16 @@ final class Redaction {
             + "|\\b[A-Z][A-Z0-9_]{2,60}+(?==)|(?<=[\"'])value(?=\\\\{0,8}[\"']))"
             + "[\\\\\"']{0,9}+\\s{0,4}+(?:=>|[:=])\\s{0,4}+");
 
-    /** The same as a whole argument, or with the value behind it. */
-    private static final Pattern SECRET_FLAG = Pattern.compile(
-            "(?i)--?[\\w.-]{0,40}?(?:token|passwd|password|passphrase|secret|key|credential)[\\w.-]{0,40}+(?:[=:\\s]|$)");
+    /** The beginning of a flag with the name of a secret. */
+    private static final String FLAG_NAME =
+            "--?[\\w.-]{0,40}?(?:token|passwd|password|passphrase|secret|key|credential)";
+
+    /** Such a flag as a whole argument, or with the value behind it. */
+    private static final Pattern SECRET_FLAG = Pattern.compile("(?i)" + FLAG_NAME + "[\\w.-]{0,40}+(?:[=:\\s]|$)");
 
     /** A flag with the name of a secret; the value is the next argument. */
     private static final Pattern FLAG = Pattern.compile(
-            "(?i)(?<=[\\s\"',\\[\\]])--?[\\w.-]{0,40}?(?:token|passwd|password|passphrase|secret|key|credential)[\\w-]{0,40}+"
-                    + "[\"']?(?:,\\s{0,4}+|\\s{1,4}+)(?![\"']?-)");
+            "(?i)(?<=[\\s\"',\\[\\]])" + FLAG_NAME + "[\\w-]{0,40}+" + "[\"']?(?:,\\s{0,4}+|\\s{1,4}+)(?![\"']?-)");
 
     private Redaction() {}
 

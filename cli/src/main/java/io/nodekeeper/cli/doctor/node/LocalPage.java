@@ -46,8 +46,8 @@ public record LocalPage(int status, String text) {
     }
 
     /**
-     * The server's certificate is not verified: an agent's may be one that it made itself. Nothing secret is sent, and
-     * whoever has the port on this machine could as well answer over plain HTTP.
+     * The server's certificate is not verified: an agent's may be one that it made itself. Nothing secret is
+     * sent, and another process that has the port could answer over plain HTTP, too.
      */
     private static LocalPage withTls(int port, String target, int limit) throws IOException {
         HttpsURLConnection connection = (HttpsURLConnection) connection("https", port, target);
