@@ -75,7 +75,7 @@ public record ListOptions(
         // A list of any cached state ignores the limit, as in Kubernetes' watch cache.
         int most = version.isPresent() && !exact ? 0 : limit;
         if (token.isEmpty()) {
-            return new Part("", most, exact ? version.orElseThrow() : 0);
+            return new Part("", most, exact ? version.orElse(0L) : 0);
         }
         if (token.get().revision() > revision) {
             throw ApiException.badRequest("continue key is not valid: its revision is yet to come");

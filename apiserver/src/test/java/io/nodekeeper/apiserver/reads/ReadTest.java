@@ -24,6 +24,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReadTest {
     private final TestServer server = new TestServer();
 
+    /** It is for watches: only they have initial events. */
+    @Test
+    void listIgnoresTheWishForInitialEvents() {
+        server.node("n1");
+
+        Answer list = server.get("/api/v1/nodes?resourceVersionMatch=Exact&sendInitialEvents=true");
+
+        assertThat(list.status()).as(list.text()).isEqualTo(200);
+        assertThat(list.names()).containsExactly("n1");
+        assertThat(server.delete("/api/v1/nodes?resourceVersionMatch=Exact&sendInitialEvents=true", "")
+                        .status())
+                .isEqualTo(200);
+    }
+
     @Test
     @Tag("W3")
     void responseIsJsonWithoutAnAcceptHeader() {
