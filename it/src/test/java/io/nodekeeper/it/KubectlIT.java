@@ -477,6 +477,34 @@ class KubectlIT {
                 .contains("{\"emptyDir\":{\"sizeLimit\":\"1Gi\"},\"name\":\"v\"}");
     }
 
+    /** What the server added for the former type must go, which kubectl does not know by its own copy of the manifest. */
+    @ParameterizedTest
+    @MethodSource("clients")
+    @Tag("W77")
+    void applyChangesTheTypeOfAStrategyWhoseSettingsTheServerAdded(Client client) throws Exception {
+        String manifest = """
+                apiVersion: apps/v1
+                kind: Deployment
+                metadata: {name: typed}
+                spec:
+                  selector: {matchLabels: {app: typed}}
+                  template:
+                    metadata: {labels: {app: typed}}
+                    spec: {containers: [{name: c, image: "busybox:1"}]}
+                """;
+        client.kubectl.okWith(manifest, "apply", "-n", client.namespace, "-f");
+
+        assertThat(client.kubectl.okWith(
+                        manifest + "  strategy: {type: Recreate}\n", "apply", "-n", client.namespace, "-f"))
+                .isEqualTo("deployment.apps/typed configured\n");
+
+        assertThat(Json.parseObject(client.kubectl.ok(
+                                "get", "deployment", "typed", "-n", client.namespace, "-o", "json"))
+                        .object("spec")
+                        .object("strategy"))
+                .hasToString("{\"type\":\"Recreate\"}");
+    }
+
     @ParameterizedTest
     @MethodSource("clients")
     @Tag("W77")

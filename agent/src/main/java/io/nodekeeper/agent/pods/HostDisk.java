@@ -9,13 +9,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Runs what may block on the host's volumes of pods, at most one call of each pod at a time. A call that hangs keeps its thread
- * after its deadline; until it ends, further calls of that pod fail at once, so a pod never holds more than one thread.
- * Thread-safe.
+ * Runs what may block on volumes of pods, at most one call of each owner at a time. A call that hangs keeps its thread after its
+ * deadline; until it ends, further calls of that owner fail at once, so an owner never holds more than one thread. Thread-safe.
  */
 final class HostDisk {
     private final BlockingCalls disk;
-    /** The UIDs of the pods with a call; as many as there are pods. */
+    /** The owners with a call: at most two for each pod, its volumes and their removal. */
     private final Set<String> busy = ConcurrentHashMap.newKeySet();
 
     /** Runs calls on {@code disk}, which must have a thread for each pod. */
@@ -23,11 +22,11 @@ final class HostDisk {
         this.disk = disk;
     }
 
-    /** Runs {@code work} of the pod {@code uid}; as {@link BlockingCalls#call}. */
-    <T> CompletableFuture<T> call(String uid, String what, Duration deadline, Callable<T> work) {
-        if (!busy.add(uid)) {
+    /** Runs {@code work} of {@code owner}; as {@link BlockingCalls#call}. */
+    <T> CompletableFuture<T> call(String owner, String what, Duration deadline, Callable<T> work) {
+        if (!busy.add(owner)) {
             return CompletableFuture.failedFuture(
-                    new IllegalStateException(what + ": an earlier call still waits for a path of the host"));
+                    new IllegalStateException(what + ": an earlier call has not ended"));
         }
         AtomicBoolean begun = new AtomicBoolean();
         return disk.call(what, deadline, () -> {
@@ -37,13 +36,13 @@ final class HostDisk {
                     try {
                         return work.call();
                     } finally {
-                        busy.remove(uid);
+                        busy.remove(owner);
                     }
                 })
                 .whenComplete((value, error) -> {
                     // Work that never began does not end either.
                     if (begun.compareAndSet(false, true)) {
-                        busy.remove(uid);
+                        busy.remove(owner);
                     }
                 });
     }

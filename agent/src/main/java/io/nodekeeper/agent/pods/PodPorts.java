@@ -29,7 +29,7 @@ import java.util.function.Supplier;
  * @param client whose answers come on {@code loop}
  * @param objects what pods refer to
  * @param disk runs what may block on the node's own files
- * @param hostDisk runs what may block on volumes of the host and persistent ones, such as a mount whose server is gone
+ * @param hostDisk runs what takes long or may block, such as a removal, or a mount whose server is gone
  * @param resolvConf the node's {@code resolv.conf}
  * @param node the newest facts about the node
  * @param probes runs probes and hooks
@@ -60,6 +60,14 @@ record PodPorts(
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {
         return loop.deliver(disk.call(what, callDeadline, work));
+    }
+
+    /**
+     * As {@link #onDisk}, for the removal of files of {@code pod}, which takes longer the more there are: another attempt does not
+     * begin beside one that has passed its deadline, and only this pod waits.
+     */
+    <T> CompletableFuture<T> onRemoval(Pod pod, String what, Callable<T> work) {
+        return loop.deliver(hostDisk.call("removal of " + pod.uid(), what, callDeadline, work));
     }
 
     /** As {@link #onDisk}, for work that touches all volumes of {@code pod}: if it hangs, only this pod waits. */

@@ -158,13 +158,14 @@ final class PodVolumes {
     CompletableFuture<Void> remove(Pod pod) {
         there = false;
         return next(() -> unmount(pod)
-                .thenCompose(done -> onDisk(
-                        "directories of " + pod.fullName(), () -> ports.files().remove(pod.uid())))
+                .thenCompose(done -> onRemoval(
+                        pod, "directories of " + pod.fullName(), () -> ports.files().remove(pod.uid())))
                 .thenAccept(done -> ports.persistent().release(pod.uid())));
     }
 
     private CompletableFuture<Void> unmount(Pod pod) {
-        return onDisk(
+        return onRemoval(
+                        pod,
                         "parts of volumes of " + pod.fullName(),
                         () -> ports.files().removeParts(pod.uid()))
                 .thenCompose(done -> ports.persistent().unmount(pod));
@@ -174,8 +175,8 @@ final class PodVolumes {
         void run() throws IOException;
     }
 
-    private CompletableFuture<?> onDisk(String what, DiskWork work) {
-        return ports.onDisk(what, () -> {
+    private CompletableFuture<?> onRemoval(Pod pod, String what, DiskWork work) {
+        return ports.onRemoval(pod, what, () -> {
             work.run();
             return "";
         });

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.status.PodReport;
+import io.nodekeeper.agent.pods.status.StoredStatus;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
@@ -40,6 +41,9 @@ final class StatusWriter {
     private Optional<JsonObject> written = Optional.empty();
     /** The UID of the object that has {@link #written}. */
     private String writtenTo = "";
+
+    /** The whole status of that object after the write, which the watch may not have shown yet. */
+    private JsonObject answered = JsonObject.EMPTY;
 
     /** The version of that object after the write; empty if the server's versions are no numbers. */
     private OptionalLong writtenAt = OptionalLong.empty();
@@ -101,11 +105,7 @@ final class StatusWriter {
         if (replaced) {
             return false;
         }
-        JsonObject known = last(pod);
-        return status.fields().entrySet().stream()
-                .allMatch(field -> known.get(field.getKey())
-                        .filter(field.getValue()::equals)
-                        .isPresent());
+        return StoredStatus.has(last(pod), status);
     }
 
     /**
@@ -147,13 +147,14 @@ final class StatusWriter {
         // With the UID, so that a new pod of the same name is not changed.
         JsonObject patch = JsonObject.builder()
                 .put("metadata", JsonObject.builder().put("uid", uid).build())
-                .put("status", status)
+                .put("status", StoredStatus.patch(uid.equals(writtenTo) ? answered : object.get().status(), status))
                 .build();
-        client.patch(ResourceType.PODS, pod.namespace(), pod.name(), "status", PatchType.MERGE, patch)
+        client.patch(ResourceType.PODS, pod.namespace(), pod.name(), "status", PatchType.STRATEGIC, patch)
                 .whenComplete((answer, error) -> {
                     if (error == null) {
                         written = Optional.of(status);
                         writtenTo = uid;
+                        answered = answer.object("status");
                         writtenAt = version(answer);
                         pending = pending.filter(newer -> newer != status);
                         failures = 0;

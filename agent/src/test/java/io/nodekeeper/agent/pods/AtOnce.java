@@ -2,6 +2,8 @@ package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.time.BlockingCalls;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
@@ -10,11 +12,15 @@ public final class AtOnce implements BlockingCalls {
     /** Whether calls throw an exception, as none should. */
     boolean throwing;
 
+    /** What was done, in order. */
+    final List<String> done = new ArrayList<>();
+
     @Override
     public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work) {
         if (throwing) {
             throw new IllegalStateException("no thread for " + what);
         }
+        done.add(what);
         try {
             return CompletableFuture.completedFuture(work.call());
         } catch (Exception e) {

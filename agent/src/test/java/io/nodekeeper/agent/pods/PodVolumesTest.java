@@ -55,6 +55,8 @@ class PodVolumesTest {
     private final Map<String, JsonObject> objects = new HashMap<>();
     private final List<String> events = new ArrayList<>();
     private final FakePlugins plugins = new FakePlugins(loop);
+    private final AtOnce disk = new AtOnce();
+    private final AtOnce hostDisk = new AtOnce();
     private int issued;
     private Path volumes;
     private PodPorts ports;
@@ -76,8 +78,8 @@ class PodVolumesTest {
                 loop,
                 objectCache,
                 new PodFiles(directory.resolve("root"), directory.resolve("logs"), new FakeMounts()),
-                new AtOnce(),
-                new HostDisk(new AtOnce()),
+                disk,
+                new HostDisk(hostDisk),
                 directory.resolve("resolv.conf"),
                 () -> NodeSettings.of(
                         "n1",
@@ -93,6 +95,19 @@ class PodVolumesTest {
                 persistent(client, objectCache),
                 new NodeCredentials(Path.of("/none"), Path.of("/none")));
         pod = new PodVolumes(ports);
+    }
+
+    /** A removal takes minutes if there are millions of files; starts of other pods must not wait for it. */
+    @Test
+    void shouldRemoveFilesBesideTheThreadsThatAllPodsShare() throws Exception {
+        Files.createDirectories(volumes);
+
+        pod.remove(POD);
+        tick(1);
+
+        assertThat(directory.resolve("root/pods/u1")).doesNotExist();
+        assertThat(disk.done).isEmpty();
+        assertThat(hostDisk.done).containsExactly("parts of volumes of shop/web", "directories of shop/web");
     }
 
     @Test

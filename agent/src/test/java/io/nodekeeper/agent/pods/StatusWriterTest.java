@@ -72,6 +72,26 @@ class StatusWriterTest {
                 .contains("Failed");
     }
 
+    /** Addresses are merged by address, so the former one goes only by a replacement; also before the watch shows it. */
+    @Test
+    void aNewAddressTakesThePlaceOfTheOneThatTheServerAnswered() {
+        JsonObject first = Json.parseObject("{\"podIP\": \"10.1.0.7\", \"podIPs\": [{\"ip\": \"10.1.0.7\"}]}");
+        JsonObject second = Json.parseObject("{\"podIP\": \"10.1.0.8\", \"podIPs\": [{\"ip\": \"10.1.0.8\"}]}");
+        transport.answer(call -> Optional.of(FakeTransport.reply(200, pod.json().with("status", first))));
+        writer.report(pod, first);
+        time.advance(Duration.ofSeconds(1));
+
+        writer.report(pod, second);
+        time.advance(Duration.ofSeconds(1));
+
+        assertThat(transport.calls().getLast().contentType())
+                .contains("application/strategic-merge-patch+json");
+        assertThat(Json.parseObject(transport.calls().getLast().body()).object("status"))
+                .isEqualTo(
+                        Json.parseObject(
+                                "{\"podIP\": \"10.1.0.8\", \"podIPs\": [{\"ip\": \"10.1.0.8\"}, {\"$patch\": \"replace\"}]}"));
+    }
+
     @Test
     void theStatusOfAPodThatIsGoneIsGivenUp() {
         answer();

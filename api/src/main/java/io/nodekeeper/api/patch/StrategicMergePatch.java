@@ -126,7 +126,8 @@ public final class StrategicMergePatch {
     }
 
     private static boolean isReplaced(Optional<Schema> schema) {
-        return schema.orElse(Schema.Scalar.ANY) instanceof Schema.Fields fields && fields.isReplaced();
+        return schema.orElse(Schema.Scalar.ANY) instanceof Schema.Fields fields
+                && fields.strategy() == Schema.PatchStrategy.REPLACE;
     }
 
     /** Removals of plain values come first, so that values added by the same patch stay. */

@@ -77,37 +77,62 @@ public sealed interface Schema {
     /** An object whose field names are data, such as labels; an apply takes an atomic one as one value. */
     record MapOf(Schema value, boolean atomic) implements Schema {}
 
+    /** How a strategic merge patch changes an object: the {@code patchStrategy} of Kubernetes' Go types. */
+    enum PatchStrategy {
+        /** Field by field; all others stay. */
+        MERGE(""),
+        /** The patch takes the object's place. */
+        REPLACE("replace"),
+        /** Field by field; a client that has the object whole says which others stay, as only one of them makes sense. */
+        RETAIN_KEYS("retainKeys");
+
+        private final String text;
+
+        PatchStrategy(String text) {
+            this.text = text;
+        }
+
+        /** The name in an OpenAPI document; empty for the usual one. */
+        public String text() {
+            return text;
+        }
+    }
+
     /** An object with known fields; an open one may have other fields too. Its fields are created at the first use. */
     final class Fields implements Schema {
         private final String type;
         private final boolean open;
         private final boolean atomic;
-        private final boolean replaced;
+        private final PatchStrategy strategy;
         private final Supplier<Map<String, Schema>> source;
         private volatile @Nullable Map<String, Schema> made;
 
         private Fields(
-                String type, boolean open, boolean atomic, boolean replaced, Supplier<Map<String, Schema>> source) {
+                String type,
+                boolean open,
+                boolean atomic,
+                PatchStrategy strategy,
+                Supplier<Map<String, Schema>> source) {
             this.type = type;
             this.open = open;
             this.atomic = atomic;
-            this.replaced = replaced;
+            this.strategy = strategy;
             this.source = source;
         }
 
         /** This type as one that an apply takes as one value. */
         public Fields asAtomic() {
-            return new Fields(type, open, true, replaced, source);
+            return new Fields(type, open, true, strategy, source);
         }
 
-        /** This type as one that a strategic merge replaces whole. */
-        public Fields asReplaced() {
-            return new Fields(type, open, atomic, true, source);
+        /** This type as one that a strategic merge changes so. */
+        public Fields with(PatchStrategy other) {
+            return other == strategy ? this : new Fields(type, open, atomic, other, source);
         }
 
-        /** Whether a strategic merge replaces such an object whole. */
-        public boolean isReplaced() {
-            return replaced;
+        /** How a strategic merge changes such an object. */
+        public PatchStrategy strategy() {
+            return strategy;
         }
 
         /** The fields by name, unmodifiable. */
@@ -154,7 +179,7 @@ public sealed interface Schema {
      * @param source called once or a few times, at the first use, because types may be recursive
      */
     static Fields struct(String type, Supplier<Map<String, Schema>> source) {
-        return new Fields(type, false, false, false, source);
+        return new Fields(type, false, false, PatchStrategy.MERGE, source);
     }
 
     /** An object with these fields, given as alternating names and schemas; other fields are unknown. */
@@ -163,7 +188,7 @@ public sealed interface Schema {
         for (int i = 0; i < namesAndSchemas.length; i += 2) {
             fields.put((String) namesAndSchemas[i], (Schema) namesAndSchemas[i + 1]);
         }
-        return new Fields("", true, false, false, () -> fields);
+        return new Fields("", true, false, PatchStrategy.MERGE, () -> fields);
     }
 
     /** Whether an apply takes an object or list of this type as one value, which has one owner. */

@@ -1,5 +1,7 @@
 package io.nodekeeper.api.schema;
 
+import static io.nodekeeper.api.schema.Schema.PatchStrategy.REPLACE;
+import static io.nodekeeper.api.schema.Schema.PatchStrategy.RETAIN_KEYS;
 import static io.nodekeeper.api.schema.Schema.Scalar.ANY;
 import static io.nodekeeper.api.schema.Schema.listBy;
 import static io.nodekeeper.api.schema.Schema.open;
@@ -30,7 +32,10 @@ public final class Schemas {
 
     private static final Schema POD_SPEC = open(
             "volumes",
-            listBy("name", open("ephemeral", open("volumeClaimTemplate", open("metadata", METADATA)))),
+            listBy(
+                    "name",
+                    open("ephemeral", open("volumeClaimTemplate", open("metadata", METADATA)))
+                            .with(RETAIN_KEYS)),
             "initContainers",
             CONTAINERS,
             "containers",
@@ -80,12 +85,16 @@ public final class Schemas {
     /** A kind whose only merged list is the status's conditions, such as Namespace. */
     public static final Schema WITH_CONDITIONS = open("metadata", METADATA, "status", open("conditions", CONDITIONS));
 
-    /** A kind with a template of pods. */
-    private static final Schema WORKLOAD = open(
+    private static final Schema POD_TEMPLATE = open("metadata", METADATA, "spec", POD_SPEC);
+
+    private static final Schema DAEMON_SET = open(
+            "metadata", METADATA, "spec", open("template", POD_TEMPLATE), "status", open("conditions", CONDITIONS));
+
+    private static final Schema DEPLOYMENT = open(
             "metadata",
             METADATA,
             "spec",
-            open("template", open("metadata", METADATA, "spec", POD_SPEC)),
+            open("template", POD_TEMPLATE, "strategy", open().with(RETAIN_KEYS)),
             "status",
             open("conditions", CONDITIONS));
 
@@ -103,8 +112,8 @@ public final class Schemas {
                             open("ports", listBy("port", ANY)),
                             "status",
                             open("conditions", CONDITIONS))),
-            Map.entry("apps/v1/DaemonSet", WORKLOAD),
-            Map.entry("apps/v1/Deployment", WORKLOAD),
+            Map.entry("apps/v1/DaemonSet", DAEMON_SET),
+            Map.entry("apps/v1/Deployment", DEPLOYMENT),
             Map.entry(
                     "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration",
                     open(
@@ -125,7 +134,7 @@ public final class Schemas {
                             "metadata",
                             METADATA,
                             "spec",
-                            open("selector", open().asReplaced()),
+                            open("selector", open().with(REPLACE)),
                             "status",
                             open("conditions", CONDITIONS))));
 

@@ -87,6 +87,8 @@ final class OpenApiSchemas {
 
     static final String GVK = "x-kubernetes-group-version-kind";
 
+    private static final String PATCH_STRATEGY = "x-kubernetes-patch-strategy";
+
     private static final String MAP_TYPE = "x-kubernetes-map-type";
 
     private JsonObject kind(String group, String version, String kind, Optional<Schema> schema) {
@@ -166,8 +168,8 @@ final class OpenApiSchemas {
         if (AtomicTypes.isMerged(field)) {
             notes.put(MAP_TYPE, "granular");
         }
-        if (schema.isPresent() && schema.get() instanceof Schema.Fields fields && fields.isReplaced()) {
-            notes.put("x-kubernetes-patch-strategy", "replace");
+        if (schema.isPresent() && schema.get() instanceof Schema.Fields fields) {
+            notes.putUnlessEmpty(PATCH_STRATEGY, fields.strategy().text());
         }
         OpenApiTexts.of(field).ifPresent(text -> notes.put("description", text));
         return noted(value, notes.build());
@@ -186,7 +188,11 @@ final class OpenApiSchemas {
         if (schema.mergeKey().isEmpty() && !schema.set()) {
             return list.with("x-kubernetes-list-type", "atomic");
         }
-        JsonObject merged = list.with("x-kubernetes-patch-strategy", "merge");
+        String strategy = schema.item() instanceof Schema.Fields item
+                        && item.strategy() == Schema.PatchStrategy.RETAIN_KEYS
+                ? "merge," + item.strategy().text()
+                : "merge";
+        JsonObject merged = list.with(PATCH_STRATEGY, strategy);
         return schema.mergeKey().isEmpty() ? merged : merged.with("x-kubernetes-patch-merge-key", schema.mergeKey());
     }
 

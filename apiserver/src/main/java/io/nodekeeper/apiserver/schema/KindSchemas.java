@@ -94,7 +94,7 @@ public final class KindSchemas {
                     return fields;
                 });
                 Schema.Fields whole = AtomicTypes.isAtomic(field) ? struct.asAtomic() : struct;
-                yield merge instanceof Schema.Fields rule && rule.isReplaced() ? whole.asReplaced() : whole;
+                yield merge instanceof Schema.Fields rule ? whole.with(rule.strategy()) : whole;
             }
         };
     }

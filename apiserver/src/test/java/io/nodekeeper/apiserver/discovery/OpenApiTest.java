@@ -118,6 +118,25 @@ class OpenApiTest {
                 .isEqualTo("replace");
     }
 
+    /** Only one kind of volume and only one strategy make sense: kubectl says which fields stay. */
+    @Test
+    @Tag("W9")
+    void schemaSaysWhichObjectsKeepNamedFieldsOnly() {
+        JsonObject second = server.get("/openapi/v2").json().object("definitions");
+        String strategy = "x-kubernetes-patch-strategy";
+
+        assertThat(second.object("io.k8s.api.core.v1.PodSpec")
+                        .object("properties")
+                        .object("volumes")
+                        .text(strategy))
+                .isEqualTo("merge,retainKeys");
+        assertThat(second.object("io.k8s.api.apps.v1.DeploymentSpec")
+                        .object("properties")
+                        .object("strategy")
+                        .text(strategy))
+                .isEqualTo("retainKeys");
+    }
+
     @Test
     @Tag("W9")
     void operationsHaveTheirParameters() {

@@ -85,8 +85,10 @@ final class AuditFile implements AuditLog.Out {
             Files.createFile(file, OwnerOnly.FILE);
         }
         OwnerOnly.tighten(file);
-        size = Files.size(file);
-        return Files.newOutputStream(file, StandardOpenOption.APPEND);
+        long length = Files.size(file);
+        OutputStream out = Files.newOutputStream(file, StandardOpenOption.APPEND);
+        size = length;
+        return out;
     }
 
     @Override
@@ -106,8 +108,13 @@ final class AuditFile implements AuditLog.Out {
     }
 
     private void putAside() throws IOException {
+        // After a failure the next line begins here again.
+        size = maxBytes;
         stream.close();
-        Files.move(file, file.resolveSibling(prefix() + STAMP.format(utc(clock.wallTime())) + suffix()));
+        // Somebody may have removed the file to free space.
+        if (Files.exists(file)) {
+            Files.move(file, file.resolveSibling(prefix() + STAMP.format(utc(clock.wallTime())) + suffix()));
+        }
         stream = appending();
         removeOld();
     }

@@ -18,12 +18,13 @@ class UnitsIT {
     private static final Path UNITS = Repository.root().resolve("dist/src/main/systemd");
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    /** Options that give a service a mount namespace of its own. */
-    private static final Predicate<String> OWN_MOUNTS = Pattern.compile(
+    /** Options that give a service a mount namespace of its own, or take a right that pods' volumes need. */
+    private static final Predicate<String> RESTRICTED = Pattern.compile(
                     "(?:Protect(?:Home|System|Kernel\\w+|ControlGroups"
                             + "|Hostname|Proc|Clock)|ProcSubset|Private(?:Tmp|Devices|Mounts|Users|IPC)|MountFlags|MountAPIVFS"
                             + "|Root(?:Directory|Image)|DynamicUser|(?:ReadOnly|ReadWrite|Inaccessible|Exec|NoExec)Paths"
-                            + "|Bind(?:ReadOnly)?Paths|TemporaryFileSystem|ExtensionImages|MountImages)=.*")
+                            + "|Bind(?:ReadOnly)?Paths|TemporaryFileSystem|ExtensionImages|MountImages"
+                            + "|RestrictSUIDSGID|CapabilityBoundingSet|RestrictNamespaces)=.*")
             .asMatchPredicate();
 
     @TempDir
@@ -41,11 +42,11 @@ class UnitsIT {
                 .isZero();
     }
 
-    /** The runtime must see the volumes that the agent mounts, such as secrets and subPaths. */
+    /** The runtime must see the volumes that the agent mounts, such as secrets and subPaths; fsGroup sets the group's bit. */
     @Test
-    void agentHasTheMountsOfTheMachine() throws Exception {
+    void agentHasTheMountsOfTheMachineAndTheRightsOfRoot() throws Exception {
         assertThat(Files.readString(UNITS.resolve("nodekeeper-agent.service")).lines())
-                .noneMatch(OWN_MOUNTS);
+                .noneMatch(RESTRICTED);
     }
 
     @Test

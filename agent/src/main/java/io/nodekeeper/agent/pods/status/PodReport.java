@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Computes {@code status} of a pod from what the runtime shows, as a kubelet 1.32 reports it. */
+/** Computes the node's part of {@code status} of a pod from what the runtime shows, as a kubelet 1.32 reports it. */
 public final class PodReport {
     /** The conditions that the node owns. */
     private static final Set<String> OWN =
@@ -114,7 +114,10 @@ public final class PodReport {
         return Optional.ofNullable(inputs.waiting().get(container.name()));
     }
 
-    /** The status; {@code before} is the last one that was reported, and keeps the times of what did not change. */
+    /**
+     * The status without the conditions of others; {@code before} is the last one that was reported, and keeps the times of what did
+     * not change.
+     */
     public static JsonObject status(Wanted wanted, PodStatus observed, JsonObject before, Inputs inputs) {
         return new PodReport(wanted, observed, before, inputs).status();
     }
@@ -242,14 +245,6 @@ public final class PodReport {
                 .filter(Wanted.Eviction::disrupted)
                 .ifPresent(why ->
                         conditions.add(condition(TARGET, new Verdict(true, "TerminationByKubelet", why.message()))));
-        // Conditions of others, such as DisruptionTarget, stay.
-        pod.status()
-                .array("conditions")
-                .objects()
-                .filter(condition -> !OWN.contains(condition.text("type")))
-                .filter(condition ->
-                        wanted.eviction().isEmpty() || !condition.text("type").equals(TARGET))
-                .forEach(conditions::add);
         return new JsonArray(conditions);
     }
 
