@@ -1,11 +1,11 @@
 # The flags for Java of each command; to be sourced. The script nodekeeper, the image and the Debian package use them.
 
-# set_flags COMMAND: sets flags, for the distribution in the directory $dist. Those of all commands: small, quick to start.
+# set_flags COMMAND: sets flags. No flag has a path, which may have blanks. Those of all commands: small, quick to start.
 # The serial collector needs no threads of its own.
 set_flags() {
   flags="-XX:+UseSerialGC -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
   # Netty samples buffers for leaks, which its tests are for; each sample costs a stack trace.
-  flags="$flags -Djava.library.path=$dist/native -Dio.netty.leakDetection.level=disabled"
+  flags="$flags -Dio.netty.leakDetection.level=disabled"
   case ${1:-} in
     # The archive is mapped where it was made for, so that its pages stay shared with the file. Most of an agent's code runs
     # once in a second or in ten, and would be interpreted for an hour: it is compiled after a tenth of the usual number of calls.

@@ -69,11 +69,11 @@ stage() {
   "$JDK/bin/jlink" --add-modules "$MODULES" --strip-debug --no-header-files --no-man-pages --compress zip-0 \
     --output "$target/runtime"
   classpath=$(cd "$target/lib" && for jar in *.jar; do printf '%s/lib/%s:' "$PREFIX" "$jar"; done)
-  dist=$PREFIX
   for args in agent apiserver certs controller doctor hollow-nodes simulate up why status other container; do
     set_flags $args
     # The heap of any command in a container follows the container's memory limit.
     [ $args != container ] || flags="$(echo "$flags" | sed 's/ -Xmx[^ ]*//') -XX:MaxRAMPercentage=60"
+    flags="$flags -Djava.library.path=$PREFIX/native"
     { for flag in $flags; do echo "$flag"; done; echo "-cp $classpath"; echo io.nodekeeper.cli.Main; } >"$target/args/$args"
   done
   mkdir -p "$1/usr/share/doc/nodekeeper"

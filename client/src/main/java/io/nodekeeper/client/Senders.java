@@ -5,6 +5,7 @@ import io.nodekeeper.client.config.ExecCredentials;
 import io.nodekeeper.client.config.ExecPlugin;
 import io.nodekeeper.client.config.ExecRun;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.IdentitySource;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.config.TokenSource;
 import io.nodekeeper.client.http.HttpConnections;
@@ -25,6 +26,9 @@ final class Senders {
     private final HttpConnections connections;
     private final TokenSource token;
     private final Optional<Plugin> plugin;
+    /** Empty if the certificate is not from files, or a plugin provides one. */
+    private final Optional<IdentitySource> files;
+
     /** Fails when this is closed; never completes otherwise. */
     private final CompletableFuture<Sender> closed = new CompletableFuture<>();
 
@@ -61,10 +65,16 @@ final class Senders {
         this.plugin = access.token().isEmpty() && access.tokenFile().isEmpty()
                 ? access.plugin().map(Plugin::of)
                 : Optional.empty();
+        this.files = plugin.isPresent()
+                ? Optional.empty()
+                : access.identityFiles()
+                        .flatMap(paths -> access.identity()
+                                .map(read -> new IdentitySource(paths, read, new SystemClock(), threads, this::renew)));
     }
 
     /** The sender for a call now; fails with CredentialException if the plugin provides no credential. */
     CompletableFuture<Sender> current() {
+        files.ifPresent(IdentitySource::look);
         if (plugin.isEmpty()) {
             return CompletableFuture.completedFuture(new Sender(token.current(), () -> {}));
         }

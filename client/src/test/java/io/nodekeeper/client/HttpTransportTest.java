@@ -230,6 +230,7 @@ class HttpTransportTest {
                 false,
                 "",
                 Optional.empty(),
+                Optional.empty(),
                 "",
                 Optional.empty(),
                 Optional.of(plugin));

@@ -184,7 +184,7 @@ class ProgressIT {
     /** A directory with the script and a distribution whose archives are links, except Nodekeeper's own. */
     private Path scriptWithItsOwnDistribution() throws IOException {
         Path root = dist.resolve("../../..").normalize();
-        Path home = directory.resolve("home");
+        Path home = directory.resolve("a home with blanks");
         Files.createDirectories(home.resolve("scripts"));
         Files.copy(root.resolve("nodekeeper"), home.resolve("nodekeeper"), StandardCopyOption.COPY_ATTRIBUTES);
         for (String part : List.of("toolchain.sh", "flags.sh", "progress.sh")) {

@@ -49,7 +49,9 @@ public record KubeletAccess(int healthPort, int port, List<X509Certificate> auth
                         false,
                         nodeName,
                         server.identity(),
+                        server.identityFiles(),
                         server.token(),
-                        server.tokenFile()));
+                        server.tokenFile(),
+                        Optional.empty()));
     }
 }

@@ -25,8 +25,7 @@ final class HostDisk {
     /** Runs {@code work} of {@code owner}; as {@link BlockingCalls#call}. */
     <T> CompletableFuture<T> call(String owner, String what, Duration deadline, Callable<T> work) {
         if (!busy.add(owner)) {
-            return CompletableFuture.failedFuture(
-                    new IllegalStateException(what + ": an earlier call has not ended"));
+            return CompletableFuture.failedFuture(new IllegalStateException(what + ": an earlier call has not ended"));
         }
         AtomicBoolean begun = new AtomicBoolean();
         return disk.call(what, deadline, () -> {

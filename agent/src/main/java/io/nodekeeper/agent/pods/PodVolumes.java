@@ -159,7 +159,9 @@ final class PodVolumes {
         there = false;
         return next(() -> unmount(pod)
                 .thenCompose(done -> onRemoval(
-                        pod, "directories of " + pod.fullName(), () -> ports.files().remove(pod.uid())))
+                        pod,
+                        "directories of " + pod.fullName(),
+                        () -> ports.files().remove(pod.uid())))
                 .thenAccept(done -> ports.persistent().release(pod.uid())));
     }
 

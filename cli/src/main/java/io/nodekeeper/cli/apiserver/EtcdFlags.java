@@ -1,10 +1,10 @@
 package io.nodekeeper.cli.apiserver;
 
-import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.store.etcd.EtcdOptions;
 import java.io.IOException;
 import java.net.URI;

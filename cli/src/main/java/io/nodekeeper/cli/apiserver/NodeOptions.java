@@ -1,8 +1,8 @@
 package io.nodekeeper.cli.apiserver;
 
-import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.client.config.IdentityFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;

@@ -12,10 +12,10 @@ import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.cli.certs.CertificateReload;
 import io.nodekeeper.cli.certs.Certificates;
-import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.certs.KubeconfigFiles;
 import io.nodekeeper.cli.metrics.ProcessFigures;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.client.files.SmallFiles;
@@ -81,12 +81,13 @@ public final class ServerProcess {
     private final Path authorityFile;
     private final Workers files;
     private final Optional<CertificateAuthority> signer;
+    private final Optional<DataLock> lock;
 
-    private ServerProcess(ApiServerOptions options) throws IOException {
+    private ServerProcess(ApiServerOptions options, Optional<DataLock> lock) throws IOException {
+        this.lock = lock;
         data = options.data.dir;
         RandomGenerator random = Randoms.secure();
         loop = new ThreadLoop("store");
-        OwnerOnly.directory(data, OpenStore.PARTS);
         // Opening the store takes most of the start, so most of what does not need it is done meanwhile.
         CompletableFuture<Store> opening = OpenStore.begin(options, loop);
         Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
@@ -162,7 +163,18 @@ public final class ServerProcess {
 
     /** Starts a server and writes its kubeconfigs; returns when it serves requests. */
     public static ServerProcess start(ApiServerOptions options) throws Exception {
-        ServerProcess server = new ServerProcess(options);
+        OwnerOnly.directory(options.data.dir, OpenStore.PARTS);
+        // Servers with one etcd may share the files.
+        Optional<DataLock> lock = options.store == ApiServerOptions.Store.etcd
+                ? Optional.empty()
+                : Optional.of(DataLock.take(options.data.dir));
+        ServerProcess server;
+        try {
+            server = new ServerProcess(options, lock);
+        } catch (IOException | RuntimeException e) {
+            release(lock);
+            throw e;
+        }
         server.core.switchGates(options.gates.switches());
         server.core.start(options.eventTtl, server.rootCertificates).get(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
         server.core.warmUp();
@@ -222,6 +234,17 @@ public final class ServerProcess {
         } finally {
             timer.close();
             files.close();
+            release(lock);
+        }
+    }
+
+    private static void release(Optional<DataLock> lock) {
+        try {
+            if (lock.isPresent()) {
+                lock.get().close();
+            }
+        } catch (IOException e) {
+            log.warn("the lock of the data directory was not released: {}", e.getMessage());
         }
     }
 

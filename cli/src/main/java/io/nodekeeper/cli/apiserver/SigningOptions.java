@@ -1,11 +1,11 @@
 package io.nodekeeper.cli.apiserver;
 
 import io.nodekeeper.apiserver.controllers.CertificateAuthority;
-import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;

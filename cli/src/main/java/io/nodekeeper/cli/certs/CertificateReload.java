@@ -2,6 +2,7 @@ package io.nodekeeper.cli.certs;
 
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

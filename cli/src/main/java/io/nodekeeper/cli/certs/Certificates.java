@@ -5,6 +5,7 @@ import io.nodekeeper.cli.files.FileErrors;
 import io.nodekeeper.cli.files.PrivateFiles;
 import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;
@@ -67,6 +68,7 @@ public final class Certificates {
         Identity authority;
         if (stored.isPresent() && !expires(stored.get(), now)) {
             authority = stored.get();
+            warnOfTheFuture(authority, now);
         } else {
             KeyPair key = stored.map(old -> new KeyPair(old.certificate().getPublicKey(), old.key()))
                     .orElseGet(EcKeys::newKey);
@@ -138,6 +140,7 @@ public final class Certificates {
         if (expires(identity, now)) {
             return false;
         }
+        warnOfTheFuture(identity, now);
         try {
             identity.certificate().verify(authority().getPublicKey());
             return true;
@@ -148,6 +151,23 @@ public final class Certificates {
 
     private static boolean expires(Identity identity, Instant now) {
         return identity.certificate().getNotAfter().toInstant().isBefore(now.plus(RENEW_BEFORE));
+    }
+
+    /**
+     * Says that clients refuse a certificate that was made while the clock was ahead. It is not replaced: a machine without a
+     * battery for its clock starts in the past, where a new certificate would have ended before the clock is set.
+     */
+    private static void warnOfTheFuture(Identity identity, Instant now) {
+        Instant from = identity.certificate().getNotBefore().toInstant();
+        if (from.isAfter(now)) {
+            log.warn(
+                    "The certificate {} is valid only from {} on, and it is {}: clients refuse it until then. If the clock is right"
+                            + " now, it was ahead when the certificate was made: remove the file and its key from the"
+                            + " directory pki, and start again",
+                    identity,
+                    from,
+                    now);
+        }
     }
 
     private static boolean bears(X509Certificate certificate, Collection<String> names) throws IOException {
@@ -204,7 +224,9 @@ public final class Certificates {
             return true;
         }
         try (Stream<Path> files = Files.list(directory)) {
-            return files.allMatch(file -> file.equals(directory.resolve("ca.key")));
+            // The other one may be ca.crt as it was written, or the lock.
+            return files.allMatch(file -> file.equals(directory.resolve("ca.key"))
+                    || file.getFileName().toString().startsWith("."));
         }
     }
 

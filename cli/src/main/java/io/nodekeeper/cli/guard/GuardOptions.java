@@ -1,10 +1,10 @@
 package io.nodekeeper.cli.guard;
 
-import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.options.BindAddress;
 import io.nodekeeper.cli.options.DurationConverter;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.controller.guard.RefusalBudget;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package io.nodekeeper.cli.nodeapi;
 
-import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.cli.files.PrivateFiles;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;

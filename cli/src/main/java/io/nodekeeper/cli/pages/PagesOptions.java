@@ -1,10 +1,10 @@
 package io.nodekeeper.cli.pages;
 
-import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.client.access.DelegatedAccess;
 import io.nodekeeper.client.access.PageRight;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
 import java.net.InetSocketAddress;

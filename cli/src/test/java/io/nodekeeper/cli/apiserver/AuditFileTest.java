@@ -55,6 +55,39 @@ class AuditFileTest {
     }
 
     @Test
+    void aFileThatSomebodyRemovedIsMadeAgain() throws IOException {
+        AuditFile file = AuditFile.open(
+                directory.resolve("audit.log"), 10, 0, 2, time.loop("audit").clock());
+        file.write(line("first"));
+        Files.delete(directory.resolve("audit.log"));
+
+        file.write(line("other"));
+        file.close();
+
+        assertThat(names()).containsExactly("audit.log");
+        assertThat(directory.resolve("audit.log")).hasContent("other");
+    }
+
+    /** As when a disk is full for a moment. */
+    @Test
+    void afterARotationThatFailedTheNextLineIsWritten() throws IOException {
+        AuditFile file = AuditFile.open(
+                directory.resolve("audit.log"), 10, 0, 2, time.loop("audit").clock());
+        file.write(line("first"));
+        // given a directory in the way of the file's new name
+        Path inTheWay = Files.createDirectories(directory.resolve("audit-2026-11-21T07-00-00.000.log/x"));
+        assertThatThrownBy(() -> file.write(line("other"))).isInstanceOf(IOException.class);
+
+        time.advance(Duration.ofSeconds(1));
+        file.write(line("third"));
+        file.close();
+
+        assertThat(directory.resolve("audit.log")).hasContent("third");
+        assertThat(directory.resolve("audit-2026-11-21T07-00-01.000.log")).hasContent("first");
+        assertThat(inTheWay).isDirectory();
+    }
+
+    @Test
     void aLinkOrADeviceIsNoAuditLogAndAnOpenOneIsTakenFromOthers() throws IOException {
         Path link = Files.createSymbolicLink(directory.resolve("link"), directory.resolve("elsewhere"));
         for (Path file : List.of(link, Path.of("/dev/null"), directory)) {

@@ -11,6 +11,7 @@ import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.memory.IndexedStore;

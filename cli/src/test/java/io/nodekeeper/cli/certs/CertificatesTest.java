@@ -134,6 +134,11 @@ class CertificatesTest {
             }
         }
         assertThat(open(NOW).authority()).isNotEqualTo(authority);
+
+        // nor if the interruption was while its certificate was written
+        Files.delete(pki.resolve("ca.crt"));
+        Files.createFile(pki.resolve(".123.tmp"));
+        assertThat(open(NOW).authority()).isNotEqualTo(authority);
     }
 
     @Test

@@ -2,7 +2,7 @@ package io.nodekeeper.cli.nodeapi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.cli.certs.IdentityFiles;
+import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.time.Randoms;
 import java.io.IOException;
 import java.net.InetAddress;

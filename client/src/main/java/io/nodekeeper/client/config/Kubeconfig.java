@@ -108,6 +108,7 @@ public final class Kubeconfig {
                 skip,
                 Fields.text(cluster, "tls-server-name"),
                 identity(user, userIs),
+                identityFiles(user),
                 Fields.text(user, "token"),
                 tokenFile,
                 plugin(cluster, ca, user, userIs));
@@ -160,6 +161,17 @@ public final class Kubeconfig {
                 certificatePem.flatMap(pem -> parsed(pem, userIs + ": client-certificate", Pem::certificates));
         Optional<PrivateKey> key = keyPem.flatMap(pem -> parsed(pem, userIs + ": client-key", Pem::privateKey));
         return chain.flatMap(certificates -> key.map(secret -> new Identity(secret, certificates)));
+    }
+
+    /** The files of the client certificate; empty if one of them is embedded. */
+    private Optional<IdentityFiles> identityFiles(Map<?, ?> user) {
+        return path(user, "client-certificate")
+                .flatMap(certificate -> path(user, "client-key").map(key -> new IdentityFiles(certificate, key)));
+    }
+
+    private Optional<Path> path(Map<?, ?> map, String key) {
+        String path = Fields.text(map, key + "-data").isEmpty() ? Fields.text(map, key) : "";
+        return path.isEmpty() ? Optional.empty() : Optional.of(beside(path));
     }
 
     private <T> Optional<T> parsed(String pem, String what, Function<String, T> parser) {

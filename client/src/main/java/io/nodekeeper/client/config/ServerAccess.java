@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param skipVerify whether to accept any certificate
  * @param tlsServerName the name that its certificate must have instead of the address's; empty for the address's
  * @param identity the client certificate, if there is one
+ * @param identityFiles where that is from, if it is from files; read again every minute
  * @param token the bearer token; empty for none
  * @param tokenFile a file whose content is the token, read again every minute; takes precedence over {@code token}
  * @param plugin the program that provides token or certificate, if the others do not
@@ -24,6 +25,7 @@ public record ServerAccess(
         boolean skipVerify,
         String tlsServerName,
         Optional<Identity> identity,
+        Optional<IdentityFiles> identityFiles,
         String token,
         Optional<Path> tokenFile,
         Optional<ExecPlugin> plugin) {
@@ -33,7 +35,7 @@ public record ServerAccess(
         authorities = List.copyOf(authorities);
     }
 
-    /** Access without a plugin. */
+    /** Access without a plugin, with a certificate that stays. */
     public ServerAccess(
             URI server,
             List<X509Certificate> authorities,
@@ -42,17 +44,28 @@ public record ServerAccess(
             Optional<Identity> identity,
             String token,
             Optional<Path> tokenFile) {
-        this(server, authorities, skipVerify, tlsServerName, identity, token, tokenFile, Optional.empty());
+        this(
+                server,
+                authorities,
+                skipVerify,
+                tlsServerName,
+                identity,
+                Optional.empty(),
+                token,
+                tokenFile,
+                Optional.empty());
     }
 
     /** Access to another address with the same credentials and authorities. */
     public ServerAccess at(URI address) {
-        return new ServerAccess(address, authorities, skipVerify, tlsServerName, identity, token, tokenFile, plugin);
+        return new ServerAccess(
+                address, authorities, skipVerify, tlsServerName, identity, identityFiles, token, tokenFile, plugin);
     }
 
     /** The same access with another client certificate. */
     public ServerAccess as(Optional<Identity> other) {
-        return new ServerAccess(server, authorities, skipVerify, tlsServerName, other, token, tokenFile, plugin);
+        return new ServerAccess(
+                server, authorities, skipVerify, tlsServerName, other, identityFiles, token, tokenFile, plugin);
     }
 
     /** Access with a client certificate to a server whose certificate {@code authority} signed. */

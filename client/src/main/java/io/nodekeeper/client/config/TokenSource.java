@@ -4,7 +4,6 @@ import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
@@ -16,21 +15,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class TokenSource {
     private static final Logger log = LoggerFactory.getLogger(TokenSource.class);
-    /** As client-go does. */
-    private static final Duration FRESH = Duration.ofMinutes(1);
-
     private final Optional<Path> file;
-    private final Clock clock;
-    private final Executor reader;
+    private final Rereading rereading;
     private volatile String token;
-    private long readAt;
 
     /** Reads the token file, if there is one; throws IllegalArgumentException if that fails. */
     public TokenSource(ServerAccess access, Clock clock, Executor reader) {
         this.file = access.tokenFile();
-        this.clock = clock;
-        this.reader = reader;
-        this.readAt = clock.nanoTime();
+        this.rereading = new Rereading(clock, reader);
         try {
             this.token = file.isPresent() ? read(file.get()) : access.token();
         } catch (IOException e) {
@@ -53,25 +45,16 @@ public final class TokenSource {
 
     /** The token; empty for none. */
     public String current() {
-        file.ifPresent(this::refresh);
+        file.ifPresent(path -> rereading.look(() -> refresh(path)));
         return token;
     }
 
     private void refresh(Path path) {
-        synchronized (this) {
-            long now = clock.nanoTime();
-            if (now - readAt < FRESH.toNanos()) {
-                return;
-            }
-            readAt = now;
+        try {
+            token = read(path);
+        } catch (IOException e) {
+            log.warn("token file {} cannot be read, keeping the old token: {}", path, e.getMessage());
         }
-        reader.execute(() -> {
-            try {
-                token = read(path);
-            } catch (IOException e) {
-                log.warn("token file {} cannot be read, keeping the old token: {}", path, e.getMessage());
-            }
-        });
     }
 
     private static String read(Path path) throws IOException {

@@ -53,6 +53,7 @@ class KubeconfigTest {
         assertThat(access.authorities()).containsExactly(identity.certificate());
         assertThat(access.tlsServerName()).isEqualTo("kubernetes");
         assertThat(access.identity()).contains(identity);
+        assertThat(access.identityFiles()).isEmpty();
         assertThat(access).hasToString("https://10.0.0.1:6443 as CN=alice");
     }
 
@@ -71,6 +72,8 @@ class KubeconfigTest {
 
         assertThat(access.authorities()).containsExactly(identity.certificate());
         assertThat(access.identity()).contains(identity);
+        assertThat(access.identityFiles())
+                .contains(new IdentityFiles(directory.resolve("a.crt"), directory.resolve("a.key")));
     }
 
     @Test

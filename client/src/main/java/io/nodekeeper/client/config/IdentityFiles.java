@@ -1,7 +1,5 @@
-package io.nodekeeper.cli.certs;
+package io.nodekeeper.client.config;
 
-import io.nodekeeper.client.config.Identity;
-import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.nio.file.Path;
