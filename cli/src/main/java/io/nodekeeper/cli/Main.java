@@ -15,6 +15,7 @@ import io.nodekeeper.cli.hollow.HollowNodesCommand;
 import io.nodekeeper.cli.hollow.HollowProcess;
 import io.nodekeeper.cli.metrics.HeapPace;
 import io.nodekeeper.cli.output.CheckedWriter;
+import io.nodekeeper.cli.output.ShellWord;
 import io.nodekeeper.cli.up.UpCommand;
 import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.client.config.ServerAccess;
@@ -72,14 +73,14 @@ public final class Main {
         controller.page().ifPresent(page -> OUT.println("page " + page));
         agent.registered()
                 .thenRun(() -> OUT.println("ready " + server.address() + "  node " + name
-                        + "  next: kubectl --kubeconfig " + admin + " get nodes"));
+                        + "  next: kubectl --kubeconfig " + ShellWord.of(admin) + " get nodes"));
         return untilEnded(controller, HeapPace.SERVER, agent::stop, controller::stop, server::stop);
     }
 
     private static int apiServer(ApiServerCommand command) throws Exception {
         ServerProcess server = ServerProcess.start(command.server);
-        OUT.println("ready " + server.address() + "  next: kubectl --kubeconfig " + server.adminKubeconfig()
-                + " get namespaces");
+        OUT.println("ready " + server.address() + "  next: kubectl --kubeconfig "
+                + ShellWord.of(server.adminKubeconfig()) + " get namespaces");
         HeapPace pace = HeapPace.ofThisProcess(HeapPace.SERVER);
         return untilStopped(server::stop, HeapPace.EVERY, pace::look);
     }

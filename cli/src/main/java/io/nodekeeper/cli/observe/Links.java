@@ -3,6 +3,7 @@ package io.nodekeeper.cli.observe;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.cli.output.ShellWord;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -16,9 +17,6 @@ import java.util.Optional;
  * @param flags the flags of {@code nodekeeper why}
  */
 record Links(Optional<URI> pages, List<String> flags) {
-    /** What needs no quotes in a shell: everything that a node's name may have, and addresses and paths. */
-    private static final String PLAIN = "[A-Za-z0-9._:/@%+=,-]+";
-
     /** The report with a link into the timeline and a command for each verdict. */
     JsonObject in(JsonObject report) {
         return report.with(
@@ -50,13 +48,9 @@ record Links(Optional<URI> pages, List<String> flags) {
     private String why(String node, String at) {
         StringBuilder command = new StringBuilder("nodekeeper why");
         // A name like an option must not be one.
-        command.append(' ').append(quoted(node.startsWith("-") ? "node/" + node : node));
-        command.append(" --at ").append(quoted(at));
-        flags.forEach(flag -> command.append(' ').append(quoted(flag)));
+        command.append(' ').append(ShellWord.of(node.startsWith("-") ? "node/" + node : node));
+        command.append(" --at ").append(ShellWord.of(at));
+        flags.forEach(flag -> command.append(' ').append(ShellWord.of(flag)));
         return command.toString();
-    }
-
-    private static String quoted(String word) {
-        return word.matches(PLAIN) ? word : "'" + word.replace("'", "'\\''") + "'";
     }
 }
