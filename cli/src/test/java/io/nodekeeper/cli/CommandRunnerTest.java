@@ -333,6 +333,9 @@ class CommandRunnerTest {
                 .isEqualTo("I1121 09:07:17.123456 controller] (observing, nothing is written) node n1 registered\n");
         assertThat(layout.doLayout(event(context, "io.nodekeeper.controller.observe.Observation", Level.INFO)))
                 .isEqualTo("I1121 09:07:17.123456 controller] node n1 registered\n");
+        assertThat(layout.doLayout(event(context, "io.nodekeeper.controller.guard.GuardReport", Level.WARN)))
+                .as("a guard that enforces does refuse")
+                .isEqualTo("W1121 09:07:17.123456 controller] node n1 registered\n");
         assertThat(layout.doLayout(event(context, "io.nodekeeper.agent.registration.Registration", Level.INFO)))
                 .isEqualTo("I1121 09:07:17.123456 agent] node n1 registered\n");
     }

@@ -15,6 +15,8 @@ import java.util.Locale;
 public final class KlogLayout extends LayoutBase<ILoggingEvent> {
     private static final String CONTROLLER = "io.nodekeeper.controller.";
     private static final String OBSERVATION = "io.nodekeeper.controller.observe.";
+    /** The guard answers reviews, and refuses writes if it enforces. */
+    private static final String GUARD = "io.nodekeeper.controller.guard.";
 
     private final DateTimeFormatter time;
     private volatile boolean observing;
@@ -24,7 +26,7 @@ public final class KlogLayout extends LayoutBase<ILoggingEvent> {
         time = DateTimeFormatter.ofPattern("MMdd HH:mm:ss.SSSSSS", Locale.ROOT).withZone(zone);
     }
 
-    /** Marks lines of the controller from now on: it writes nothing. Lines of the observation say so themselves. */
+    /** Marks lines of the controller from now on: it writes nothing. Lines of the observation and the guard say themselves what they do. */
     public void observing() {
         observing = true;
     }
@@ -47,7 +49,10 @@ public final class KlogLayout extends LayoutBase<ILoggingEvent> {
     }
 
     private boolean isKeptBack(String logger) {
-        return observing && logger.startsWith(CONTROLLER) && !logger.startsWith(OBSERVATION);
+        return observing
+                && logger.startsWith(CONTROLLER)
+                && !logger.startsWith(OBSERVATION)
+                && !logger.startsWith(GUARD);
     }
 
     private static char letter(Level level) {

@@ -18,7 +18,7 @@ public final class SourceOptions implements Checked {
     private static final String SERVICE = "(https?:)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?:([a-z0-9-]{1,15}|[0-9]{1,5})";
 
     private static final String NAMESPACE = "kube-system";
-    private static final String SERVICE_DEFAULT = "nodekeeper-controller:10257";
+    private static final String SERVICE_DEFAULT = "https:nodekeeper-controller:10257";
     /** The controller's own default. */
     private static final int LOCAL_PORT = 10_257;
 

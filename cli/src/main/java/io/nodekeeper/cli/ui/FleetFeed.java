@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 /**
  * Sends the fleet to each reader, then once a second what changed since the reader's last event. A reader has at most
  * one event on its way, so that a slow one skips moments instead of queueing them, and one that takes longer than
- * {@link #SLOWEST} for an event is cut. Nothing is read while there is no reader. Thread-safe; its state is confined to
+ * {@link #SLOWEST} for an event is cut, and each one after {@link #LONGEST}. Nothing is read while there is no reader. Thread-safe; its state is confined to
  * its loop.
  */
 final class FleetFeed implements Feed {
@@ -25,6 +25,8 @@ final class FleetFeed implements Feed {
     static final int READERS = 16;
     /** How long a reader may take for one event: the whole fleet of 5,000 nodes, 600 KB, over a 3G line. */
     static final Duration SLOWEST = Duration.ofSeconds(15);
+    /** The longest stream: its reader connects again, and its rights are checked again, as they are for pages. */
+    static final Duration LONGEST = Duration.ofMinutes(5);
     /** The pause between events: people do not follow faster changes. */
     static final Duration PAUSE = Duration.ofSeconds(1);
     /** More pause for each node beyond 10,000, so that reading takes a few percent of the controller's loop at most. */
@@ -48,14 +50,16 @@ final class FleetFeed implements Feed {
     /** What is known of one reader. */
     private static final class Client {
         final Reader reader;
+        final long since;
         /** What the reader has, once it was sent. */
         Optional<FleetSnapshot> base = Optional.empty();
 
         boolean busy;
         long busySince;
 
-        Client(Reader reader) {
+        Client(Reader reader, long since) {
             this.reader = reader;
+            this.since = since;
         }
     }
 
@@ -73,7 +77,7 @@ final class FleetFeed implements Feed {
         if (clients.size() >= READERS) {
             return false;
         }
-        clients.add(new Client(reader));
+        clients.add(new Client(reader, loop.clock().nanoTime()));
         if (!reading) {
             reading = true;
             read();
@@ -82,7 +86,7 @@ final class FleetFeed implements Feed {
     }
 
     private void read() {
-        cutSlow();
+        cut();
         if (clients.isEmpty()) {
             reading = false;
             return;
@@ -105,12 +109,14 @@ final class FleetFeed implements Feed {
         return forNodes.compareTo(PAUSE) > 0 ? forNodes : PAUSE;
     }
 
-    private void cutSlow() {
+    /** Ends the streams of slow readers and those that are old. */
+    private void cut() {
         long now = loop.clock().nanoTime();
-        List<Client> slow = clients.stream()
-                .filter(client -> client.busy && now - client.busySince >= SLOWEST.toNanos())
+        List<Client> over = clients.stream()
+                .filter(client -> client.busy && now - client.busySince >= SLOWEST.toNanos()
+                        || now - client.since >= LONGEST.toNanos())
                 .toList();
-        slow.forEach(client -> {
+        over.forEach(client -> {
             clients.remove(client);
             client.reader.close();
         });

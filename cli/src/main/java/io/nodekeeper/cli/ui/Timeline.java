@@ -5,6 +5,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.observe.Observation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -66,8 +67,11 @@ final class Timeline {
         Optional<Decision> begun = Optional.empty();
         boolean known = false;
         for (Decision decision : controller) {
-            boolean blind = decision.kind().equals("ObserverBlind");
-            if (!blind && !decision.kind().equals("ObserverSees")) {
+            String kind = decision.kind();
+            boolean blind = kind.equals("ObserverBlind");
+            // A new process starts with sight, or reports its blindness itself.
+            boolean another = (kind.equals(Observation.BEGINNING) || kind.equals(Observation.END)) && begun.isPresent();
+            if (!blind && !another && !kind.equals("ObserverSees")) {
                 continue;
             }
             if (blind) {

@@ -141,8 +141,8 @@ final class Headline {
         }
         if (facts.has("dampedUntil")) {
             return sentence(
-                    "is Ready, but fell " + facts.text("fellFromReady") + " times; its taints are kept until "
-                            + times.brief(facts.text("dampedUntil")),
+                    "is Ready, but fell " + facts.number("fellFromReady").orElse(0L)
+                            + " times; its taints are kept until " + times.brief(facts.text("dampedUntil")),
                     "nodekeeper why " + story.node() + " --limit 100");
         }
         Optional<Decision> trouble =

@@ -64,7 +64,7 @@ record Expression(Map<String, Set<String>> selectors, Set<String> grouping, Set<
     private static String unquoted(List<String> tokens, int from) {
         int depth = 0;
         for (String token : tokens.subList(from, tokens.size())) {
-            depth += token.equals("(") ? 1 : token.equals(")") ? -1 : 0;
+            depth += "({".contains(token) ? 1 : ")}".contains(token) ? -1 : 0;
             if (depth == 1 && token.startsWith("\"")) {
                 return token.substring(1, token.length() - 1);
             }

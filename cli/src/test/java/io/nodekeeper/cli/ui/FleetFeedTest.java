@@ -107,6 +107,19 @@ class FleetFeedTest {
         assertThat(browser.states).containsExactly(Map.entry("n1", "unknown"));
     }
 
+    /** A right that was taken away must not last as long as an open page; a browser connects again by itself. */
+    @Test
+    void aStreamEndsAfterFiveMinutes() {
+        Browser browser = opened();
+
+        time.advance(Duration.ofMinutes(5).minusSeconds(2));
+        assertThat(browser.closed).isFalse();
+        time.advance(Duration.ofSeconds(3));
+
+        assertThat(browser.closed).isTrue();
+        assertThat(feed.readers()).isZero();
+    }
+
     @Test
     void nothingIsReadWithoutAReader() {
         time.advance(Duration.ofMinutes(1));

@@ -63,6 +63,10 @@ class TimelineTest {
         assertThat(spans(Timeline.blind(List.of(controller(60, "ObserverSees")), from, to)))
                 .as("it began before the list")
                 .containsExactly("blind 00:00-01:00");
+        // a process that begins sees, or says that it does not
+        assertThat(spans(Timeline.blind(
+                        List.of(controller(60, "ObserverBlind"), controller(120, "ObservationStarted")), from, to)))
+                .containsExactly("blind 01:00-02:00");
         assertThat(spans(Timeline.blind(List.of(controller(60, "ObserverBlind")), from, to)))
                 .as("it has not ended")
                 .containsExactly("blind 01:00-10:00");

@@ -2,6 +2,7 @@ package io.nodekeeper.cli.why;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.history.Decision;
 import java.time.Instant;
@@ -51,6 +52,16 @@ class HeadlineTest {
                 .endsWith(", because Kubelet stopped posting node status.");
         assertThat(headline(story(UNKNOWN, about(-1, "Unknown", "no heartbeat for 50.1s"))))
                 .endsWith(", because no heartbeat for 50.1s.");
+    }
+
+    @Test
+    void nodeWhoseTaintsAreKeptTellsHowOftenItFell() {
+        JsonObject damped = JsonObject.EMPTY
+                .with("ready", "True")
+                .with("dampedUntil", "2026-11-21T16:30:00Z")
+                .with("fellFromReady", JsonNumber.of(4));
+
+        assertThat(headline(story(damped))).contains("is Ready, but fell 4 times; its taints are kept until ");
     }
 
     @Test

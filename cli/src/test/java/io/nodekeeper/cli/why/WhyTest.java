@@ -311,7 +311,7 @@ class WhyTest {
             assertThat(code).isZero();
             assertThat(out.toString())
                     .startsWith("Node n1 is Ready, last heartbeat 2s ago.\n")
-                    .contains("the controller behind the service monitoring/https:nodekeeper:pages.\n")
+                    .contains("the controller behind the service monitoring/nodekeeper:pages.\n")
                     .contains("Cordons and events are missing: not found.\n");
             assertThat(paths.stream().filter(proxy::equals)).hasSize(2);
         }

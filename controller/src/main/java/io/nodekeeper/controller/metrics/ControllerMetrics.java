@@ -10,6 +10,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -122,6 +123,8 @@ public final class ControllerMetrics {
         for (Hop hop : Hop.values()) {
             lagOf.put(hop, lags.labelValues(hop.label()));
         }
+        // From the start, so that the first increase is seen.
+        List.of("Unknown", "Spared", "AlreadyUnknown").forEach(verdicts::initLabelValues);
     }
 
     /** The registry of all metrics; other parts register their own metrics here, too. */

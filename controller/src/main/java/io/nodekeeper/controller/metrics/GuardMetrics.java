@@ -3,9 +3,13 @@ package io.nodekeeper.controller.metrics;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
+import java.util.List;
 
 /** The metrics of guard mode. Times are seconds. Thread-safe. */
 public final class GuardMetrics {
+    private static final List<String> VERDICTS = List.of(
+            "untouched", "allowed", "would_refuse", "refused", "over_budget", "switched_off", "trouble", "malformed");
+
     private final Counter reviews;
     private final Histogram duration;
     private final Gauge nodes;
@@ -18,9 +22,10 @@ public final class GuardMetrics {
         Instruments make = new Instruments(all.registry());
         reviews = make.counter(
                 "nodekeeper_guard_reviews_total",
-                "Number of admission reviews, by verdict: untouched, allowed, would_refuse, refused, over_budget,"
-                        + " switched_off, trouble or malformed.",
+                "Number of admission reviews, by verdict: " + String.join(", ", VERDICTS) + ".",
                 "verdict");
+        // From the start, so that the first increase is seen.
+        VERDICTS.forEach(reviews::initLabelValues);
         duration = make.histogram(
                 "nodekeeper_guard_review_duration_seconds",
                 "Duration of a review from its last byte to the answer.",

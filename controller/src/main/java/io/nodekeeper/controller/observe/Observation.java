@@ -199,9 +199,7 @@ public final class Observation implements ShadowTransport.Witness {
         }
         if (!type.equals("DELETED")) {
             long now = loop.clock().nanoTime();
-            if (signs.lease(lease, now)) {
-                silences.heard(lease.name(), now);
-            }
+            signs.lease(lease, now).ifPresent(sent -> silences.heard(lease.name(), sent));
         } else if (!nodes.containsKey(lease.name())) {
             signs.gone(lease.name());
         }
@@ -219,9 +217,7 @@ public final class Observation implements ShadowTransport.Witness {
             return;
         }
         long at = loop.clock().nanoTime();
-        if (signs.node(node, at)) {
-            silences.heard(node.name(), at);
-        }
+        signs.node(node, at).ifPresent(sent -> silences.heard(node.name(), sent));
         Change.NodeState now = Change.NodeState.of(node);
         Seen before = nodes.put(node.name(), new Seen(node.uid(), now));
         // The first state of a node is not a new change.

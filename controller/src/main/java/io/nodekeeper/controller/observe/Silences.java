@@ -40,14 +40,15 @@ final class Silences {
         }
     }
 
-    /** A heartbeat of the node arrived. */
-    void heard(String node, long now) {
-        Change verdict = waiting.remove(node);
-        if (verdict != null) {
-            verdicts.computeIfPresent(
+    /** A heartbeat of the node arrived, which was sent then. One from before the verdict ends no silence. */
+    void heard(String node, long sent) {
+        Change verdict = waiting.get(node);
+        Around around = verdict == null ? null : verdicts.get(verdict);
+        if (verdict != null && around != null && sent - around.nanos >= 0) {
+            waiting.remove(node);
+            verdicts.put(
                     verdict,
-                    (change, around) ->
-                            new Around(around.nanos, around.before, Optional.of(Duration.ofNanos(now - around.nanos))));
+                    new Around(around.nanos, around.before, Optional.of(Duration.ofNanos(sent - around.nanos))));
         }
     }
 

@@ -51,6 +51,43 @@ class ObservationTest {
         assertThat(observation.sizes()).containsEntry("observed nodes", 2).containsEntry("signs", 2);
     }
 
+    private void leases(String renewTime) {
+        JsonObject page = Json.parseObject(
+                "{\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"a\",\"namespace\":\"kube-node-lease\"},"
+                        + "\"spec\":{\"renewTime\":\"" + renewTime + "\"}}]}");
+        server.answer(call -> Optional.of(FakeTransport.reply(200, page)));
+        shadow.send(Call.get("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"))
+                .join();
+        time.advance(Duration.ofMillis(1));
+    }
+
+    /** After an outage of this controller's way to its server a list shows a renewal that is 52 s old. */
+    @Test
+    void aRenewalThatArrivesLateMakesACorrectVerdictNotFalse() {
+        list("", "", node("a", "1", "True"));
+        leases("2015-01-01T00:00:00.000000Z");
+        time.advance(Duration.ofSeconds(10));
+        leases("2015-01-01T00:00:10.000000Z");
+
+        time.advance(Duration.ofSeconds(60));
+        leases("2015-01-01T00:00:18.000000Z");
+        list("", "", node("a", "1", "Unknown"));
+
+        assertThat(observation.waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void aVerdictAMomentAfterARenewalIsFalseAtOnce() {
+        list("", "", node("a", "1", "True"));
+        leases("2015-01-01T00:00:00.000000Z");
+        time.advance(Duration.ofSeconds(10));
+        leases("2015-01-01T00:00:10.000000Z");
+
+        list("", "", node("a", "1", "Unknown"));
+
+        assertThat(observation.waiting()).isZero();
+    }
+
     @Test
     void listOfSomeNodesSaysNothingOfTheOthers() {
         list("", "", node("a", "1", "True"), node("b", "2", "True"));
