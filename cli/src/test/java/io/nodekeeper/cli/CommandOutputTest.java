@@ -109,7 +109,7 @@ class CommandOutputTest {
     private Path data() throws IOException {
         Path data = Files.createTempDirectory(directory, "data");
         Certificates.open(data, Instant.now(), Randoms.seeded(1));
-        RocksJournal.create(data.resolve("store"), 1, 2_000_000, List.of());
+        RocksJournal.create(data.resolve("store"), 1, 2_000_000, taker -> {});
         return data;
     }
 

@@ -4,6 +4,7 @@ import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
 import io.nodekeeper.store.disk.RocksJournal;
 import io.nodekeeper.store.disk.StoreRepair;
 import io.nodekeeper.store.encryption.ValueTransformer;
@@ -57,10 +58,7 @@ public final class OpenStore {
                 Path directory = directory(options.data.dir);
                 ValueTransformer transformer = options.encryption.transformer();
                 yield disk.call("opening the store", DISK_TIMEOUT, () -> {
-                    if (options.acceptStoreLoss) {
-                        repair(directory);
-                    }
-                    Journal journal = RocksJournal.open(directory, transformer, SELDOM_READ);
+                    Journal journal = open(directory, transformer, options.acceptStoreLoss);
                     // Not earlier, because a refused start must change nothing.
                     OwnerOnly.directoryAndFiles(directory);
                     return new IndexedStore(
@@ -69,6 +67,19 @@ public final class OpenStore {
             }
             case etcd -> etcd(options.etcd.options().with(options.encryption.transformer()), loop);
         };
+    }
+
+    /** Repairs the store only if it turns out to be damaged: a check at each start would read all of it twice. */
+    private static Journal open(Path directory, ValueTransformer transformer, boolean acceptLoss) {
+        try {
+            return RocksJournal.open(directory, transformer, SELDOM_READ);
+        } catch (StoreException.Damaged e) {
+            if (!acceptLoss) {
+                throw e;
+            }
+            repair(directory);
+            return RocksJournal.open(directory, transformer, SELDOM_READ);
+        }
     }
 
     private static void repair(Path directory) {

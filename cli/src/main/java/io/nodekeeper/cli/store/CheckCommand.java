@@ -18,7 +18,8 @@ import picocli.CommandLine.Command;
                     + " acknowledged.",
             "1:The check failed.",
             "2:The flags are wrong.",
-            "3:The store is damaged: a server refuses to start with it."
+            "3:The command had too little memory, which says nothing of the store.",
+            "4:The store is damaged: a server refuses to start with it."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -27,8 +28,8 @@ import picocli.CommandLine.Command;
             "      can be read."
         })
 public final class CheckCommand extends StoreCommand {
-    /** The exit code for a damaged store. */
-    static final int DAMAGED = 3;
+    /** The exit code for a damaged store: none with which Java ends, as it does with 3 if it has too little memory. */
+    static final int DAMAGED = 4;
 
     /** The command, which reports to {@code out}. */
     public CheckCommand(PrintWriter out) {

@@ -32,6 +32,11 @@ public final class RepairCommand extends StoreCommand {
     }
 
     @Override
+    boolean writes() {
+        return true;
+    }
+
+    @Override
     int run(Path directory, PrintWriter out) {
         StoreRepair.Report report = StoreRepair.repair(directory);
         if (report.aside().isEmpty()) {

@@ -4,7 +4,7 @@ import io.nodekeeper.cli.apiserver.OpenStore;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.client.files.OwnerOnly;
-import io.nodekeeper.store.disk.RocksJournal;
+import io.nodekeeper.store.disk.StoreRestore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -43,15 +43,22 @@ public final class RestoreCommand extends StoreCommand {
     }
 
     @Override
+    boolean writes() {
+        return true;
+    }
+
+    @Override
     int run(Path store, PrintWriter progress) throws IOException {
         progress.println("reading " + file);
-        SnapshotFile.Content content = SnapshotFile.read(file);
-        progress.println("restoring " + content.entries().size() + " objects as of revision " + content.revision());
-        // The store gets its name when it is complete, so that an interrupted restore leaves none.
+        // Twice: damage is found before anything is written, and the objects need not be in memory together.
+        SnapshotFile.Content content = SnapshotFile.read(file, checked -> {});
+        progress.println("restoring " + content.objects() + " objects as of revision " + content.revision());
         OwnerOnly.directory(data.dir, OpenStore.PARTS);
-        Path partial = Files.createTempDirectory(data.dir, "store.partial");
-        RocksJournal.create(partial, content.revision(), JUMP, content.entries());
-        Files.move(partial, store);
+        StoreRestore.restore(store, content.revision(), JUMP, taker -> {
+            if (!SnapshotFile.read(file, taker).equals(content)) {
+                throw new IOException(file + " changed while it was read");
+            }
+        });
         progress.println("restored " + store);
         return CommandRunner.OK;
     }

@@ -41,6 +41,11 @@ public final class RewriteCommand extends StoreCommand {
     }
 
     @Override
+    boolean writes() {
+        return true;
+    }
+
+    @Override
     int run(Path directory, PrintWriter out) throws IOException {
         int objects = StoreRepair.rewrite(directory, encryption.transformer());
         out.println("wrote " + directory + " again, objects: " + objects);

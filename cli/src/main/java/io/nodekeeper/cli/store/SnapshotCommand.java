@@ -4,7 +4,7 @@ import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.store.Journal;
-import io.nodekeeper.store.disk.StoreCheck;
+import io.nodekeeper.store.disk.StoreReading;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -40,9 +40,11 @@ public final class SnapshotCommand extends StoreCommand {
     @Override
     int run(Path store, PrintWriter progress) throws IOException {
         progress.println("reading " + store);
-        Journal.Recovered kept = StoreCheck.recovered(store);
-        progress.println("writing " + kept.entries().size() + " objects as of revision " + kept.revision());
-        SnapshotFile.write(file, kept);
+        try (StoreReading reading = StoreReading.open(store)) {
+            Journal.Recovered kept = reading.recovered();
+            progress.println("writing " + kept.entries().size() + " objects as of revision " + kept.revision());
+            SnapshotFile.write(file, kept);
+        }
         progress.println("wrote " + file + ", " + Files.size(file) + " bytes");
         return CommandRunner.OK;
     }

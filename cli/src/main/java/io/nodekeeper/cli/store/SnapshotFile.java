@@ -17,12 +17,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -43,9 +42,9 @@ public final class SnapshotFile {
      * The content of a snapshot.
      *
      * @param revision the store's revision when it was taken
-     * @param entries the objects at that revision
+     * @param objects the number of objects at that revision
      */
-    record Content(long revision, List<Entry> entries) {}
+    record Content(long revision, int objects) {}
 
     /** Writes {@code kept} to {@code file}, which appears only when it is complete; only its owner may read it. */
     public static void write(Path file, Journal.Recovered kept) throws IOException {
@@ -60,13 +59,13 @@ public final class SnapshotFile {
     }
 
     /**
-     * Reads {@code file}.
+     * Reads {@code file} and passes each object to {@code taker}, also those before a damage.
      *
      * @throws IOException if it cannot be read, is damaged, incomplete or of an unknown version
      */
-    static Content read(Path file) throws IOException {
+    static Content read(Path file, Consumer<Entry> taker) throws IOException {
         MessageDigest sum = sha256();
-        List<Entry> entries = new ArrayList<>();
+        int objects = 0;
         try (BufferedReader in = Files.newBufferedReader(file)) {
             String first = Optional.ofNullable(in.readLine()).orElse("");
             Matcher head = HEAD.matcher(first);
@@ -81,7 +80,8 @@ public final class SnapshotFile {
             String line = next(in, file);
             while (!line.startsWith(SUM)) {
                 digest(sum, line);
-                entries.add(entry(line, file, entries.size() + 2));
+                taker.accept(entry(line, file, objects + 2));
+                objects++;
                 line = next(in, file);
             }
             String actual = HexFormat.of().formatHex(sum.digest());
@@ -92,7 +92,7 @@ public final class SnapshotFile {
             if (in.readLine() != null) {
                 throw new IOException(file + " is damaged: there is text after its last line");
             }
-            return new Content(Long.parseLong(head.group(2)), entries);
+            return new Content(Long.parseLong(head.group(2)), objects);
         } catch (CharacterCodingException e) {
             throw new IOException(file + " is damaged: it is not text", e);
         }
@@ -122,15 +122,16 @@ public final class SnapshotFile {
                 .put("key", entry.key())
                 .put("created", entry.createRevision())
                 .put("modified", entry.modRevision());
+        byte[] value = entry.value();
         try {
             String text = StandardCharsets.UTF_8
                     .newDecoder()
-                    .decode(ByteBuffer.wrap(entry.value()))
+                    .decode(ByteBuffer.wrap(value))
                     .toString();
             json.put("value", text);
         } catch (CharacterCodingException e) {
             // Other API servers may have stored protobuf in etcd.
-            json.put("base64", Base64.getEncoder().encodeToString(entry.value()));
+            json.put("base64", Base64.getEncoder().encodeToString(value));
         }
         return json.build();
     }

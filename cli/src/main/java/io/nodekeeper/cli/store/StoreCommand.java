@@ -44,6 +44,11 @@ abstract class StoreCommand extends NodekeeperCommand {
     /** Works on the database in the directory {@code store}, and returns the exit code. */
     abstract int run(Path store, PrintWriter out) throws IOException;
 
+    /** Whether the command writes a store, which the server must be able to open. */
+    boolean writes() {
+        return false;
+    }
+
     @Override
     public final int run() throws IOException {
         int code = run(OpenStore.directory(data.dir), out);
@@ -65,6 +70,9 @@ abstract class StoreCommand extends NodekeeperCommand {
             return;
         }
         checkStore(faults, OpenStore.directory(data.dir));
+        if (writes() && Files.exists(data.dir)) {
+            StoreOwner.fault(data.dir).ifPresent(fault -> faults.require(false, fault));
+        }
     }
 
     /** Checks that there is a database in the directory {@code store}. */

@@ -2,6 +2,7 @@ package io.nodekeeper.cli.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.nodekeeper.cli.apiserver.ApiServerCommand;
 import io.nodekeeper.cli.apiserver.EncryptionOptions;
@@ -20,6 +21,7 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -125,7 +127,7 @@ class StoreCommandsTest {
         write(ValueTransformer.IDENTITY, NODES + "n1", NODES + "n2");
         damageTheLastChange();
         // when it is checked, then it says what is lost
-        assertThat(run("check")).isEqualTo(3);
+        assertThat(run("check")).isEqualTo(4);
         assertThat(out.toString())
                 .startsWith(store + ": damaged\nproblem: ")
                 .endsWith("readable: up to revision 1, objects: 1\nlost: revisions 2 to 2\n  revision 2 of " + NODES
@@ -151,6 +153,53 @@ class StoreCommandsTest {
         assertThat(open.list(NODES, "", 0, 0).entries()).extracting(Entry::key).containsExactly(NODES + "n1");
         open.close().get(20, TimeUnit.SECONDS);
         assertThat(data.resolve("store.damaged-1")).isDirectory();
+    }
+
+    @Test
+    void aStoreThatTheServerCannotReadIsNotRepairedAtAStart() throws Exception {
+        // given a damaged store, and a server that lacks its key
+        EncryptionOptions options = new EncryptionOptions();
+        options.file = Optional.of(configuration("{aesgcm: {keys: [{name: k1, secret: MDEyMzQ1Njc4OWFiY2RlZg==}]}}, "));
+        write(options.transformer(), SECRET, NODES + "n2");
+        damageTheLastChange();
+
+        assertThatThrownBy(this::open).hasMessageContaining("k8s:enc:aesgcm:v1:k1:");
+
+        assertThat(data.resolve("store.damaged-1")).doesNotExist();
+    }
+
+    @Test
+    void whoDoesNotOwnTheDataDirectoryChangesNothingThere() throws Exception {
+        // given a process of root, and the data directory of a server of another user
+        write(ValueTransformer.IDENTITY, NODES + "n1");
+        Path snapshot = directory.resolve("objects.snapshot");
+        assertThat(run("snapshot", snapshot.toString())).isZero();
+        Path configuration = configuration("");
+        assumeThat(Files.getOwner(data).getName()).isEqualTo("root");
+        UserPrincipal nobody =
+                data.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody");
+        Files.setOwner(data, nobody);
+
+        // when it checks and copies the store, then it may
+        assertThat(run("check")).isZero();
+        assertThat(run("snapshot", snapshot.toString())).isZero();
+
+        // when it writes, then it is told how
+        damageTheLastChange();
+        String refusal =
+                "error: --data-dir " + data + " belongs to the user nobody, who could not open what root writes"
+                        + " there; expected this command as that user: runuser -u nobody -- nodekeeper apiserver ...\n";
+        assertThat(run("repair")).isEqualTo(2);
+        assertThat(err.toString()).startsWith(refusal);
+        assertThat(run("rewrite", "--encryption-provider-config", configuration.toString()))
+                .isEqualTo(2);
+        assertThat(err.toString()).startsWith(refusal);
+        assertThat(run("check")).isEqualTo(4);
+        data = Files.createDirectory(directory.resolve("new"));
+        Files.setOwner(data, nobody);
+        assertThat(run("restore", snapshot.toString())).isEqualTo(2);
+        assertThat(err.toString()).contains(data + " belongs to the user nobody");
+        assertThat(data).isEmptyDirectory();
     }
 
     @Test

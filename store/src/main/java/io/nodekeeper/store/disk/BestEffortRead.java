@@ -2,6 +2,7 @@ package io.nodekeeper.store.disk;
 
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.encryption.ValueTransformer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
@@ -31,12 +33,12 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
     private static final int ONE_BY_ONE = 4_096;
 
     /**
-     * Reads the store in {@code directory}. Creates {@code scratch} with links to its files, reads these and deletes
-     * {@code scratch}.
+     * Reads the store in {@code directory} and passes what can be read to {@code user}. Creates {@code scratch} with links to its
+     * files, reads these and deletes {@code scratch}. Values are read when {@code user} needs them; later they cannot be read.
      *
      * @throws StoreException if nothing can be read
      */
-    static BestEffortRead of(Path directory, Path scratch, RocksOptions database) {
+    static <T> T use(Path directory, Path scratch, RocksOptions database, Function<BestEffortRead, T> user) {
         RocksDB.loadLibrary();
         try {
             link(directory, scratch);
@@ -45,7 +47,14 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
                     List.of(WALRecoveryMode.PointInTimeRecovery, WALRecoveryMode.SkipAnyCorruptedRecords)) {
                 try (Options options = database.options(mode).setParanoidChecks(false);
                         RocksDB db = RocksDB.openReadOnly(options, scratch.toString())) {
-                    return read(db);
+                    RocksValueReader values =
+                            new RocksValueReader(directory, ValueTransformer.RAW, ValuePlacement.ALL_ON_DISK);
+                    values.attach(db);
+                    try {
+                        return user.apply(read(db, values));
+                    } finally {
+                        values.detach();
+                    }
                 } catch (RocksDBException e) {
                     reasons.add(e.getMessage());
                 }
@@ -61,8 +70,8 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
         }
     }
 
-    private static BestEffortRead read(RocksDB db) throws RocksDBException {
-        ChangeRow.Reader reader = new ChangeRow.Reader(false);
+    private static BestEffortRead read(RocksDB db, RocksValueReader values) throws RocksDBException {
+        ChangeRow.Reader reader = new ChangeRow.Reader(true);
         Map<String, Entry> live = new HashMap<>();
         List<String> unreadable = new ArrayList<>();
         long rows = 0;
@@ -75,7 +84,7 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
                     String key = RowFormat.key(change.row());
                     last = RowFormat.revision(change.row());
                     if (change.put()) {
-                        live.put(key, new Entry(key, change.stored().orElseThrow(), change.created(), last));
+                        live.put(key, Entry.stored(key, change.length(), values, change.created(), last));
                     } else {
                         live.remove(key);
                     }

@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
@@ -34,12 +33,11 @@ record JournalContents(
     /**
      * Reads all rows of {@code db}.
      *
-     * @param values reads the values that stay on disk, and those of the history, later; empty to read all values now
+     * @param values reads the values that stay on disk, and those of the history, later
      * @throws StoreException.Damaged if rows are missing, or if deleted rows are back
      * @throws StoreException if the format is unknown or a value cannot be decrypted
      */
-    static JournalContents read(
-            RocksDB db, Path directory, ValueTransformer transformer, Optional<RocksValueReader> values)
+    static JournalContents read(RocksDB db, Path directory, ValueTransformer transformer, RocksValueReader values)
             throws RocksDBException {
         long format = format(db, directory);
         RowChecksum sum = new RowChecksum();
@@ -49,7 +47,7 @@ record JournalContents(
         }
         Map<String, Long> windows = windows(db, sum);
         Replay replay = new Replay(transformer, values, windows, floor, sum);
-        ChangeScan.each(db, new ChangeRow.Reader(values.isPresent() && transformer.isPlain()), replay::take);
+        ChangeScan.each(db, new ChangeRow.Reader(transformer.isPlain()), replay::take);
         long revision = number(db, RowFormat.REVISION);
         if (format == FORMAT) {
             checkSum(db, sum, revision);

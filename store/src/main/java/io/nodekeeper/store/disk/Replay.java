@@ -34,7 +34,7 @@ final class Replay {
     }
 
     private final ValueTransformer transformer;
-    private final Optional<RocksValueReader> later;
+    private final RocksValueReader later;
     private final Map<String, Long> windows;
     private final long floor;
     private final RowChecksum sum;
@@ -49,14 +49,14 @@ final class Replay {
     /**
      * A replay of nothing yet.
      *
-     * @param later reads the values that stay on disk, and those of the history, when they are needed; empty to keep all values in memory
+     * @param later reads the values that stay on disk, and those of the history, when they are needed
      * @param windows for each resource the revision up to which its history is compacted
      * @param floor the revision up to which all history is compacted
      * @param sum the checksum to which the rows are added
      */
     Replay(
             ValueTransformer transformer,
-            Optional<RocksValueReader> later,
+            RocksValueReader later,
             Map<String, Long> windows,
             long floor,
             RowChecksum sum) {
@@ -100,9 +100,8 @@ final class Replay {
     private void put(Latest latest, String key, long revision, ChangeRow change) {
         Optional<byte[]> value = change.stored().map(stored -> transformer.fromStorage(key, key, stored));
         int length = value.map(bytes -> bytes.length).orElse(change.length());
-        latest.version = Optional.of(later.map(reader -> Entry.stored(key, length, reader, change.created(), revision))
-                .orElseGet(() -> new Entry(key, value.orElseThrow(), change.created(), revision)));
-        latest.value = later.isPresent() && !later.get().onDisk(key, length) ? value : Optional.empty();
+        latest.version = Optional.of(Entry.stored(key, length, later, change.created(), revision));
+        latest.value = later.onDisk(key, length) ? Optional.empty() : value;
     }
 
     /** A failure if the version that a change in the history replaced is missing. */

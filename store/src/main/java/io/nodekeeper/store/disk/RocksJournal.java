@@ -148,7 +148,8 @@ public final class RocksJournal implements Journal {
         Optional<HighWaterMark> held = HighWaterMark.lock(directory);
         try {
             RocksValueReader values = new RocksValueReader(directory, transformer, placement);
-            StoreCheck check = StoreCheck.of(directory, held, database, transformer, Optional.of(values));
+            StoreCheck check = StoreCheck.of(
+                    directory, held, recovery -> StoreCheck.read(directory, recovery, database, transformer, values));
             return switch (check.state()) {
                 case DAMAGED -> throw check.refusal();
                 case EMPTY -> create(directory, database, transformer, held, values, writer);
@@ -233,30 +234,32 @@ public final class RocksJournal implements Journal {
         }
     }
 
-    /** As below, with a jump that exceeds what the logs may have held after {@code revision}. */
-    static void create(Path directory, long revision, List<Entry> entries) {
-        create(directory, revision, JUMP, entries);
-    }
-
     /**
-     * Creates a journal with {@code entries} in {@code directory}, which must not contain one. Values are stored without
+     * Creates a journal with {@code objects} in {@code directory}, which must not contain one. Values are stored without
      * encoding. The revision starts {@code jump} after {@code revision}, so that clients which saw later revisions list again.
      *
      * @throws StoreException if the journal cannot be written
      */
-    public static void create(Path directory, long revision, long jump, List<Entry> entries) {
+    public static <E extends Exception> void create(Path directory, long revision, long jump, ObjectSource<E> objects)
+            throws E {
         try (RocksJournal journal = open(directory, ValueTransformer.RAW)) {
             if (journal.revision != 0) {
                 throw new StoreException(directory + " holds a store already", null);
             }
-            for (Entry entry : entries) {
-                Event created = new Event(entry.modRevision(), entry.key(), Optional.empty(), Optional.of(entry));
-                journal.db.put(RowFormat.row(created), RowFormat.change(created, ValueTransformer.RAW));
-                journal.sum.add(RowFormat.row(created));
-            }
+            objects.each(journal::insert);
             try (WriteBatch batch = new WriteBatch()) {
                 journal.jump(revision + jump, batch, journal.sum);
             }
+        } catch (RocksDBException e) {
+            throw cannot("write", directory, e);
+        }
+    }
+
+    private void insert(Entry entry) {
+        Event created = new Event(entry.modRevision(), entry.key(), Optional.empty(), Optional.of(entry));
+        try {
+            db.put(RowFormat.row(created), RowFormat.change(created, ValueTransformer.RAW));
+            sum.add(RowFormat.row(created));
         } catch (RocksDBException e) {
             throw cannot("write", directory, e);
         }
@@ -305,7 +308,7 @@ public final class RocksJournal implements Journal {
             forget(load().history(), batch, next);
             jump(seen + JUMP, batch, next);
         }
-        fresh = Optional.of(JournalContents.read(db, directory, transformer, Optional.of(values)));
+        fresh = Optional.of(JournalContents.read(db, directory, transformer, values));
         take(fresh.get());
     }
 
@@ -328,9 +331,8 @@ public final class RocksJournal implements Journal {
     @Override
     public Recovered load() {
         try {
-            JournalContents contents = fresh.isPresent()
-                    ? fresh.get()
-                    : JournalContents.read(db, directory, transformer, Optional.of(values));
+            JournalContents contents =
+                    fresh.isPresent() ? fresh.get() : JournalContents.read(db, directory, transformer, values);
             // Used once, so that the contents do not stay in memory.
             fresh = Optional.empty();
             take(contents);

@@ -1,12 +1,10 @@
 package io.nodekeeper.store.disk;
 
-import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -39,8 +37,11 @@ public final class StoreCheck {
     /** Number of keys in a message, so that it fits a line or two. {@link #lost} has all of them. */
     private static final int NAMED = 5;
 
-    /** Attempts to read a store in use. Its files change every few minutes, so five failures in a row mean damage. */
-    private static final int READ_ATTEMPTS = 5;
+    /** Reads the rows of a store. */
+    @FunctionalInterface
+    interface Rows {
+        JournalContents read(WALRecoveryMode recovery) throws RocksDBException;
+    }
 
     private final Path directory;
     private final State state;
@@ -71,47 +72,18 @@ public final class StoreCheck {
     }
 
     /**
-     * Reads the store in {@code directory}, which a server may have open: at least all changes that were acknowledged before
-     * this call. Changes nothing. Encrypted values stay encrypted.
-     *
-     * @throws StoreException if the store cannot be read
-     */
-    public static Journal.Recovered recovered(Path directory) {
-        for (int attempt = 1; ; attempt++) {
-            StoreCheck check = of(directory);
-            switch (check.state) {
-                case EMPTY:
-                    return new Journal.Recovered(0, List.of(), List.of());
-                case WHOLE:
-                case TORN:
-                    return check.contents.orElseThrow().recovered();
-                case DAMAGED:
-                default:
-                    // The server may have replaced files during the read.
-                    if (attempt == READ_ATTEMPTS) {
-                        throw check.refusal();
-                    }
-            }
-        }
-    }
-
-    /**
-     * Checks the store in {@code directory} and reads all values into memory.
+     * Checks the store in {@code directory}. No value stays in memory, and none can be read from the result.
      *
      * @param held the store's high-water mark, if this process has locked it
      */
     static StoreCheck of(
             Path directory, Optional<HighWaterMark> held, RocksOptions database, ValueTransformer transformer) {
-        return of(directory, held, database, transformer, Optional.empty());
+        RocksValueReader none = new RocksValueReader(directory, transformer, ValuePlacement.ALL_ON_DISK);
+        return of(directory, held, recovery -> read(directory, recovery, database, transformer, none));
     }
 
-    /** As above. If {@code values} is given, the values that stay on disk are not kept in memory: {@code values} reads them later. */
-    static StoreCheck of(
-            Path directory,
-            Optional<HighWaterMark> held,
-            RocksOptions database,
-            ValueTransformer transformer,
-            Optional<RocksValueReader> values) {
+    /** As above, for rows that {@code rows} reads. */
+    static StoreCheck of(Path directory, Optional<HighWaterMark> held, Rows rows) {
         OptionalLong mark = held.isPresent() ? held.get().read() : HighWaterMark.read(directory);
         Optional<String> missing = missing(directory, mark);
         if (missing.isPresent()) {
@@ -121,32 +93,20 @@ public final class StoreCheck {
         }
         RocksDB.loadLibrary();
         try {
-            return judge(
-                    directory,
-                    State.WHOLE,
-                    read(directory, WALRecoveryMode.AbsoluteConsistency, database, transformer, values),
-                    mark,
-                    "");
+            return judge(directory, State.WHOLE, rows.read(WALRecoveryMode.AbsoluteConsistency), mark, "");
         } catch (RocksDBException e) {
             if (!RocksOptions.isDamage(e)) {
                 throw new StoreException("cannot read the store in " + directory + ": " + e.getMessage(), e);
             }
-            return torn(directory, database, transformer, values, mark, e);
+            return torn(directory, rows, mark, e);
         } catch (StoreException.Damaged e) {
             return new StoreCheck(directory, State.DAMAGED, Optional.empty(), mark, text(e));
         }
     }
 
-    private static StoreCheck torn(
-            Path directory,
-            RocksOptions database,
-            ValueTransformer transformer,
-            Optional<RocksValueReader> values,
-            OptionalLong mark,
-            RocksDBException strict) {
+    private static StoreCheck torn(Path directory, Rows rows, OptionalLong mark, RocksDBException strict) {
         try {
-            JournalContents contents =
-                    read(directory, WALRecoveryMode.PointInTimeRecovery, database, transformer, values);
+            JournalContents contents = rows.read(WALRecoveryMode.PointInTimeRecovery);
             return judge(directory, State.TORN, contents, mark, text(strict));
         } catch (RocksDBException | StoreException.Damaged e) {
             return new StoreCheck(directory, State.DAMAGED, Optional.empty(), mark, text(strict));
@@ -185,7 +145,7 @@ public final class StoreCheck {
             WALRecoveryMode recovery,
             RocksOptions database,
             ValueTransformer transformer,
-            Optional<RocksValueReader> values)
+            RocksValueReader values)
             throws RocksDBException {
         try (Options options = database.options(recovery);
                 RocksDB db = RocksDB.openReadOnly(options, directory.toString())) {

@@ -9,6 +9,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The directory of a store, and the directories beside it that a repair uses. */
@@ -21,6 +22,7 @@ final class StoreFiles {
     private static final String DAMAGED = ".damaged-";
     private static final String SCRATCH = ".salvage";
     private static final String REWRITTEN = ".rewritten";
+    private static final String PARTIAL = ".partial";
 
     private StoreFiles() {}
 
@@ -32,6 +34,11 @@ final class StoreFiles {
     /** Where a repair links the damaged files to read them: {@code NAME.salvage}. */
     static Path scratch(Path directory) {
         return beside(directory, SCRATCH);
+    }
+
+    /** Where a restore builds the new store: {@code NAME.partial}. */
+    static Path partial(Path directory) {
+        return beside(directory, PARTIAL);
     }
 
     private static Path beside(Path directory, String ending) {
@@ -86,6 +93,18 @@ final class StoreFiles {
         }
         if (Files.exists(directory)) {
             delete(beside(directory, REWRITTEN));
+        }
+    }
+
+    /** Deletes what interrupted restores left: {@code NAME.partial}, with a number in earlier versions. */
+    static void deletePartial(Path directory) {
+        String name = directory.getFileName() + PARTIAL;
+        try (Stream<Path> files = Files.list(directory.resolveSibling(""))) {
+            files.filter(file -> file.getFileName().toString().matches(Pattern.quote(name) + "[0-9]*"))
+                    .toList()
+                    .forEach(StoreFiles::delete);
+        } catch (IOException e) {
+            throw new StoreException("cannot list the directory of " + directory + ": " + e, e);
         }
     }
 

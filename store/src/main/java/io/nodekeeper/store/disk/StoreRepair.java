@@ -39,30 +39,32 @@ public final class StoreRepair {
 
     static Report repair(Path directory, RocksOptions database) {
         Optional<HighWaterMark> held = HighWaterMark.lock(directory);
-        try {
-            StoreCheck check = StoreCheck.of(directory, held, database, ValueTransformer.RAW);
+        try (StoreReading reading = new StoreReading(directory, held, database, ValueTransformer.RAW)) {
+            StoreCheck check = reading.check();
             if (check.state() != StoreCheck.State.DAMAGED) {
                 return new Report(check, check.objects(), List.of(), Optional.empty());
             }
             List<String> losses = new ArrayList<>();
-            List<Entry> entries;
-            long latest = check.known();
+            int objects;
             if (check.contents().isPresent()) {
-                entries = check.contents().get().recovered().entries();
+                objects = check.objects();
+                create(directory, check.known(), reading.recovered().entries()::forEach);
                 if (check.known() > check.revision()) {
                     losses.add(check.loss());
                 }
                 check.lost().forEach((revision, key) -> losses.add("revision " + revision + " of " + key));
             } else {
-                BestEffortRead readable = BestEffortRead.of(directory, StoreFiles.scratch(directory), database);
-                entries = readable.entries();
-                latest = Math.max(latest, readable.revision());
-                losses.add(readable.rows() + " changes can be read, up to revision " + readable.revision()
-                        + "; objects whose latest change cannot be read are missing, or are as they were before it");
-                readable.unreadable().forEach(range -> losses.add("changes of revisions " + range + " cannot be read"));
+                objects = BestEffortRead.use(directory, StoreFiles.scratch(directory), database, readable -> {
+                    create(directory, Math.max(check.known(), readable.revision()), readable.entries()::forEach);
+                    losses.add(
+                            readable.rows() + " changes can be read, up to revision " + readable.revision()
+                                    + "; objects whose latest change cannot be read are missing, or are as they were before it");
+                    readable.unreadable()
+                            .forEach(range -> losses.add("changes of revisions " + range + " cannot be read"));
+                    return readable.entries().size();
+                });
             }
-            create(directory, latest, entries);
-            return new Report(check, entries.size(), losses, Optional.of(StoreFiles.keepDamaged(directory)));
+            return new Report(check, objects, losses, Optional.of(StoreFiles.keepDamaged(directory)));
         } finally {
             held.ifPresent(HighWaterMark::close);
         }
@@ -77,21 +79,17 @@ public final class StoreRepair {
      */
     public static int rewrite(Path directory, ValueTransformer transformer) {
         Optional<HighWaterMark> held = HighWaterMark.lock(directory);
-        try {
-            StoreCheck check = StoreCheck.of(directory, held, RocksOptions.DEFAULT, transformer);
+        try (StoreReading reading = new StoreReading(directory, held, RocksOptions.DEFAULT, transformer)) {
+            StoreCheck check = reading.check();
             if (check.state() == StoreCheck.State.DAMAGED) {
                 throw check.refusal();
             }
-            List<Entry> entries =
-                    check.contents().map(contents -> contents.recovered().entries()).orElse(List.of()).stream()
-                            .map(entry -> new Entry(
-                                    entry.key(),
-                                    transformer.toStorage(entry.key(), entry.key(), entry.value()),
-                                    entry.createRevision(),
-                                    entry.modRevision()))
-                            .toList();
+            List<Entry> entries = reading.recovered().entries();
             if (!entries.isEmpty()) {
-                create(directory, check.known(), entries);
+                create(
+                        directory,
+                        check.known(),
+                        taker -> entries.forEach(entry -> taker.accept(encoded(entry, transformer))));
                 StoreFiles.deleteRewritten(directory);
             }
             return entries.size();
@@ -100,10 +98,16 @@ public final class StoreRepair {
         }
     }
 
+    private static Entry encoded(Entry entry, ValueTransformer transformer) {
+        return new Entry(
+                entry.key(),
+                transformer.toStorage(entry.key(), entry.key(), entry.value()),
+                entry.createRevision(),
+                entry.modRevision());
+    }
+
     /** Makes the store that is to replace the one in {@code directory}. */
-    private static void create(Path directory, long latest, List<Entry> entries) {
-        Path repaired = StoreFiles.repaired(directory);
-        StoreFiles.delete(repaired);
-        RocksJournal.create(repaired, latest, entries);
+    private static void create(Path directory, long latest, ObjectSource<RuntimeException> objects) {
+        StoreRestore.create(StoreFiles.repaired(directory), latest, RocksJournal.JUMP, objects);
     }
 }

@@ -17,6 +17,9 @@ record ValuePlacement(List<String> seldomRead) {
     /** Only the length decides. */
     static final ValuePlacement BY_LENGTH = new ValuePlacement(List.of());
 
+    /** All values stay on disk, for readers that need each of them at most once. */
+    static final ValuePlacement ALL_ON_DISK = new ValuePlacement(List.of(""));
+
     ValuePlacement {
         seldomRead = List.copyOf(seldomRead);
     }

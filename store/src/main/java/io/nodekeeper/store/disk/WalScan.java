@@ -1,7 +1,6 @@
 package io.nodekeeper.store.disk;
 
 import io.nodekeeper.store.StoreException;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -42,7 +41,7 @@ record WalScan(long revision, TreeMap<Long, String> changes) {
         try {
             for (Path file : files(directory)) {
                 byte[] content = Files.readAllBytes(file);
-                scan = scan.with(fragments(content), after);
+                scan = scan.with(content, joined(content), after);
             }
         } catch (IOException e) {
             throw new StoreException("cannot read the log in " + directory + ": " + e.getMessage(), e);
@@ -61,9 +60,12 @@ record WalScan(long revision, TreeMap<Long, String> changes) {
         }
     }
 
-    /** The log without the headers of its fragments. After a damaged header it continues at the next block. */
-    private static byte[] fragments(byte[] log) {
-        ByteArrayOutputStream fragments = new ByteArrayOutputStream(log.length);
+    /**
+     * Moves the fragments of {@code log} together at its start, without their headers, and returns their length. After a damaged
+     * header it continues at the next block. Without a copy, because a log has many megabytes.
+     */
+    private static int joined(byte[] log) {
+        int joined = 0;
         for (int block = 0; block < log.length; block += BLOCK) {
             int end = Math.min(block + BLOCK, log.length);
             int at = block;
@@ -74,26 +76,29 @@ record WalScan(long revision, TreeMap<Long, String> changes) {
                     break;
                 }
                 int from = at + HEADER;
-                fragments.write(log, from, Math.min(length, end - from));
+                int size = Math.min(length, end - from);
+                System.arraycopy(log, from, log, joined, size);
+                joined += size;
                 at = from + length;
             }
         }
-        return fragments.toByteArray();
+        return joined;
     }
 
-    private WalScan with(byte[] content, long after) {
+    /** Adds the changes in the first {@code length} bytes of {@code content}. */
+    private WalScan with(byte[] content, int length, long after) {
         long latest = revision;
         ByteBuffer numbers = ByteBuffer.wrap(content);
-        for (int at = 2; at + RowFormat.KEY < content.length; at++) {
+        for (int at = 2; at + RowFormat.KEY < length; at++) {
             // At least as many bytes follow as REVISION has.
             if (content[at] == REVISION[0] && startsWith(content, at, REVISION)) {
-                if (at + REVISION.length + Long.BYTES <= content.length) {
+                if (at + REVISION.length + Long.BYTES <= length) {
                     latest = Math.max(latest, numbers.getLong(at + REVISION.length));
                 }
             } else if (content[at] == RowFormat.CHANGE && content[at + RowFormat.KEY] == '/') {
                 long found = numbers.getLong(at + 1);
                 int size = put(content, at);
-                if (size > RowFormat.KEY && at + size <= content.length && found > after && changes.size() < LIMIT) {
+                if (size > RowFormat.KEY && at + size <= length && found > after && changes.size() < LIMIT) {
                     changes.put(
                             found,
                             new String(content, at + RowFormat.KEY, size - RowFormat.KEY, StandardCharsets.UTF_8));

@@ -96,6 +96,19 @@ class BestEffortReadTest {
         throw new AssertionError("no table holds revision " + revision);
     }
 
+    /** What can be read of the store, with all values in memory. */
+    private BestEffortRead read() {
+        return BestEffortRead.use(
+                directory,
+                scratch,
+                OPTIONS,
+                read -> new BestEffortRead(
+                        read.entries().stream().map(Entry::loaded).toList(),
+                        read.revision(),
+                        read.rows(),
+                        read.unreadable()));
+    }
+
     /** The revisions of a range as the report names it. */
     private static long[] range(String text) {
         Matcher range = Pattern.compile("([0-9]+) to ([0-9]+)").matcher(text);
@@ -119,7 +132,7 @@ class BestEffortReadTest {
     void storeWithoutDamageIsReadWhole() throws Exception {
         table(LongStream.rangeClosed(1, CHANGES));
 
-        BestEffortRead read = BestEffortRead.of(directory, scratch, OPTIONS);
+        BestEffortRead read = read();
 
         assertThat(read.unreadable()).isEmpty();
         assertReadsAllBut(read, LongStream.rangeClosed(1, CHANGES), revision -> false);
@@ -133,7 +146,7 @@ class BestEffortReadTest {
         damage(1_000);
         damage(2_000);
 
-        BestEffortRead read = BestEffortRead.of(directory, scratch, OPTIONS);
+        BestEffortRead read = read();
 
         assertThat(read.unreadable()).hasSize(2);
         long[] first = range(read.unreadable().get(0));
@@ -156,7 +169,7 @@ class BestEffortReadTest {
         table(LongStream.rangeClosed(1, CHANGES));
         damage(1);
 
-        BestEffortRead read = BestEffortRead.of(directory, scratch, OPTIONS);
+        BestEffortRead read = read();
 
         long[] lost = range(read.unreadable().getFirst());
         assertThat(lost[0]).isEqualTo(1);
@@ -169,7 +182,7 @@ class BestEffortReadTest {
         table(LongStream.rangeClosed(1, CHANGES));
         damage(CHANGES);
 
-        BestEffortRead read = BestEffortRead.of(directory, scratch, OPTIONS);
+        BestEffortRead read = read();
 
         assertThat(read.unreadable()).containsExactly((read.revision() + 1) + " to the end");
         assertReadsAllBut(read, LongStream.rangeClosed(1, CHANGES), revision -> revision > read.revision());
@@ -185,7 +198,7 @@ class BestEffortReadTest {
         // when the block around the jump is damaged
         damage(150);
 
-        BestEffortRead read = BestEffortRead.of(directory, scratch, OPTIONS);
+        BestEffortRead read = read();
 
         long[] lost = range(read.unreadable().getFirst());
         assertThat(lost[0]).isBetween(1L, 150L);
@@ -209,7 +222,7 @@ class BestEffortReadTest {
             }
         }
 
-        BestEffortRead read = BestEffortRead.of(directory, scratch, OPTIONS);
+        BestEffortRead read = read();
 
         // then the changes between them are read
         assertThat(read.unreadable()).hasSize(2);
@@ -235,7 +248,7 @@ class BestEffortReadTest {
             }
         }
 
-        BestEffortRead read = BestEffortRead.of(directory, scratch, OPTIONS);
+        BestEffortRead read = read();
 
         assertThat(read.entries()).containsExactly(new Entry(key(2), new byte[] {4}, 2, 4));
         assertThat(read.rows()).isEqualTo(4);
@@ -262,7 +275,7 @@ class BestEffortReadTest {
         Files.writeString(directory.resolve("CURRENT"), "MANIFEST-777777\n");
 
         assertThat(manifests).isNotEmpty();
-        assertThat(BestEffortRead.of(directory, scratch, OPTIONS).rows()).isEqualTo(10);
+        assertThat(read().rows()).isEqualTo(10);
         assertThat(Files.readString(directory.resolve("CURRENT"))).isEqualTo("MANIFEST-777777\n");
     }
 
@@ -272,7 +285,7 @@ class BestEffortReadTest {
         Files.createDirectory(scratch);
         Files.writeString(scratch.resolve("CURRENT"), "MANIFEST-777777\n");
 
-        assertThat(BestEffortRead.of(directory, scratch, OPTIONS).rows()).isEqualTo(10);
+        assertThat(read().rows()).isEqualTo(10);
         assertThat(scratch).doesNotExist();
     }
 
@@ -286,7 +299,7 @@ class BestEffortReadTest {
             }
         }
 
-        assertThatThrownBy(() -> BestEffortRead.of(directory, scratch, OPTIONS))
+        assertThatThrownBy(() -> read())
                 .isInstanceOf(StoreException.class)
                 .hasMessageStartingWith("the store in " + directory + " cannot be repaired: ")
                 .hasMessageEndingWith("; bring back a snapshot with \"nodekeeper apiserver restore\"");
@@ -295,7 +308,7 @@ class BestEffortReadTest {
 
     @Test
     void directoryThatDoesNotExistIsNamed() {
-        assertThatThrownBy(() -> BestEffortRead.of(directory, scratch, OPTIONS))
+        assertThatThrownBy(() -> read())
                 .isInstanceOf(StoreException.class)
                 .hasMessageStartingWith("cannot read " + directory + ": ");
         assertThat(scratch).doesNotExist();

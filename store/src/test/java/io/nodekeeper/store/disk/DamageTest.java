@@ -233,7 +233,10 @@ class DamageTest {
     void startFinishesARepairThatWasInterruptedBetweenItsRenames() throws Exception {
         Path data = directory.resolve("store");
         RocksJournal.create(
-                directory.resolve("store.repaired"), 7, List.of(new Entry(NODES + "n1", new byte[] {1}, 3, 7)));
+                directory.resolve("store.repaired"),
+                7,
+                RocksJournal.JUMP,
+                List.of(new Entry(NODES + "n1", new byte[] {1}, 3, 7))::forEach);
         Store store = new IndexedStore(time.loop("store"), RocksJournal.open(data));
         assertThat(names(store)).containsExactly("n1");
         close(store);
@@ -272,12 +275,12 @@ class DamageTest {
         Store store = open();
         put(store, "n1", 0);
         List<String> files = names();
-        Journal.Recovered read = StoreCheck.recovered(directory);
+        Journal.Recovered read = TestFiles.recovered(directory);
         assertThat(names()).isEqualTo(files);
         assertThat(read.revision()).isEqualTo(1);
         assertThat(read.entries()).extracting(Entry::key).containsExactly(NODES + "n1");
         put(store, "n2", 0);
-        assertThat(StoreCheck.recovered(directory).entries()).hasSize(2);
+        assertThat(TestFiles.recovered(directory).entries()).hasSize(2);
         assertThat(put(store, "n3", 0).modRevision()).isEqualTo(3);
         close(store);
     }
@@ -286,7 +289,7 @@ class DamageTest {
     @Tag("W71")
     void storeCreatedFromEntriesContinuesAfterTheirRevision() {
         Entry entry = new Entry(NODES + "n1", new byte[] {1}, 3, 7);
-        RocksJournal.create(directory, 9, List.of(entry));
+        RocksJournal.create(directory, 9, RocksJournal.JUMP, List.of(entry)::forEach);
         Store store = open();
         assertThat(store.revision()).isEqualTo(9 + RocksJournal.JUMP);
         Entry found = store.get(NODES + "n1").orElseThrow();
@@ -294,7 +297,7 @@ class DamageTest {
         assertThat(found.modRevision()).isEqualTo(7);
         assertThat(watch(store, 9)).containsExactly("gone");
         close(store);
-        assertThatThrownBy(() -> RocksJournal.create(directory, 9, List.of(entry)))
+        assertThatThrownBy(() -> RocksJournal.create(directory, 9, RocksJournal.JUMP, List.of(entry)::forEach))
                 .hasMessage(directory + " holds a store already");
     }
 }

@@ -138,7 +138,7 @@ class EncryptedStoreTest {
                         VALUES.get(0) + 298 + " -> " + VALUES.get(1) + 299);
         close(store);
         // and the copy for a snapshot is encrypted, too
-        assertThat(StoreCheck.recovered(directory).entries())
+        assertThat(TestFiles.recovered(directory).entries())
                 .filteredOn(entry -> entry.key().equals(SECRET))
                 .hasSize(1)
                 .allSatisfy(entry -> assertThat(text(entry)).startsWith("k8s:enc:aesgcm:v1:k1:"));

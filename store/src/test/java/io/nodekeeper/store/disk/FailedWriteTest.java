@@ -119,7 +119,7 @@ class FailedWriteTest {
     private Journal.Recovered recovered() {
         close();
         open = Optional.empty();
-        return StoreCheck.recovered(directory());
+        return TestFiles.recovered(directory());
     }
 
     private static List<String> texts(List<Entry> entries) {
@@ -334,7 +334,7 @@ class FailedWriteTest {
                     WALRecoveryMode.AbsoluteConsistency,
                     RocksOptions.DEFAULT,
                     ValueTransformer.IDENTITY,
-                    Optional.empty());
+                    new RocksValueReader(directory, ValueTransformer.IDENTITY, ValuePlacement.ALL_ON_DISK));
             Set<Long> needed = new HashSet<>();
             contents.recovered().entries().forEach(entry -> needed.add(entry.modRevision()));
             contents.recovered().history().forEach(event -> {

@@ -74,7 +74,7 @@ class JournalContentsTest extends DatabaseFixture {
     }
 
     private JournalContents read() throws RocksDBException {
-        return JournalContents.read(db, directory, ValueTransformer.RAW, Optional.empty());
+        return JournalContents.read(db, directory, ValueTransformer.RAW, later());
     }
 
     private static List<String> texts(List<byte[]> rows) {
@@ -192,7 +192,7 @@ class JournalContentsTest extends DatabaseFixture {
         write(change(Optional.empty(), entry("/registry/a/limit", ValuePlacement.LARGE, 7, 7)));
         end(7);
 
-        JournalContents contents = JournalContents.read(db, directory, ValueTransformer.RAW, Optional.of(later()));
+        JournalContents contents = JournalContents.read(db, directory, ValueTransformer.RAW, later());
 
         assertThat(contents.recovered().entries())
                 .extracting(entry -> entry.key() + " " + entry.length() + " " + entry.resident())
@@ -224,7 +224,7 @@ class JournalContentsTest extends DatabaseFixture {
         end(5);
 
         JournalContents contents =
-                JournalContents.read(db, directory, ValueTransformer.RAW, Optional.of(later("/registry/events/")));
+                JournalContents.read(db, directory, ValueTransformer.RAW, later("/registry/events/"));
 
         assertThat(contents.recovered().entries())
                 .extracting(entry ->
@@ -232,22 +232,6 @@ class JournalContentsTest extends DatabaseFixture {
                 .containsExactlyInAnyOrder(
                         "/registry/events/default/changed 6 0 6", "/registry/eventsources/default/other 7 7 7");
         assertThat(contents.recovered().history()).hasSize(5);
-    }
-
-    @Test
-    void allValuesAreInMemoryIfNobodyReadsThemLater() throws Exception {
-        // given a large and a small version of an object
-        Entry large = entry(N1, ValuePlacement.LARGE + 1, 1, 1);
-        write(change(Optional.empty(), large));
-        write(change(Optional.of(large), entry(N1, 3, 1, 2)));
-        end(2);
-
-        JournalContents contents = read();
-
-        assertThat(contents.recovered().history())
-                .extracting(event -> event.after().orElseThrow().resident())
-                .containsExactly(2_049, 3);
-        assertThat(contents.recovered().entries()).extracting(Entry::resident).containsExactly(3);
     }
 
     @Test
@@ -268,7 +252,7 @@ class JournalContentsTest extends DatabaseFixture {
         for (int length : List.of(ValuePlacement.LARGE, ValuePlacement.LARGE + 1)) {
             write(change(Optional.empty(), entry(N1, length, 1, 1)));
 
-            assertThatThrownBy(() -> JournalContents.read(db, directory, strict, Optional.of(later())))
+            assertThatThrownBy(() -> JournalContents.read(db, directory, strict, later()))
                     .isInstanceOf(StoreException.class)
                     .hasMessage(N1 + " has " + length + " bytes that are not encrypted");
         }

@@ -20,6 +20,7 @@ import io.nodekeeper.time.VirtualTime;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -379,6 +380,19 @@ class LargeValuesTest {
         // 600 writes of 240 KB, three times the heap; then a start with all of them on disk
         assertThat(inSmallHeap("write")).isEqualTo(0);
         assertThat(inSmallHeap("read")).isEqualTo(0);
+
+        // then what reads the store beside or without a server needs no more
+        assertThat(inSmallHeap("check")).isEqualTo(0);
+        assertThat(inSmallHeap("snapshot")).isEqualTo(0);
+
+        // and a repair does not, whether the check or only a search finds what can be read, nor does a rewrite
+        Files.delete(directory.resolve("store").resolve(HighWaterMark.FILE));
+        assertThat(inSmallHeap("repair")).isEqualTo(0);
+        assertThat(inSmallHeap("check")).isEqualTo(0);
+        Files.delete(directory.resolve("store").resolve("CURRENT"));
+        assertThat(inSmallHeap("repair")).isEqualTo(0);
+        assertThat(inSmallHeap("rewrite")).isEqualTo(0);
+        assertThat(inSmallHeap("check")).isEqualTo(0);
     }
 
     private int inSmallHeap(String what) throws IOException, InterruptedException {
@@ -392,11 +406,9 @@ class LargeValuesTest {
                         String.join(File.pathSeparator, SmallHeap.classpath()),
                         SmallHeap.class.getName(),
                         what,
-                        directory.toString())
+                        directory.resolve("store").toString())
                 .redirectErrorStream(true)
-                .redirectOutput(directory
-                        .resolveSibling(directory.getFileName() + "." + what)
-                        .toFile())
+                .redirectOutput(directory.resolve(what + ".out").toFile())
                 .start();
         if (!process.waitFor(5, TimeUnit.MINUTES)) {
             process.destroyForcibly();

@@ -113,7 +113,7 @@ class RocksJournalTest {
 
         append(created(N1, 1, 1));
 
-        assertThat(StoreCheck.recovered(directory).revision()).isEqualTo(1);
+        assertThat(TestFiles.recovered(directory).revision()).isEqualTo(1);
     }
 
     @Test
@@ -125,7 +125,7 @@ class RocksJournalTest {
         Files.delete(directory.resolve(HighWaterMark.FILE));
 
         append(created(N1, 1, 1));
-        assertThat(StoreCheck.recovered(directory).revision()).isEqualTo(1);
+        assertThat(TestFiles.recovered(directory).revision()).isEqualTo(1);
     }
 
     @Test
@@ -177,7 +177,11 @@ class RocksJournalTest {
 
     @Test
     void journalThatIsMadeFromEntriesHasItsMark() {
-        RocksJournal.create(directory, 9, List.of(created(N1, 1, 3).after().orElseThrow()));
+        RocksJournal.create(
+                directory,
+                9,
+                RocksJournal.JUMP,
+                List.of(created(N1, 1, 3).after().orElseThrow())::forEach);
 
         assertThat(HighWaterMark.read(directory)).hasValue(9 + RocksJournal.JUMP);
     }
@@ -253,7 +257,7 @@ class RocksJournalTest {
 
             journal.append(List.of(created(N2, 1, 2)), List.of());
         }
-        assertThat(StoreCheck.recovered(directory).entries())
+        assertThat(TestFiles.recovered(directory).entries())
                 .extracting(Entry::key)
                 .containsExactlyInAnyOrder(N1, N2);
     }
@@ -291,7 +295,7 @@ class RocksJournalTest {
             journal.append(List.of(created(N1, 1, 2)), List.of());
             assertThat(stored.value()).hasSize(500);
         }
-        assertThat(StoreCheck.recovered(directory).revision()).isEqualTo(2);
+        assertThat(TestFiles.recovered(directory).revision()).isEqualTo(2);
     }
 
     @Test
@@ -307,7 +311,7 @@ class RocksJournalTest {
 
     @Test
     void readFromOutsideFindsNothingOrRefusesDamage() throws Exception {
-        Journal.Recovered nothing = StoreCheck.recovered(directory);
+        Journal.Recovered nothing = TestFiles.recovered(directory);
         assertThat(nothing.revision()).isZero();
         assertThat(nothing.entries()).isEmpty();
         assertThat(directory).doesNotExist();
@@ -315,7 +319,7 @@ class RocksJournalTest {
         append(created(N1, 1, 1));
         mark(5);
 
-        assertThatThrownBy(() -> StoreCheck.recovered(directory))
+        assertThatThrownBy(() -> TestFiles.recovered(directory))
                 .isInstanceOf(StoreException.Damaged.class)
                 .hasMessageContaining("the changes of revisions 2 to 5 are lost");
     }

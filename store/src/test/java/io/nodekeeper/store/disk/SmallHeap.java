@@ -1,6 +1,8 @@
 package io.nodekeeper.store.disk;
 
 import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.file.Path;
@@ -9,7 +11,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A process that writes or reads more data than fits into its heap. */
+/** A process that writes, reads, checks, copies or repairs more data than fits into its heap. */
 final class SmallHeap {
     private static final int WRITES = 600;
     private static final int OBJECTS = 300;
@@ -36,9 +38,33 @@ final class SmallHeap {
     }
 
     public static void main(String[] args) {
+        Path directory = Path.of(args[1]);
+        switch (args[0]) {
+            case "check" -> {
+                StoreCheck check = StoreCheck.of(directory);
+                require(check.state() == StoreCheck.State.WHOLE, check.toString());
+                require(check.objects() == OBJECTS, "objects: " + check.objects());
+            }
+            case "snapshot" -> {
+                try (StoreReading reading = StoreReading.open(directory)) {
+                    Journal.Recovered recovered = reading.recovered();
+                    require(recovered.entries().size() == OBJECTS, "objects");
+                    recovered.entries().forEach(entry -> require(entry.value().length == SIZE, entry.key()));
+                }
+            }
+            case "repair" ->
+                require(StoreRepair.repair(directory).objects() == OBJECTS, "objects of the repaired store");
+            case "rewrite" ->
+                require(StoreRepair.rewrite(directory, ValueTransformer.IDENTITY) == OBJECTS, "objects written again");
+            default -> useStore(args[0].equals("write"), directory);
+        }
+    }
+
+    /** Opens the store, writes if {@code write}, and reads all. */
+    private static void useStore(boolean write, Path directory) {
         VirtualTime time = new VirtualTime(Instant.EPOCH);
-        IndexedStore store = new IndexedStore(time.loop("store"), RocksJournal.open(Path.of(args[1])));
-        if (args[0].equals("write")) {
+        IndexedStore store = new IndexedStore(time.loop("store"), RocksJournal.open(directory));
+        if (write) {
             for (int i = 0; i < WRITES; i++) {
                 String key = key(i % OBJECTS);
                 byte[] value = new byte[SIZE];

@@ -1,5 +1,8 @@
 package io.nodekeeper.store.disk;
 
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import io.nodekeeper.store.Journal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +24,25 @@ final class TestFiles {
             }
         }
         return to;
+    }
+
+    /** What a store that a server may have open holds, with all values in memory. */
+    static Journal.Recovered recovered(Path directory) {
+        try (StoreReading reading = StoreReading.open(directory)) {
+            Journal.Recovered recovered = reading.recovered();
+            return new Journal.Recovered(
+                    recovered.revision(),
+                    recovered.entries().stream().map(Entry::loaded).toList(),
+                    recovered.history().stream()
+                            .map(event -> new Event(
+                                    event.revision(),
+                                    event.key(),
+                                    event.before().map(Entry::loaded),
+                                    event.after().map(Entry::loaded)))
+                            .toList(),
+                    recovered.forgotten(),
+                    recovered.floor());
+        }
     }
 
     /** Moves the changes in the log of a closed store to a table. */
