@@ -25,6 +25,9 @@ public record ResourceType(String group, String version, String plural, String k
     /** See {@link #NODES}. */
     public static final ResourceType LEASES = new ResourceType("coordination.k8s.io", "v1", "leases", "Lease", true);
 
+    /** How much of a wrong name is shown. */
+    private static final int MOST_SHOWN = 60;
+
     /** {@code v1} or {@code group/version}: the value of {@code apiVersion}. */
     public String apiVersion() {
         return group.isEmpty() ? version : group + "/" + version;
@@ -40,14 +43,33 @@ public record ResourceType(String group, String version, String plural, String k
         return root() + "/" + plural;
     }
 
-    /** The path of its objects in {@code namespace}, which is ignored for a resource without namespaces. */
+    /**
+     * The path of its objects in {@code namespace}, which is ignored for a resource without namespaces.
+     *
+     * @throws IllegalArgumentException if no path can have that namespace
+     */
     public String path(String namespace) {
-        return namespaced ? root() + "/namespaces/" + namespace + "/" + plural : path();
+        return namespaced ? root() + "/namespaces/" + segment("namespace", namespace) + "/" + plural : path();
     }
 
-    /** The path of one object. */
+    /**
+     * The path of one object.
+     *
+     * @throws IllegalArgumentException if no path can have these names
+     */
     public String path(String namespace, String name) {
-        return path(namespace) + "/" + name;
+        return path(namespace) + "/" + segment("name", name);
+    }
+
+    /** A name as a whole segment of a path. Any other one would lead to another object, or to a whole list. */
+    private String segment(String what, String name) {
+        boolean leaves = name.isEmpty() || name.equals(".") || name.equals("..");
+        if (leaves || name.chars().anyMatch(c -> "/?#%".indexOf(c) >= 0)) {
+            String shown = name.length() > MOST_SHOWN ? name.substring(0, MOST_SHOWN) + "..." : name;
+            throw new IllegalArgumentException(
+                    qualifiedName() + ": no path can have the " + what + " \"" + shown + "\"");
+        }
+        return name;
     }
 
     private String root() {

@@ -11,6 +11,7 @@ import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,7 +59,7 @@ public final class KubeClient {
 
     /** Reads one object; {@code query} is percent-encoded and may be empty. */
     public CompletableFuture<JsonObject> get(ResourceType type, String namespace, String name, String query) {
-        return call(Call.get(type.path(namespace, name) + (query.isEmpty() ? "" : "?" + query)));
+        return call(() -> Call.get(type.path(namespace, name) + (query.isEmpty() ? "" : "?" + query)));
     }
 
     /**
@@ -68,23 +69,23 @@ public final class KubeClient {
      * @param query the query, percent-encoded; may be empty
      */
     public CompletableFuture<JsonObject> list(ResourceType type, String namespace, String query) {
-        return call(Call.get(collection(type, namespace) + (query.isEmpty() ? "" : "?" + query)));
+        return call(() -> Call.get(collection(type, namespace) + (query.isEmpty() ? "" : "?" + query)));
     }
 
     /** Creates an object; the result is as stored. */
     public CompletableFuture<JsonObject> create(ResourceType type, String namespace, JsonObject object) {
-        return call(json("POST", type.path(namespace), object));
+        return call(() -> json("POST", type.path(namespace), object));
     }
 
     /** Replaces an object, if it is still at the {@code resourceVersion} that {@code object} carries. */
     public CompletableFuture<JsonObject> update(ResourceType type, String namespace, String name, JsonObject object) {
-        return call(json("PUT", type.path(namespace, name), object));
+        return call(() -> json("PUT", type.path(namespace, name), object));
     }
 
     /** Replaces an object's status, as {@link #update}. */
     public CompletableFuture<JsonObject> updateStatus(
             ResourceType type, String namespace, String name, JsonObject object) {
-        return call(json("PUT", type.path(namespace, name) + "/status", object));
+        return call(() -> json("PUT", type.path(namespace, name) + "/status", object));
     }
 
     /**
@@ -99,13 +100,14 @@ public final class KubeClient {
             String subresource,
             PatchType patchType,
             JsonValue patch) {
-        String target = type.path(namespace, name) + (subresource.isEmpty() ? "" : "/" + subresource);
-        return call(new Call("PATCH", target, patchType.mediaType(), Json.writeBytes(patch)));
+        String below = subresource.isEmpty() ? "" : "/" + subresource;
+        return call(() ->
+                new Call("PATCH", type.path(namespace, name) + below, patchType.mediaType(), Json.writeBytes(patch)));
     }
 
     /** Deletes an object; {@code options} are DeleteOptions, may be empty. */
     public CompletableFuture<JsonObject> delete(ResourceType type, String namespace, String name, JsonObject options) {
-        return call(json("DELETE", type.path(namespace, name), options));
+        return call(() -> json("DELETE", type.path(namespace, name), options));
     }
 
     /** The HTTP status of a GET of {@code path}, whatever it is: any answer shows that the server is alive. */
@@ -129,8 +131,16 @@ public final class KubeClient {
                 Call.get(collection(type, namespace) + "?watch=true" + query), new HandlerOnLoop(loop, handler));
     }
 
-    private CompletableFuture<JsonObject> call(Call call) {
+    /** Sends what {@code creation} returns; fails if that throws, because no path can have the object's name. */
+    private CompletableFuture<JsonObject> call(Supplier<Call> creation) {
         CompletableFuture<JsonObject> result = new CompletableFuture<>();
+        Call call;
+        try {
+            call = creation.get();
+        } catch (IllegalArgumentException e) {
+            loop.execute(() -> result.completeExceptionally(new TransportException("not sent: " + e.getMessage(), e)));
+            return result;
+        }
         long sent = loop.clock().nanoTime();
         transport.send(call, loop, timeout).thenApply(KubeClient::object).whenComplete((object, error) -> {
             // Measured here, because the load of the loop says nothing about the server.

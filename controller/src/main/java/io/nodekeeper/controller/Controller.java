@@ -43,6 +43,7 @@ import io.nodekeeper.controller.zones.Zones;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -288,9 +289,13 @@ public final class Controller {
             return new OwnSight.Unknown(unready().get());
         }
         int known = heartbeats.nodes().size();
+        List<OwnSight.Past> past = guard.spans().stream()
+                .map(span -> new OwnSight.Past(
+                        Duration.ofNanos(now() - span.from()), Duration.ofNanos(now() - span.until())))
+                .toList();
         return guard.isBlind(now())
-                ? new OwnSight.Blind(known, Duration.ofNanos(guard.canaryAge(now())), guard.hop())
-                : new OwnSight.Sees(known);
+                ? new OwnSight.Blind(known, Duration.ofNanos(guard.canaryAge(now())), guard.hop(), past)
+                : new OwnSight.Sees(known, past);
     }
 
     /** The number of entries of each queue and map, by name. On the loop. */

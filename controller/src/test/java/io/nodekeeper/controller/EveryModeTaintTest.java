@@ -7,7 +7,9 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -153,6 +155,31 @@ class EveryModeTaintTest {
 
         assertThat(gauge(SIZE)).isEqualTo(1);
         assertThat(gauge(HEALTH)).isZero();
+    }
+
+    @Test
+    void zonesThatComeAndGoLeaveNoMetrics() {
+        // given 1,000 zones of one node each
+        cluster.addNode("stays", K, ready("True", B));
+        for (int zone = 0; zone < 1_000; zone++) {
+            Map<String, String> label = Map.of("topology.kubernetes.io/zone", "z" + zone);
+            cluster.addNode("n" + zone, K, ready("True", B));
+            cluster.change("n" + zone, node -> TestCluster.label(node, label));
+        }
+        cluster.start().advance(Duration.ofSeconds(11));
+        assertThat(zoneLines()).hasSize(4 * 1_001);
+        // when their nodes are deleted
+        for (int zone = 0; zone < 1_000; zone++) {
+            cluster.deleteNode("n" + zone);
+        }
+        cluster.advance(Duration.ofSeconds(11));
+        // then only the zone of the other node is left
+        assertThat(zoneLines()).hasSize(4);
+    }
+
+    private List<String> zoneLines() {
+        String text = new String(cluster.ports.metrics().scrape(), StandardCharsets.UTF_8);
+        return text.lines().filter(line -> line.contains("zone=\"")).toList();
     }
 
     @Test

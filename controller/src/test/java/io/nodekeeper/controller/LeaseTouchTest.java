@@ -6,6 +6,8 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.config.ControllerFeature;
+import io.nodekeeper.controller.config.FeatureGates;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.LongFunction;
@@ -83,6 +85,24 @@ class LeaseTouchTest {
                     .as("%s by %s", touch, path)
                     .isEqualTo("2015-01-01T12:00:50Z");
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("L14")
+    void leaseThatOthersTouchDoesNotKeepADeadNodeAliveInAMonitorPass(Touch touch) {
+        FeatureGates gates = FeatureGates.ALL.without(ControllerFeature.WATCH_DRIVEN_DEADLINES);
+        TestCluster cluster = new TestCluster(TestCluster.CONFIG.with(gates));
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.renew("n1", B, "n1");
+        cluster.start();
+
+        for (int second = 1; second < 120; second++) {
+            cluster.advanceTo(second + "S");
+            cluster.changeLease("n1", touch.change);
+        }
+
+        assertThat(cluster.ready("n1")).isEqualTo("Unknown");
     }
 
     /** What the clock of a node shows, given the seconds since B. */

@@ -9,6 +9,7 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.TransportException;
 import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.guard.OwnSight;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -175,6 +176,24 @@ class SightTest {
     }
 
     @Test
+    void aStallIsPartOfWhatIsSeenAfterIt() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.start();
+        cluster.advanceTo("20S");
+        cluster.hung = true;
+        cluster.advanceTo("80S");
+        cluster.hung = false;
+
+        cluster.advanceTo("90S");
+
+        assertThat(cluster.controller.ownSight()).isInstanceOf(OwnSight.Sees.class);
+        assertThat(cluster.controller.ownSight().past()).singleElement().satisfies(past -> {
+            assertThat(past.from()).isBetween(Duration.ofSeconds(70), Duration.ofSeconds(72));
+            assertThat(past.until()).isBetween(Duration.ofSeconds(5), Duration.ofSeconds(10));
+        });
+    }
+
+    @Test
     void shortTroubleDoesNotPutOffAVerdict() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.start();
@@ -210,6 +229,9 @@ class SightTest {
         cluster.advanceTo("321.010S");
         assertThat(cluster.ready("dead")).isEqualTo("Unknown");
         assertThat(cluster.ready("alive")).isEqualTo("True");
+        assertThat(cluster.controller.ownSight().past())
+                .as("nodes could renew meanwhile")
+                .isEmpty();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.nodekeeper.controller.guard;
 
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Names;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonObject;
@@ -9,7 +10,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A write of the cluster's node controller that blames a node for its silence. Only such writes are ever refused.
+ * A write of the cluster's node controller that blames a node for its silence. Only such writes are ever refused. A
+ * review may come from anybody, and its parts are kept and shown. So a review with a part that no API server would store
+ * blames nobody: all parts are of limited length, and a node has one name only.
  *
  * @param kind what it does
  * @param node the name of the node
@@ -36,6 +39,9 @@ public record Blame(Kind kind, String node, String uid, String user, String text
     /** The reason that taint eviction writes into the pod's condition DisruptionTarget, since Kubernetes 1.26. */
     private static final String BY_TAINT_MANAGER = "DeletionByTaintManager";
 
+    private static final Set<String> STATUSES = Set.of(Condition.TRUE, Condition.FALSE, Condition.UNKNOWN);
+    private static final Set<String> EFFECTS = Set.of(Taint.NO_SCHEDULE, Taint.PREFER_NO_SCHEDULE, Taint.NO_EXECUTE);
+
     /** What {@code review} blames on a node; empty if it must pass untouched. {@code users} are the writers to check. */
     public static Optional<Blame> of(Review review, Set<String> users) {
         if (!users.contains(review.user()) || review.dryRun()) {
@@ -51,7 +57,7 @@ public record Blame(Kind kind, String node, String uid, String user, String text
 
     private static Optional<Blame> status(Review review) {
         String before = ready(review.before());
-        boolean silenced = !before.isEmpty()
+        boolean silenced = STATUSES.contains(before)
                 && !before.equals(Condition.UNKNOWN)
                 && ready(review.after()).equals(Condition.UNKNOWN);
         return silenced ? named(review, Kind.STATUS, "changes Ready from " + before + " to Unknown") : Optional.empty();
@@ -60,13 +66,17 @@ public record Blame(Kind kind, String node, String uid, String user, String text
     private static Optional<Blame> taint(Review review) {
         Node before = new Node(review.before());
         Node after = new Node(review.after());
-        List<String> added = after.taints().stream()
+        List<Taint> added = after.taints().stream()
                 .filter(taint -> blames(taint, after) && !before.hasTaint(taint.key(), taint.effect()))
-                .map(taint -> taint.key() + ":" + taint.effect())
                 .toList();
-        return added.isEmpty()
-                ? Optional.empty()
-                : named(review, Kind.TAINT, "adds the taint " + String.join(", ", added));
+        if (added.isEmpty() || !added.stream().allMatch(taint -> EFFECTS.contains(taint.effect()))) {
+            return Optional.empty();
+        }
+        List<String> taints = added.stream()
+                .map(taint -> taint.key() + ":" + taint.effect())
+                .distinct()
+                .toList();
+        return named(review, Kind.TAINT, "adds the taint " + String.join(", ", taints));
     }
 
     /**
@@ -81,6 +91,7 @@ public record Blame(Kind kind, String node, String uid, String user, String text
     private static Optional<Blame> eviction(Review review) {
         JsonObject pod = review.before();
         String node = pod.object("spec").text("nodeName");
+        String name = pod.object("metadata").text("name");
         boolean evicts = review.user().startsWith(SERVICE_ACCOUNT)
                 || pod.object("status")
                         .array("conditions")
@@ -88,22 +99,21 @@ public record Blame(Kind kind, String node, String uid, String user, String text
                         .anyMatch(condition -> condition.text("type").equals("DisruptionTarget")
                                 && condition.text("status").equals(Condition.TRUE)
                                 && condition.text("reason").equals(BY_TAINT_MANAGER));
-        return node.isEmpty() || !evicts
-                ? Optional.empty()
-                : Optional.of(new Blame(
-                        Kind.EVICTION,
-                        node,
-                        "",
-                        review.user(),
-                        "evicts the pod " + review.namespace() + "/"
-                                + pod.object("metadata").text("name")));
+        return evicts && isName(node) && isName(review.namespace()) && isName(name)
+                ? Optional.of(new Blame(
+                        Kind.EVICTION, node, "", review.user(), "evicts the pod " + review.namespace() + "/" + name))
+                : Optional.empty();
     }
 
     private static Optional<Blame> named(Review review, Kind kind, String text) {
         Node node = new Node(review.after());
-        return node.name().isEmpty()
-                ? Optional.empty()
-                : Optional.of(new Blame(kind, node.name(), node.uid(), review.user(), text));
+        return isName(node.name()) && node.uid().length() <= Review.LONGEST_UID
+                ? Optional.of(new Blame(kind, node.name(), node.uid(), review.user(), text))
+                : Optional.empty();
+    }
+
+    private static boolean isName(String text) {
+        return Names.subdomainFault(text).isEmpty();
     }
 
     private static String ready(JsonObject node) {

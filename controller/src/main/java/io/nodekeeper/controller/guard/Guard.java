@@ -7,7 +7,8 @@ import java.time.Instant;
 /**
  * Decides about writes that blame a node. It refuses only if it read the node's lease now, and the node had not been
  * silent for the grace period when that could last be seen: now while our own controller sees, and before the blindness
- * while it is blind. Everything else passes. Pure, except for the budget that is passed in.
+ * while it is blind. An earlier blindness does not count as silence either, because the nodes renew only some time after
+ * it. Everything else passes. Pure, except for the budget that is passed in.
  *
  * @param grace the grace period of the cluster's node controller
  * @param enforce whether it refuses; otherwise it only warns
@@ -60,19 +61,30 @@ public record Guard(Duration grace, boolean enforce) {
                     "the renewTime of the node's lease is " + Proof.span(Duration.between(wall, renewed))
                             + " in the future");
         }
-        Duration age = Duration.between(renewed, seenUntil);
+        Duration stalled = Duration.ZERO;
+        for (OwnSight.Past past : sight.past()) {
+            stalled = stalled.plus(overlap(renewed, seenUntil, wall.minus(past.from()), wall.minus(past.until())));
+        }
+        Duration age = Duration.between(renewed, seenUntil).minus(stalled);
         Duration silence = age.isNegative() ? Duration.ZERO : age;
         if (silence.compareTo(grace) >= 0) {
             return new GuardVerdict.Allow(
                     GuardVerdict.Reason.UNPROVEN,
-                    "the node is silent for " + Proof.span(silence) + ", longer than the grace of "
-                            + Proof.span(grace));
+                    "the node is silent for " + Proof.span(silence) + Proof.without(stalled)
+                            + ", longer than the grace of " + Proof.span(grace));
         }
-        Proof proof = new Proof(blame, renewed, silence, grace, sight);
+        Proof proof = new Proof(blame, renewed, silence, stalled, grace, sight);
         if (!budget.admits(blame.node(), nodes, now)) {
             return new GuardVerdict.Allow(
                     GuardVerdict.Reason.OVER_BUDGET, "the budget is spent, though " + proof.text());
         }
         return enforce ? new GuardVerdict.Refuse(proof) : new GuardVerdict.AllowWithWarning(proof);
+    }
+
+    /** How long two spans of time overlap. */
+    private static Duration overlap(Instant from, Instant until, Instant otherFrom, Instant otherUntil) {
+        Instant begin = from.isAfter(otherFrom) ? from : otherFrom;
+        Instant end = until.isBefore(otherUntil) ? until : otherUntil;
+        return begin.isBefore(end) ? Duration.between(begin, end) : Duration.ZERO;
     }
 }

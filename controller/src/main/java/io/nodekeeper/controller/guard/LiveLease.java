@@ -30,23 +30,29 @@ public sealed interface LiveLease {
      */
     record Unread(String why) implements LiveLease {}
 
-    /** The result of reading {@code lease}, which is empty if there is none. */
-    static LiveLease of(JsonObject lease) {
-        if (lease.isEmpty()) {
+    /** The result of reading the lease of the node {@code name}; {@code json} is empty if there is none. */
+    static LiveLease of(String name, JsonObject json) {
+        if (json.isEmpty()) {
             return new NoProof("the node has no lease");
         }
-        return new Lease(lease)
-                .renewTime()
+        Lease lease = new Lease(json);
+        if (!lease.name().equals(name)) {
+            return new NoProof("the API server answered with the lease of another node");
+        }
+        return lease.renewTime()
                 .<LiveLease>map(Renewed::new)
                 .orElseGet(() -> new NoProof("the node's lease has no renewTime"));
     }
 
-    /** The same for the eviction of a pod from {@code node}, which is empty if there is none. */
-    static LiveLease of(JsonObject lease, JsonObject node) {
+    /** The same for the eviction of a pod from that node; {@code node} is empty if there is none. */
+    static LiveLease of(String name, JsonObject lease, JsonObject node) {
         if (node.isEmpty()) {
             return new NoProof("the node does not exist");
         }
+        if (!new Node(node).name().equals(name)) {
+            return new NoProof("the API server answered with another node");
+        }
         Optional<String> other = Blame.otherCause(new Node(node));
-        return other.<LiveLease>map(NoProof::new).orElseGet(() -> of(lease));
+        return other.<LiveLease>map(NoProof::new).orElseGet(() -> of(name, lease));
     }
 }

@@ -13,19 +13,26 @@ import java.time.Instant;
  * @param blame the write
  * @param renewTime of the node's lease, read live
  * @param silence how long the node had been silent when that could last be seen; less than {@code grace}
+ * @param stalled how much time since the renewal is not part of {@code silence}, because the control plane had stalled
  * @param grace the grace period
  * @param sight what our own controller sees
  */
-public record Proof(Blame blame, Instant renewTime, Duration silence, Duration grace, OwnSight sight) {
+public record Proof(
+        Blame blame, Instant renewTime, Duration silence, Duration stalled, Duration grace, OwnSight sight) {
     private static final Duration LONGEST = Duration.ofDays(36_525);
 
     /** One sentence for people. */
     public String text() {
         String lease = "node " + blame.node() + " renewed its lease " + span(silence);
         return sight instanceof OwnSight.Blind blind && blind.hop() != StalledHop.CONTROLLER
-                ? lease + " before the control plane stalled (" + blind.hop() + ", for " + span(blind.since())
-                        + "), within the grace of " + span(grace)
-                : lease + " ago, within the grace of " + span(grace);
+                ? lease + " before the control plane stalled (" + blind.hop() + ", for " + span(blind.since()) + ")"
+                        + without(stalled) + ", within the grace of " + span(grace)
+                : lease + " ago" + without(stalled) + ", within the grace of " + span(grace);
+    }
+
+    /** What a span of silence does not contain, in words; empty for nothing. */
+    static String without(Duration stalled) {
+        return stalled.isZero() ? "" : ", not counting " + span(stalled) + " in which the control plane stalled";
     }
 
     /** A span as people read it. A renewTime is input: it may lie thousands of years away. */
@@ -42,6 +49,9 @@ public record Proof(Blame blame, Instant renewTime, Duration silence, Duration g
                 .sentAt(KubeTime.formatMicro(renewTime))
                 .silence(silence)
                 .grace(grace);
+        if (!stalled.isZero()) {
+            evidence.fact("stalled", span(stalled));
+        }
         return evidence.sight(
                 switch (sight) {
                     case OwnSight.Sees sees -> "sees";

@@ -31,8 +31,8 @@ public record Review(
         JsonObject after) {
     /** The group and version of the exchange. */
     static final String API_VERSION = "admission.k8s.io/v1";
-    /** A UID has 36 characters; a longer one is not echoed. */
-    private static final int LONGEST_UID = 128;
+    /** A UID has 36 characters; a longer one is neither echoed nor kept. */
+    static final int LONGEST_UID = 128;
 
     /**
      * Reads a review.

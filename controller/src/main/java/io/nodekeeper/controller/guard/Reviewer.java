@@ -115,8 +115,10 @@ public final class Reviewer {
         CompletableFuture<JsonObject> lease =
                 found(reads.read(ResourceType.LEASES, Lease.NODE_NAMESPACE, blame.node()));
         CompletableFuture<LiveLease> result = blame.kind() == Blame.Kind.EVICTION
-                ? lease.thenCombine(found(reads.read(ResourceType.NODES, "", blame.node())), LiveLease::of)
-                : lease.thenApply(LiveLease::of);
+                ? lease.thenCombine(
+                        found(reads.read(ResourceType.NODES, "", blame.node())),
+                        (read, node) -> LiveLease.of(blame.node(), read, node))
+                : lease.thenApply(read -> LiveLease.of(blame.node(), read));
         return result.exceptionally(error -> new LiveLease.Unread(Failures.text(error)));
     }
 

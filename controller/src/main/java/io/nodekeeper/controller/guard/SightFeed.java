@@ -24,7 +24,7 @@ public final class SightFeed {
         Report report = last;
         long age = now - report.at;
         return report.sight instanceof OwnSight.Unknown || age <= STALE.toNanos()
-                ? report.sight
+                ? report.sight.later(Duration.ofNanos(age))
                 : new OwnSight.Unknown("the controller has not reported for " + Ages.text(age));
     }
 }

@@ -140,6 +140,17 @@ public final class ControllerMetrics {
         evictions.initLabelValues(zone);
     }
 
+    /**
+     * The zone has no nodes any more. Its series end, so that zones which come and go do not add up. If it comes back, its
+     * counter starts from 0, which Prometheus treats as a restart.
+     */
+    public void zoneGone(String zone) {
+        zoneSize.remove(zone);
+        unhealthyNodes.remove(zone);
+        zoneHealth.remove(zone);
+        evictions.remove(zone);
+    }
+
     /** A node of the zone got a NoExecute taint from the queue. */
     public void tainted(String zone) {
         evictions.labelValues(zone).inc();

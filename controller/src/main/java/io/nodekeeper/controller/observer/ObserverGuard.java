@@ -2,7 +2,9 @@ package io.nodekeeper.controller.observer;
 
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -29,6 +31,8 @@ public final class ObserverGuard {
     private static final long NEVER = Long.MIN_VALUE / 2;
     /** Periods of the canary (1 s by default) in a node's renewal period (10 s by Kubernetes' defaults). */
     private static final long RENEWALS = 10;
+    /** The most spans that were given back and are remembered: more than fit into a grace period. */
+    private static final int MOST_SPANS = 8;
 
     private final boolean on;
     private final long period;
@@ -51,8 +55,13 @@ public final class ObserverGuard {
     private long seenAt;
     /** The total time subtracted from the nodes' clock. */
     private long lost;
+    /** The latest spans of {@link #lost}, the oldest first; at most {@link #MOST_SPANS}. */
+    private final ArrayDeque<DarkSpan> spans = new ArrayDeque<>();
 
     private boolean blind;
+    /** Since when canaries have been young enough without a break, while {@link #blind}. */
+    private long youngSince;
+
     private StalledHop hop = StalledHop.API_SERVER;
     /** The time without proof up to {@link #bookedAt}, by the hop that explains it. */
     private final Map<StalledHop, Long> dark = new EnumMap<>(StalledHop.class);
@@ -148,6 +157,14 @@ public final class ObserverGuard {
         return lost;
     }
 
+    /**
+     * The latest spans that were given back because the nodes' renewals may have been blocked, the oldest first. Pauses
+     * of this process are none of them.
+     */
+    public List<DarkSpan> spans() {
+        return List.copyOf(spans);
+    }
+
     /** The kind of the last proof of sight. */
     public ProofKind means() {
         return means;
@@ -223,6 +240,9 @@ public final class ObserverGuard {
         long lasted = Math.max(given, now - (blind ? blindSince : seenAt));
         if (blind ? now - sentAt > tolerance / 2 : given == 0) {
             // Still late, or never blind.
+            if (isBlind(now)) {
+                youngSince = now;
+            }
             seenAt = sentAt;
             if (!blind) {
                 dark.clear();
@@ -233,14 +253,23 @@ public final class ObserverGuard {
         if (!blind) {
             lostBefore = lost - given;
         }
+        SightChange change = sees(blind ? blindSince : seenAt, lasted, now);
+        seenAt = sentAt;
+        bookedAt = sentAt;
+        return Optional.of(change);
+    }
+
+    /** The blindness that began at {@code since} is over. */
+    private SightChange sees(long since, long lasted, long now) {
         book(now);
         StalledHop longest = longest();
         dark.forEach((explained, time) -> unreported.merge(explained, blind ? 0 : time, Long::sum));
         dark.clear();
-        seenAt = sentAt;
-        bookedAt = sentAt;
+        if (longest == StalledHop.CONTROLLER) {
+            spans.removeIf(span -> span.until() > since);
+        }
         blind = false;
-        return Optional.of(new SightChange.Sees(longest, lasted, lost - lostBefore));
+        return new SightChange.Sees(longest, lasted, lost - lostBefore);
     }
 
     /**
@@ -287,6 +316,12 @@ public final class ObserverGuard {
 
     private void prove(long at, ProofKind by, long given, long next) {
         if (at > provenAt) {
+            if (given > 0) {
+                spans.add(new DarkSpan(at - given, at));
+                if (spans.size() > MOST_SPANS) {
+                    spans.remove();
+                }
+            }
             provenAt = at;
             means = by;
             lost += given;
@@ -299,7 +334,10 @@ public final class ObserverGuard {
         Optional<StalledHop> named = 2 * canaryAge(now) > 3 * period ? book(now) : Optional.empty();
         tickedAt = now;
         if (!isBlind(now)) {
-            return Optional.empty();
+            // Canaries that are late all the time, but not too late, are sight, too.
+            return blind && now - youngSince >= RENEWALS * period
+                    ? Optional.of(sees(blindSince, now - blindSince, now))
+                    : Optional.empty();
         }
         if (!blind) {
             blind = true;

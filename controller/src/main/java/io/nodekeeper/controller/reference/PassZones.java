@@ -149,7 +149,11 @@ public final class PassZones implements Zones {
         for (ZoneCommand command : disruption.step(counts)) {
             switch (command) {
                 case ZoneCommand.Counted counted -> {
-                    metrics.zone(counted.zone(), counted.size(), counted.notReady());
+                    if (counted.size() == 0) {
+                        metrics.zoneGone(counted.zone());
+                    } else {
+                        metrics.zone(counted.zone(), counted.size(), counted.notReady());
+                    }
                     log.debug(
                             "zone {} is now {}: {} of {} nodes are not ready",
                             ZoneKey.text(counted.zone()),

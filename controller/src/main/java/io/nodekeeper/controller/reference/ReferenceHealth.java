@@ -32,10 +32,19 @@ final class ReferenceHealth {
      *
      * @param renewTime as it was written; may be empty
      * @param version its resourceVersion
+     * @param own whether the node holds it; an agent may leave the holder empty
      */
-    record SeenLease(String renewTime, String version) {
+    record SeenLease(String renewTime, String version, boolean own) {
         static SeenLease of(Lease lease) {
-            return new SeenLease(lease.spec().text("renewTime"), lease.resourceVersion());
+            String holder = lease.holderIdentity();
+            return new SeenLease(
+                    lease.spec().text("renewTime"),
+                    lease.resourceVersion(),
+                    holder.isEmpty() || holder.equals(lease.name()));
+        }
+
+        private Optional<Instant> time() {
+            return KubeTime.parse(renewTime);
         }
     }
 
@@ -135,20 +144,30 @@ final class ReferenceHealth {
         return saved.probe() + (current.isPresent() ? grace : startupGrace);
     }
 
-    /** For the reference, only a later time by the node's clock is a renewal. */
     private boolean isRenewal(Optional<SeenLease> known, SeenLease lease) {
-        if (known.isEmpty()) {
-            return true;
-        }
         if (clockImmune) {
-            // A cache that lags behind a live read must not make an old lease count as new.
-            return Versions.isNewer(lease.version(), known.get().version())
-                    || (lease.version().equals(known.get().version())
-                            && !lease.renewTime().equals(known.get().renewTime()));
+            return lease.own()
+                    && lease.time().isPresent()
+                    && known.map(before -> isAnother(before, lease)).orElse(true);
         }
-        Optional<Instant> before = KubeTime.parse(known.get().renewTime());
-        Optional<Instant> after = KubeTime.parse(lease.renewTime());
-        return before.isPresent() && after.isPresent() && before.get().isBefore(after.get());
+        return known.map(before -> isLater(before, lease)).orElse(true);
+    }
+
+    /**
+     * Whether the time by the node's clock is another one, in either direction. A version alone may be another client's
+     * change, and a cache that lags behind a live read must not make an old lease count as new.
+     */
+    private static boolean isAnother(SeenLease before, SeenLease after) {
+        boolean outdated =
+                !after.version().equals(before.version()) && !Versions.isNewer(after.version(), before.version());
+        return !outdated && !after.time().equals(before.time());
+    }
+
+    /** For the reference, only a later time by the node's clock is a renewal. */
+    private static boolean isLater(SeenLease before, SeenLease after) {
+        return before.time().isPresent()
+                && after.time().isPresent()
+                && before.time().get().isBefore(after.time().get());
     }
 
     /** The only place that compares the API server's clock with the controller's. */

@@ -11,7 +11,7 @@ import io.nodekeeper.controller.config.FeatureGates;
  * @param byUid whether the record of a node is deleted with the node, so that a recreated node does not inherit it
  * @param keepsTaints whether NoExecute taints stay that are found at the start
  * @param taintsAtOnce whether NoExecute taints follow a verdict in the same pass, and not in the next one
- * @param clockImmune whether any change of a lease is a renewal, and not only a later {@code renewTime}
+ * @param clockImmune whether any other {@code renewTime} is a renewal, and not only a later one
  */
 public record ReferenceRules(
         boolean monitorPass,

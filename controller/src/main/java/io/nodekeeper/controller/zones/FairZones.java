@@ -222,6 +222,7 @@ public final class FairZones implements Zones {
         if (left.members == 0) {
             cancel(left);
             zones.remove(member.node.zone());
+            metrics.zoneGone(member.node.zone());
         }
     }
 
@@ -323,9 +324,12 @@ public final class FairZones implements Zones {
     }
 
     private void counted(ZoneCommand.Counted counted) {
-        metrics.zone(counted.zone(), counted.size(), counted.notReady());
         Zone zone = zones.get(counted.zone());
-        if (zone != null && zone.state != counted.state()) {
+        if (zone == null) {
+            return;
+        }
+        metrics.zone(counted.zone(), counted.size(), counted.notReady());
+        if (zone.state != counted.state()) {
             log.info(
                     "zone {} is now {}: {} of {} nodes are not ready (was {})",
                     ZoneKey.text(counted.zone()),

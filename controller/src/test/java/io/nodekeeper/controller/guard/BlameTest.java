@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -127,6 +128,59 @@ class BlameTest {
                 .isEmpty();
         assertThat(blame(Reviews.deleted(KCM, true).replace("\"nodeName\":\"n1\"", "\"nodeName\":\"\"")))
                 .isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                // The lease of n1 would be read, but this is the name of another node.
+                "n1#1",
+                "n1?x=1",
+                "n1/status",
+                "../leases/n1",
+                "N1",
+                "n1 ",
+                ""
+            })
+    void aNameThatNoNodeCanHavePasses(String name) {
+        String status = Reviews.status(KCM, "True", "Unknown");
+        assertThat(blame(status.replace("\"name\":\"n1\"", "\"name\":\"" + name + "\"")))
+                .isEmpty();
+        String taint = Reviews.tainted(KCM, "True", "node.kubernetes.io/unreachable:NoExecute");
+        assertThat(blame(taint.replace("\"name\":\"n1\"", "\"name\":\"" + name + "\"")))
+                .isEmpty();
+        assertThat(blame(Reviews.deleted(KCM, true).replace("\"nodeName\":\"n1\"", "\"nodeName\":\"" + name + "\"")))
+                .isEmpty();
+    }
+
+    @Test
+    void noPartOfAReviewThatIsTooLongIsKept() {
+        String much = "x".repeat(1 << 20);
+        String status = Reviews.status(KCM, "True", "Unknown");
+        assertThat(blame(status.replace("\"name\":\"n1\"", "\"name\":\"" + "n".repeat(254) + "\"")))
+                .isEmpty();
+        assertThat(blame(status.replace("\"uid-1\"", "\"" + "u".repeat(129) + "\"")))
+                .isEmpty();
+        assertThat(blame(status.replace("\"uid-1\"", "\"" + "u".repeat(128) + "\"")))
+                .isPresent();
+        assertThat(blame(Reviews.status(KCM, much, "Unknown"))).isEmpty();
+        assertThat(blame(Reviews.tainted(KCM, "True", "node.kubernetes.io/unreachable:" + much)))
+                .isEmpty();
+        String deleted = Reviews.deleted(KCM, true);
+        assertThat(blame(deleted.replace("\"name\":\"p1\"", "\"name\":\"" + much + "\"")))
+                .isEmpty();
+        assertThat(blame(deleted.replace("\"namespace\":\"default\"", "\"namespace\":\"" + much + "\"")))
+                .isEmpty();
+    }
+
+    @Test
+    void aTaintThatIsListedManyTimesIsNamedOnce() {
+        String[] taints = new String[1_000];
+        Arrays.fill(taints, "node.kubernetes.io/unreachable:NoExecute");
+        assertThat(blame(Reviews.updated(KCM, node("Unknown"), node("Unknown", taints))))
+                .get()
+                .extracting(Blame::text)
+                .isEqualTo("adds the taint node.kubernetes.io/unreachable:NoExecute");
     }
 
     @ParameterizedTest

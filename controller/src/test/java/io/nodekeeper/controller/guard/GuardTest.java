@@ -84,6 +84,56 @@ class GuardTest {
                 .isEqualTo(verdict);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        // Silent for 3 s before the blindness and for 2 s since.
+        "65, 40, refused",
+        "65, 50, refused",
+        // Silent for 45 s before it.
+        "107, 40, allowed",
+        "107, 50, refused",
+        // The grace had ended when the blindness began.
+        "112, 50, allowed",
+        "3600, 50, allowed",
+        // Renewed in the middle of it, or after it.
+        "30, 50, refused",
+        "1, 50, refused"
+    })
+    void aBlindnessThatIsOverIsNoSilence(int silentSeconds, int graceSeconds, String verdict) {
+        OwnSight.Past past = new OwnSight.Past(Duration.ofSeconds(62), Duration.ofSeconds(2));
+        Guard guard = new Guard(Duration.ofSeconds(graceSeconds), true);
+        OwnSight sees = new OwnSight.Sees(20, List.of(past));
+        assertThat(guard.decide(BLAME, renewed(Duration.ofSeconds(silentSeconds)), sees, NOW, budget, 0)
+                        .label())
+                .isEqualTo(verdict);
+    }
+
+    @Test
+    void anEarlierBlindnessIsNoSilenceWhileTheNextOneLasts() {
+        // Silent for 30 s, blind for 60 s, sight for 5 s, blind for 10 s so far.
+        OwnSight.Past past = new OwnSight.Past(Duration.ofSeconds(75), Duration.ofSeconds(15));
+        OwnSight blind = new OwnSight.Blind(20, Duration.ofSeconds(10), StalledHop.STORE, List.of(past));
+        assertThat(enforced(renewed(Duration.ofSeconds(105)), blind))
+                .isInstanceOfSatisfying(
+                        GuardVerdict.Refuse.class,
+                        refused -> assertThat(refused.proof().text())
+                                .isEqualTo("node n1 renewed its lease 35s before the control plane stalled (store,"
+                                        + " for 10s), not counting 1m0s in which the control plane stalled, within the"
+                                        + " grace of 50s"));
+    }
+
+    @Test
+    void anOldReportMovesThePastBack() {
+        // given a blindness that ended 1 s before the report
+        SightFeed feed = new SightFeed();
+        OwnSight.Past past = new OwnSight.Past(Duration.ofSeconds(61), Duration.ofSeconds(1));
+        feed.publish(new OwnSight.Sees(20, List.of(past)), 0);
+        // when the report is 4 s old
+        OwnSight sight = feed.at(Duration.ofSeconds(4).toNanos());
+        // then it ended 5 s ago
+        assertThat(sight.past()).containsExactly(new OwnSight.Past(Duration.ofSeconds(65), Duration.ofSeconds(5)));
+    }
+
     @Test
     void whateverIsNotKnownLetsTheWritePass() {
         OwnSight unknown = new OwnSight.Unknown("nodes and leases are not listed yet");
@@ -91,7 +141,8 @@ class GuardTest {
             assertThat(enforced(new LiveLease.Unread("no answer within 300ms"), sight)
                             .label())
                     .isEqualTo("trouble");
-            assertThat(enforced(LiveLease.of(JsonObject.EMPTY), sight).label()).isEqualTo("allowed");
+            assertThat(enforced(LiveLease.of("n1", JsonObject.EMPTY), sight).label())
+                    .isEqualTo("allowed");
         }
         assertThat(enforced(renewed(Duration.ofSeconds(3)), unknown).label()).isEqualTo("trouble");
         assertThat(enforced(renewed(Duration.ofSeconds(3)), new OwnSight.Sees(0))
@@ -114,13 +165,26 @@ class GuardTest {
     @Provide
     static Arbitrary<OwnSight> sights() {
         return Arbitraries.oneOf(
-                Arbitraries.integers().between(0, 5_000).map(OwnSight.Sees::new),
+                Combinators.combine(Arbitraries.integers().between(0, 5_000), pasts())
+                        .as(OwnSight.Sees::new),
                 Combinators.combine(
                                 Arbitraries.integers().between(0, 5_000),
                                 Arbitraries.longs().between(0, 600_000),
-                                Arbitraries.of(StalledHop.class))
-                        .as((nodes, millis, hop) -> new OwnSight.Blind(nodes, Duration.ofMillis(millis), hop)),
+                                Arbitraries.of(StalledHop.class),
+                                pasts())
+                        .as((nodes, millis, hop, past) ->
+                                new OwnSight.Blind(nodes, Duration.ofMillis(millis), hop, past)),
                 Arbitraries.just(new OwnSight.Unknown("starting")));
+    }
+
+    /** Without a blindness, or with one of at most 100 s. */
+    private static Arbitrary<List<OwnSight.Past>> pasts() {
+        return Combinators.combine(
+                        Arbitraries.longs().between(0, 300_000),
+                        Arbitraries.longs().between(0, 100_000))
+                .as((until, lasted) -> new OwnSight.Past(Duration.ofMillis(until + lasted), Duration.ofMillis(until)))
+                .list()
+                .ofMaxSize(1);
     }
 
     /** The whole rule, stated the other way round: whatever is refused satisfies all of this. */
@@ -138,7 +202,12 @@ class GuardTest {
         Duration blind = sight instanceof OwnSight.Blind known && known.hop() != StalledHop.CONTROLLER
                 ? known.since()
                 : Duration.ZERO;
-        assertThat(renewTime).isAfter(NOW.minus(GRACE).minus(blind)).isBeforeOrEqualTo(NOW.plusSeconds(10));
+        Duration before = sight.past().stream()
+                .map(past -> past.from().minus(past.until()))
+                .reduce(Duration.ZERO, Duration::plus);
+        assertThat(renewTime)
+                .isAfter(NOW.minus(GRACE).minus(blind).minus(before))
+                .isBeforeOrEqualTo(NOW.plusSeconds(10));
     }
 
     @Provide

@@ -1,5 +1,6 @@
 package io.nodekeeper.controller.guard;
 
+import static io.nodekeeper.controller.guard.Reviews.KCM;
 import static io.nodekeeper.controller.guard.Reviews.NODE_CONTROLLER;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -224,6 +225,30 @@ class ReviewerTest {
         assertThat(reviewer.answer(Reviews.bytes(Reviews.status("system:node:n1", "True", "True"))))
                 .isCompleted();
         assertThat(server.calls()).isEmpty();
+    }
+
+    @Test
+    void aReviewOfANodeThatCannotExistLeavesNothing() {
+        String review = Reviews.tainted(KCM, "True", "node.kubernetes.io/unreachable:" + "x".repeat(1 << 20));
+        server.clear();
+        assertThat(allowed(review.replace("\"name\":\"n1\"", "\"name\":\"n1#1\"")))
+                .isTrue();
+        assertThat(allowed(review)).isTrue();
+        assertThat(allowed(Reviews.tainted(KCM, "True", UNREACHABLE).replace("\"name\":\"n1\"", "\"name\":\"n1#1\"")))
+                .isTrue();
+        assertThat(history).isEmpty();
+        assertThat(events).isEmpty();
+        assertThat(server.calls()).isEmpty();
+    }
+
+    @Test
+    void theLeaseOfAnotherNodeProvesNothing() {
+        // given an API server that answers each read with the lease of n1
+        String review = Reviews.status(KCM, "True", "Unknown").replace("\"name\":\"n1\"", "\"name\":\"n2\"");
+        assertThat(allowed(review)).isTrue();
+        String evicted = Reviews.deleted(KCM, true).replace("\"nodeName\":\"n1\"", "\"nodeName\":\"n2\"");
+        assertThat(allowed(evicted)).isTrue();
+        assertThat(history).isEmpty();
     }
 
     @Test

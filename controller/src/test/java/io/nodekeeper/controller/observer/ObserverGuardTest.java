@@ -5,6 +5,8 @@ import static io.nodekeeper.controller.observer.ProofKind.WATCH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -103,6 +105,81 @@ class ObserverGuardTest {
 
         assertThat(change.hop()).isEqualTo(StalledHop.API_SERVER);
         assertThat(guard.takeBlindTime()).isEqualTo(Map.of(StalledHop.API_SERVER, s(40), StalledHop.WATCH, s(10)));
+    }
+
+    @Test
+    void canariesThatAreLateAllTheTimeButNotTooLateEndABlindness() {
+        // given a blindness
+        for (int second = 1; second <= 4; second++) {
+            guard.tick(s(second));
+        }
+        // when canaries come back after 1.8 s, of the tolerance of 3 s
+        List<SightChange> changes = new ArrayList<>();
+        for (int second = 4; second <= 40; second++) {
+            guard.seen(s(second), true, WATCH, s(second) + s(18) / 10).ifPresent(changes::add);
+            guard.tick(s(second + 2)).ifPresent(changes::add);
+        }
+        // then it is over after 10 s
+        assertThat(changes).singleElement().isEqualTo(new SightChange.Sees(StalledHop.API_SERVER, s(16), s(4)));
+        assertThat(guard.takeBlindTime()).isNotEmpty();
+        guard.tick(s(43));
+        assertThat(guard.takeBlindTime()).isEmpty();
+    }
+
+    @Test
+    void canariesThatAreTooLateFromTimeToTimeDoNotEndABlindness() {
+        for (int second = 1; second <= 4; second++) {
+            guard.tick(s(second));
+        }
+        for (int second = 4; second <= 40; second++) {
+            if (second % 9 < 6) {
+                assertThat(guard.seen(s(second), true, WATCH, s(second) + s(18) / 10))
+                        .isEmpty();
+            }
+            assertThat(guard.tick(s(second + 2)).filter(change -> change instanceof SightChange.Sees))
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void spansThatAreGivenBackAreRemembered() {
+        // given a proof at 1 s and a store that hangs until 60 s
+        guard.seen(s(1), true, WATCH, s(1));
+        for (int second = 2; second <= 60; second++) {
+            guard.alive(s(second));
+            guard.tick(s(second));
+        }
+        // when sight returns
+        guard.seen(s(60), true, WATCH, s(60));
+        // then the span is known for as long as nodes may be late because of it
+        guard.seen(s(61), true, WATCH, s(61));
+        assertThat(guard.spans()).containsExactly(new DarkSpan(s(1), s(60)));
+    }
+
+    @Test
+    void aPauseOfThisProcessIsNoSpanInWhichNodesCouldNotRenew() {
+        guard.seen(s(1), true, WATCH, s(1));
+        guard.tick(s(1));
+        // given a process that stands still for 60 s
+        guard.tick(s(61));
+        guard.seen(s(61), true, WATCH, s(61));
+
+        assertThat(guard.lost()).isEqualTo(s(60));
+        assertThat(guard.spans()).isEmpty();
+    }
+
+    @Test
+    void onlyTheLatestSpansAreRemembered() {
+        for (int second = 1; second <= 1_200; second++) {
+            guard.alive(s(second));
+            guard.tick(s(second));
+            if (second % 60 == 0) {
+                guard.seen(s(second), true, WATCH, s(second));
+            }
+        }
+
+        assertThat(guard.spans()).hasSize(8);
+        assertThat(guard.spans().getLast()).isEqualTo(new DarkSpan(s(1_140), s(1_200)));
     }
 
     private static long s(long seconds) {

@@ -26,9 +26,9 @@ class ReferenceHealthTest {
     private static final long OLD = 900 * SECOND;
     private static final long OLDER = 800 * SECOND;
     private static final Optional<SeenLease> NO_LEASE = Optional.empty();
-    private static final SeenLease LEASE = new SeenLease("2015-01-01T12:00:00.000000Z", "5");
-    private static final SeenLease RENEWED = new SeenLease("2015-01-01T12:00:10.000000Z", "6");
-    private static final SeenLease BACKWARDS = new SeenLease("2015-01-01T11:00:00.000000Z", "7");
+    private static final SeenLease LEASE = new SeenLease("2015-01-01T12:00:00.000000Z", "5", true);
+    private static final SeenLease RENEWED = new SeenLease("2015-01-01T12:00:10.000000Z", "6", true);
+    private static final SeenLease BACKWARDS = new SeenLease("2015-01-01T11:00:00.000000Z", "7", true);
 
     private final ReferenceHealth rules = new ReferenceHealth(TestCluster.CONFIG, false);
     private final ReferenceHealth immune = new ReferenceHealth(TestCluster.CONFIG, true);
@@ -164,11 +164,46 @@ class ReferenceHealthTest {
     @Test
     void leaseWithoutATimeIsNoRenewal() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
+        Optional<SeenLease> timeless = Optional.of(new SeenLease("", "9", true));
 
-        Evaluation look = rules.evaluate(
-                Optional.of(before), node(ready("True", 0, 0)), Optional.of(new SeenLease("", "9")), NOW, B);
+        for (ReferenceHealth each : List.of(rules, immune)) {
+            Evaluation look = each.evaluate(Optional.of(before), node(ready("True", 0, 0)), timeless, NOW, B);
 
-        assertThat(look.saved()).isEqualTo(before);
+            assertThat(look.saved()).isEqualTo(before);
+        }
+    }
+
+    @Test
+    @Tag("L14")
+    void changesByOtherClientsCountInNeitherMode() {
+        Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
+        Node node = node(ready("True", 0, 0));
+        // A label was set, and the lease was written with the same time in another form.
+        SeenLease labelled = new SeenLease(LEASE.renewTime(), "9", true);
+        SeenLease rewritten = new SeenLease("2015-01-01T12:00:00Z", "9", true);
+
+        for (ReferenceHealth each : List.of(rules, immune)) {
+            for (SeenLease lease : List.of(labelled, rewritten)) {
+                Evaluation look = each.evaluate(Optional.of(before), node, Optional.of(lease), NOW, B);
+
+                assertThat(look.saved()).isEqualTo(before);
+                assertThat(each.evaluateLive(look, node, lease, NOW)).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void leaseOfAnotherHolderCountsOnlyWithoutClockImmunity() {
+        Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
+        Node node = node(ready("True", 0, 0));
+        Optional<SeenLease> taken = Optional.of(new SeenLease(RENEWED.renewTime(), "6", false));
+
+        assertThat(immune.evaluate(Optional.of(before), node, taken, NOW, B).saved())
+                .isEqualTo(before);
+        assertThat(rules.evaluate(Optional.of(before), node, taken, NOW, B)
+                        .saved()
+                        .probe())
+                .isEqualTo(NOW);
     }
 
     @Test

@@ -10,7 +10,7 @@ import java.util.Iterator;
 
 /**
  * Checks when nodes get NoExecute taints, in a cluster of one zone: never while Ready, not faster than the zone's rate,
- * and not slower while no disruption delays them. Confined to virtual time.
+ * not at all while a disruption stops them, and not slower while none delays them. Confined to virtual time.
  */
 final class NoExecuteRules {
     /** The most taints remembered for the rate: at the default 0.1 a second more than ten minutes of them. */
@@ -32,6 +32,9 @@ final class NoExecuteRules {
 
     /** When controllers became active, each of which has a token of its own; {@link #REMEMBERED} at most. */
     private final ArrayDeque<Long> begun = new ArrayDeque<>();
+
+    /** The time since when the zone has been disrupted without a break so that no node may get a taint. */
+    private long stoppedSince = NodeFacts.NEVER;
 
     /** The time since when some node has waited without a break while nothing delayed it and none got a taint. */
     private long waitingSince = NodeFacts.NEVER;
@@ -69,6 +72,13 @@ final class NoExecuteRules {
         if (node.isReady() && object.isReady()) {
             scales.violated(Rule.NO_EXECUTE_WRONG, node.name, "Ready, and given a NoExecute taint");
         }
+        if (stoppedSince != NodeFacts.NEVER && scales.undisturbed(stoppedSince, scales.control) > WRITE.toNanos()) {
+            scales.violated(
+                    Rule.NO_EXECUTE_FAST,
+                    node.name,
+                    "given a NoExecute taint though its zone has been disrupted for "
+                            + Scales.text(now - stoppedSince));
+        }
         remember(added);
         judgeRate(node);
         waitingSince = NodeFacts.NEVER;
@@ -76,6 +86,11 @@ final class NoExecuteRules {
 
     /** Checks again after a change that may make a node wait, or end that; all facts are current. */
     void review() {
+        if (!isStopped()) {
+            stoppedSince = NodeFacts.NEVER;
+        } else if (stoppedSince == NodeFacts.NEVER) {
+            stoppedSince = scales.now();
+        }
         if (!isWaiting()) {
             waitingSince = NodeFacts.NEVER;
         } else if (waitingSince == NodeFacts.NEVER) {
@@ -107,6 +122,17 @@ final class NoExecuteRules {
         boolean disrupted = notReady == known
                 || (notReady >= FEW && (float) notReady / known >= config.unhealthyZoneThreshold() / 2);
         return waits && !disrupted;
+    }
+
+    /** Whether the zone is certainly so disrupted that no node may get a taint. */
+    private boolean isStopped() {
+        long known = nodes.stream().filter(node -> node.known).count();
+        long notReady =
+                nodes.stream().filter(node -> node.known && !node.isReady()).count();
+        boolean partly = notReady >= FEW
+                && (float) notReady / known >= config.unhealthyZoneThreshold()
+                && known <= config.largeClusterSizeThreshold();
+        return notReady > 0 && (notReady == known || partly);
     }
 
     /**

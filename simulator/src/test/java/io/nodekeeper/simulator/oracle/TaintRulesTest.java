@@ -143,6 +143,30 @@ class TaintRulesTest {
     }
 
     @Test
+    void aTaintDuringADisruptionIsReported() {
+        disrupt();
+        history.pass(60).unknown("n1", UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE);
+
+        assertThat(history.violations(Rule.NO_EXECUTE_FAST)).isEqualTo(1);
+    }
+
+    @Test
+    void aTaintThatWasAdmittedBeforeADisruptionMayBeWrittenAfterItsBeginning() {
+        disrupt();
+        history.pass(1.9).unknown("n1", UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE);
+
+        assertThat(history.tally.violations()).isZero();
+    }
+
+    @Test
+    void aTaintAfterADisruptionIsFine() {
+        disrupt();
+        history.crowd(3).pass(60).unknown("n1", UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE);
+
+        assertThat(history.violations(Rule.NO_EXECUTE_FAST)).isZero();
+    }
+
+    @Test
     void noNodeWaitsWhileAllNodesAreDown() {
         history.ready("n1")
                 .fails("n1")
@@ -157,6 +181,17 @@ class TaintRulesTest {
         history.crowd(3);
         history.ready(name).fails(name).pass(50.05).unknown(name, UNREACHABLE_NO_SCHEDULE);
         history.unknown(name, UNREACHABLE_NO_SCHEDULE);
+    }
+
+    /** All of three nodes become Unknown. */
+    private void disrupt() {
+        for (String node : new String[] {"n1", "n2", "n3"}) {
+            history.ready(node).fails(node);
+        }
+        history.pass(50.05);
+        for (String node : new String[] {"n1", "n2", "n3"}) {
+            history.unknown(node, UNREACHABLE_NO_SCHEDULE);
+        }
     }
 
     /** Three nodes become Unknown among twenty. */
