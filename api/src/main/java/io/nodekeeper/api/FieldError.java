@@ -44,6 +44,12 @@ public record FieldError(String reason, String field, String detail) {
         return new FieldError("FieldValueTooLong", field, "Too long: must have at most " + limit);
     }
 
+    /** The list has {@code items} items, which are more than {@code most}. */
+    public static FieldError tooMany(String field, int items, int most) {
+        return new FieldError(
+                "FieldValueTooMany", field, "Too many: " + items + ": must have at most " + most + " items");
+    }
+
     @Override
     public String toString() {
         return field + ": " + detail;

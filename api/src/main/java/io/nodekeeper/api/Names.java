@@ -1,5 +1,6 @@
 package io.nodekeeper.api;
 
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -54,7 +55,7 @@ public final class Names {
     }
 
     /**
-     * A label, annotation or taint key: a name of at most 63 characters, with an optional prefix of a DNS subdomain and
+     * A label or taint key: a name of at most 63 characters, with an optional prefix of a DNS subdomain and
      * a slash.
      */
     public static Optional<String> qualifiedFault(String key) {
@@ -81,6 +82,11 @@ public final class Names {
                         "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end"
                                 + " with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for"
                                 + " validation is '" + QUALIFIED.pattern() + "')");
+    }
+
+    /** An annotation key: as {@link #qualifiedFault}, but its prefix may have upper-case letters. */
+    public static Optional<String> annotationFault(String key) {
+        return qualifiedFault(key.toLowerCase(Locale.ROOT));
     }
 
     /** A label or taint value: empty, or in the form of a key's name part. */

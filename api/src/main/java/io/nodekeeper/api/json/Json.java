@@ -14,6 +14,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /** Reads and writes {@link JsonValue}s with Jackson's streaming parser. Thread-safe. */
@@ -137,6 +138,32 @@ public final class Json {
     /** Reads one JSON object from {@code text}, as {@link #parseObject(byte[])}. */
     public static JsonObject parseObject(String text) {
         return parseObject(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /**
+     * A text that is equal exactly for equal values. A hash table finds texts fast even if a client chose them to have the
+     * same hash code, but not objects.
+     */
+    public static String identity(JsonValue value) {
+        return switch (value) {
+            case JsonString string -> '"' + string.value();
+            case JsonNumber number -> number.literal();
+            default -> write(sorted(value));
+        };
+    }
+
+    /** The same value with the fields of all objects in the order of their names. */
+    private static JsonValue sorted(JsonValue value) {
+        return switch (value) {
+            case JsonObject object -> {
+                JsonObject.Builder ordered = JsonObject.builder();
+                new TreeMap<>(object.fields()).forEach((name, field) -> ordered.put(name, sorted(field)));
+                yield ordered.build();
+            }
+            case JsonArray array ->
+                new JsonArray(array.items().stream().map(Json::sorted).toList());
+            default -> value;
+        };
     }
 
     /** Writes {@code value} without white space. */

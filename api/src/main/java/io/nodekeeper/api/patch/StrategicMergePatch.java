@@ -4,9 +4,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonNull;
-import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.api.schema.Schema;
 import java.util.ArrayList;
@@ -137,7 +135,7 @@ public final class StrategicMergePatch {
             if (name.startsWith(DELETE_FROM)) {
                 String list = name.substring(DELETE_FROM.length());
                 Set<String> gone = new HashSet<>();
-                arrayOf(name, value).items().forEach(item -> gone.add(identity(item)));
+                arrayOf(name, value).items().forEach(item -> gone.add(Json.identity(item)));
                 if (!base.array(list).isEmpty()) {
                     result.put(list, filtered(base.array(list), gone));
                 }
@@ -152,10 +150,9 @@ public final class StrategicMergePatch {
         }
         if (list.set()) {
             Map<String, JsonValue> union = new LinkedHashMap<>();
-            target.items().forEach(item -> union.putIfAbsent(identity(item), item));
-            patch.items().forEach(item -> union.putIfAbsent(identity(item), item));
-            return ListOrder.arranged(
-                    List.copyOf(union.values()), patch.items(), target.items(), StrategicMergePatch::identity);
+            target.items().forEach(item -> union.putIfAbsent(Json.identity(item), item));
+            patch.items().forEach(item -> union.putIfAbsent(Json.identity(item), item));
+            return ListOrder.arranged(List.copyOf(union.values()), patch.items(), target.items(), Json::identity);
         }
         if (list.mergeKey().isEmpty()) {
             return stripped(patch, Optional.of(list.item()));
@@ -233,19 +230,7 @@ public final class StrategicMergePatch {
 
     /** The identity of an item: the value of its key, or the item itself if there is none. */
     private static String keyOf(JsonValue item, String key) {
-        return identity(item instanceof JsonObject object ? object.get(key).orElse(item) : item);
-    }
-
-    /**
-     * A text that is equal only for equal values. A hash table finds texts fast even if a client chose them to have the
-     * same hash code, but not objects.
-     */
-    private static String identity(JsonValue value) {
-        return switch (value) {
-            case JsonString string -> '"' + string.value();
-            case JsonNumber number -> number.literal();
-            default -> Json.write(value);
-        };
+        return Json.identity(item instanceof JsonObject object ? object.get(key).orElse(item) : item);
     }
 
     /** A list that replaces another: its items without directives. */
@@ -259,7 +244,7 @@ public final class StrategicMergePatch {
 
     private static JsonArray filtered(JsonArray items, Set<String> gone) {
         return new JsonArray(items.items().stream()
-                .filter(item -> !gone.contains(identity(item)))
+                .filter(item -> !gone.contains(Json.identity(item)))
                 .toList());
     }
 

@@ -66,7 +66,9 @@ final class YamlReader {
 
     private final Iterator<Event> events;
     private final Consumer<String> repeated;
-    private final Map<Anchor, Anchored> anchors = new HashMap<>();
+    /** By the name of the anchor, as a hash table finds texts of one hash code fast. */
+    private final Map<String, Anchored> anchors = new HashMap<>();
+
     private int values;
     private int characters;
     private int reports;
@@ -139,7 +141,7 @@ final class YamlReader {
             throw new YamlException("nested deeper than " + Json.MAX_DEPTH + " levels" + at(event));
         }
         if (event instanceof AliasEvent alias) {
-            Anchored anchored = anchors.get(alias.getAlias());
+            Anchored anchored = anchors.get(alias.getAlias().getValue());
             if (anchored == null) {
                 throw new YamlException(
                         "found undefined alias " + cut(alias.getAlias().getValue()) + at(event));
@@ -176,7 +178,8 @@ final class YamlReader {
             default -> throw new YamlException("unexpected " + event.getEventId() + at(event));
         }
         if (anchor.isPresent()) {
-            anchors.put(anchor.get(), new Anchored(value, values - valuesBefore, characters - charactersBefore));
+            anchors.put(
+                    anchor.get().getValue(), new Anchored(value, values - valuesBefore, characters - charactersBefore));
         }
         return value;
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -154,5 +155,26 @@ public class JsonTest {
         assertThat(first).hasToString("{\"a\":1}");
         assertThat(builder.build()).hasToString("{\"b\":true}");
         assertThat(first.update("o", inner -> inner.with("x", "y"))).hasToString("{\"a\":1,\"o\":{\"x\":\"y\"}}");
+    }
+
+    @Test
+    void identitiesAreEqualForEqualValuesOnly() {
+        assertThat(Json.identity(Json.parse("{\"a\":[{\"b\":1,\"c\":null}],\"d\":\"e\"}")))
+                .isEqualTo(Json.identity(Json.parse("{\"d\":\"e\",\"a\":[{\"c\":null,\"b\":1}]}")));
+        assertThat(Stream.of(
+                                "1",
+                                "1.0",
+                                "\"1\"",
+                                "[1]",
+                                "[\"1\"]",
+                                "{\"1\":1}",
+                                "true",
+                                "\"true\"",
+                                "null",
+                                "\"null\"",
+                                "[]")
+                        .map(Json::parse)
+                        .map(Json::identity))
+                .doesNotHaveDuplicates();
     }
 }

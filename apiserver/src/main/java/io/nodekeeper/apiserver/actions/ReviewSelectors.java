@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.selector.FieldSelector;
 import io.nodekeeper.api.selector.LabelSelector;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +54,7 @@ record ReviewSelectors(Map<String, String> selected, String error) {
         } catch (ApiException e) {
             faults.add(PATH + "labelSelector ignored due to parse error");
         }
-        return new ReviewSelectors(Map.copyOf(selected), String.join(". ", faults));
+        return new ReviewSelectors(Collections.unmodifiableMap(selected), String.join(". ", faults));
     }
 
     /** Field selectors compare with one value. */

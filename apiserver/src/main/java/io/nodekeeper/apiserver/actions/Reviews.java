@@ -110,6 +110,7 @@ public final class Reviews {
             throw ApiException.badRequest("token is required for TokenReview in authentication");
         }
         List<String> audiences = spec.array("audiences").strings().toList();
+        TokenRequests.checkAudiences(AccessResources.TOKEN_REVIEWS.type(), "", audiences);
         Optional<ServiceAccounts.Known> known = authenticator.token(spec.text("token"), audiences, accounts);
         if (known.isEmpty()) {
             return JsonObject.builder()

@@ -12,6 +12,8 @@ import io.nodekeeper.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +28,12 @@ import java.util.concurrent.CompletableFuture;
 public final class ServiceAccounts {
     /** The most tokens whose signature is remembered: more than the pods that call at the same time, in about 10 MB. */
     private static final int REMEMBERED = 10_000;
+
+    /** The most characters of a remembered token, twice those with the longest names: so the claims take 60 MB at most. */
+    private static final int LONGEST = 4_096;
+
+    /** The most audiences of a remembered token: a pod's token for this server has one. */
+    private static final int AUDIENCES = 10;
 
     /** The most owners of tokens that are remembered: a pod and its account for each token, in about 5 MB. */
     private static final int OWNERS = 2 * REMEMBERED;
@@ -104,7 +112,10 @@ public final class ServiceAccounts {
 
     private List<String> common(TokenClaims claims, List<String> audiences) {
         List<String> wanted = audiences.isEmpty() ? tokens.audiences() : audiences;
-        return wanted.stream().filter(claims.audiences()::contains).toList();
+        // Both lists may be long; most tokens have one audience.
+        Collection<String> known =
+                claims.audiences().size() > AUDIENCES ? new HashSet<>(claims.audiences()) : claims.audiences();
+        return wanted.stream().filter(known::contains).toList();
     }
 
     private Optional<TokenClaims> read(TokenHash hash, String token) {
@@ -116,12 +127,23 @@ public final class ServiceAccounts {
             return before;
         }
         Optional<TokenClaims> claims = tokens.read(token);
-        claims.ifPresent(read -> {
+        claims.filter(read -> isSmall(token, read)).ifPresent(read -> {
             synchronized (known) {
                 known.put(hash, read);
             }
         });
         return claims;
+    }
+
+    /** The number of tokens whose signature is remembered. */
+    int remembered() {
+        synchronized (known) {
+            return known.size();
+        }
+    }
+
+    private static boolean isSmall(String token, TokenClaims claims) {
+        return token.length() <= LONGEST && claims.audiences().size() <= AUDIENCES;
     }
 
     private boolean isAlive(TokenClaims claims, Instant now) {

@@ -163,7 +163,8 @@ public final class AccessState {
     }
 
     private void takePod(Entry entry) {
-        if (!graph.knows(entry.key())) {
+        // The only later change of what a pod uses: containers that are added for debugging.
+        if (!graph.knows(entry.key()) || Resources.PODS.codec().mayContain(entry, "ephemeralContainers")) {
             graph.pod(entry.key(), Resources.PODS.codec().decode(entry));
         }
     }

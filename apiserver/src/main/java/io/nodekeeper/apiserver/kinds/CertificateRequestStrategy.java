@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.kinds;
 
 import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.Names;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
@@ -12,14 +13,21 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** The rules of CertificateSigningRequests: a spec that never changes, an approval that is final, one certificate. */
 public final class CertificateRequestStrategy implements Strategy {
     /** Kubernetes' shortest life of a certificate in seconds. */
     private static final int SHORTEST = 600;
+
+    /** The most characters of a signer's name, and of its domain (Kubernetes' limits). */
+    private static final int SIGNER = 571;
+
+    private static final int DOMAIN = 253;
 
     private static final Set<String> APPROVALS = Set.of("Approved", "Denied");
     private static final Set<String> USAGES = Set.of(
@@ -148,15 +156,44 @@ public final class CertificateRequestStrategy implements Strategy {
     private static void signer(String name, List<FieldError> errors) {
         if (name.isEmpty()) {
             errors.add(FieldError.required("spec.signerName", ""));
-        } else if (!name.matches("[a-z0-9]([-a-z0-9.]*[a-z0-9])?\\.[-a-z0-9.]*[a-z0-9]/[A-Za-z0-9.:_-]+")) {
+            return;
+        }
+        if (name.length() > SIGNER) {
+            errors.add(FieldError.tooLong("spec.signerName", SIGNER + " bytes"));
+            return;
+        }
+        String[] segments = name.split("/", -1);
+        if (segments.length != 2) {
             errors.add(FieldError.invalid(
                     "spec.signerName",
                     quoted(name),
                     "must be a fully qualified domain and path of the form 'example.com/signer-name'"));
-        } else if (name.equals("kubernetes.io/legacy-unknown")) {
+            return;
+        }
+        if (segments[0].length() > DOMAIN) {
+            errors.add(FieldError.tooLong("spec.signerName", DOMAIN + " bytes"));
+        }
+        parts(segments[0], Names::labelFault, errors);
+        if (!segments[0].contains(".")) {
+            errors.add(FieldError.invalid(
+                    "spec.signerName",
+                    quoted(segments[0]),
+                    "should be a domain with at least two segments separated by dots"));
+        }
+        parts(segments[1], Names::subdomainFault, errors);
+        if (name.equals("kubernetes.io/legacy-unknown")) {
             errors.add(FieldError.invalid(
                     "spec.signerName", quoted(name), "the legacy signerName is not allowed via this API version"));
         }
+    }
+
+    /** Adds the fault of the first part of {@code segment}, between its dots, that has one. */
+    private static void parts(String segment, Function<String, Optional<String>> faultOf, List<FieldError> errors) {
+        Stream.of(segment.split("\\.", -1))
+                .flatMap(part ->
+                        faultOf.apply(part).stream().map(fault -> "validating label " + quoted(part) + ": " + fault))
+                .findFirst()
+                .ifPresent(why -> errors.add(FieldError.invalid("spec.signerName", quoted(segment), why)));
     }
 
     @Override

@@ -81,7 +81,8 @@ public final class RoleBindingStrategy implements Strategy {
                 if (!group.isEmpty()) {
                     errors.add(FieldError.notSupported(path + ".apiGroup", quoted(group), quoted("")));
                 }
-                if (subject.text("namespace").isEmpty()) {
+                // In a RoleBinding, the account is in the namespace of the binding.
+                if (!namespaced && subject.text("namespace").isEmpty()) {
                     errors.add(FieldError.required(path + ".namespace", ""));
                 }
             }

@@ -1,14 +1,16 @@
 package io.nodekeeper.apiserver.pods;
 
 import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Kubernetes' admission plugin RuntimeClass: sets a new pod's overhead and scheduling from its RuntimeClass. */
 public final class RuntimeClassAdmission {
@@ -73,8 +75,10 @@ public final class RuntimeClassAdmission {
         if (scheduling.array("tolerations").isEmpty()) {
             return spec;
         }
-        Set<JsonValue> all = new LinkedHashSet<>(spec.array("tolerations").items());
-        all.addAll(scheduling.array("tolerations").items());
-        return spec.with("tolerations", new JsonArray(all.stream().toList()));
+        Map<String, JsonValue> all = new LinkedHashMap<>();
+        Stream.of(spec, scheduling)
+                .flatMap(list -> list.array("tolerations").items().stream())
+                .forEach(toleration -> all.putIfAbsent(Json.identity(toleration), toleration));
+        return spec.with("tolerations", new JsonArray(List.copyOf(all.values())));
     }
 }

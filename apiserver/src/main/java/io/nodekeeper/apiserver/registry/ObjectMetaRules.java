@@ -136,7 +136,7 @@ public final class ObjectMetaRules {
         long bytes = 0;
         for (Map.Entry<String, String> annotation :
                 metadata.object("annotations").texts().entrySet()) {
-            Names.qualifiedFault(annotation.getKey())
+            Names.annotationFault(annotation.getKey())
                     .ifPresent(fault ->
                             errors.add(FieldError.invalid("metadata.annotations", quoted(annotation.getKey()), fault)));
             bytes += length(annotation.getKey()) + length(annotation.getValue());

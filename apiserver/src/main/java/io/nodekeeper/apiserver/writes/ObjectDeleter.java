@@ -9,6 +9,7 @@ import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.writes.OptimisticRetry.Result;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.time.Clock;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -51,30 +52,51 @@ final class ObjectDeleter {
 
     /**
      * The object that stays after the deletion request, because of its finalizers, its grace period or its content;
-     * empty if it is deleted now.
+     * empty if it is deleted now. As in Kubernetes, a further request can only shorten a grace period.
      */
     private Optional<JsonObject> kept(Resource resource, JsonObject found, DeleteOptions options) {
+        long running = found.object("metadata").has("deletionTimestamp")
+                ? found.object("metadata").number("deletionGracePeriodSeconds").orElse(0L)
+                : 0;
+        if (running > 0) {
+            long asked = options.graceSeconds().orElse(running);
+            return asked >= running ? Optional.of(found) : shortened(found, running, asked);
+        }
         JsonObject object =
                 resource.strategy().isCollected() ? options.propagation().in(found) : found;
         JsonObject metadata = object.object("metadata");
-        long grace = Math.clamp(resource.strategy().graceSeconds(object, options.graceSeconds()), 0, LONGEST_GRACE);
         boolean namespace = resource.equals(Resources.NAMESPACES);
-        if (grace == 0 && metadata.array("finalizers").isEmpty() && !namespace) {
+        boolean held = namespace || !metadata.array("finalizers").isEmpty();
+        if (metadata.has("deletionTimestamp")) {
+            return held ? Optional.of(object) : Optional.empty();
+        }
+        long grace = Math.clamp(resource.strategy().graceSeconds(object, options.graceSeconds()), 0, LONGEST_GRACE);
+        if (grace == 0 && !held) {
             return Optional.empty();
         }
-        long running = metadata.number("deletionGracePeriodSeconds").orElse(Long.MAX_VALUE);
-        if (metadata.has("deletionTimestamp") && grace >= running) {
-            return Optional.of(object);
+        JsonObject kept = ending(object, clock.wallTime().plusSeconds(grace), grace);
+        return Optional.of(namespace ? kept.update("status", status -> status.with("phase", "Terminating")) : kept);
+    }
+
+    /** The object whose grace period of {@code running} seconds becomes {@code asked} seconds from its first deletion. */
+    private Optional<JsonObject> shortened(JsonObject object, long running, long asked) {
+        JsonObject metadata = object.object("metadata");
+        if (asked == 0 && metadata.array("finalizers").isEmpty()) {
+            return Optional.empty();
         }
-        JsonObject kept = object.update(
+        Instant end = KubeTime.parse(metadata.text("deletionTimestamp"))
+                .map(before -> before.minusSeconds(running - asked))
+                .orElseGet(() -> clock.wallTime().plusSeconds(asked));
+        return Optional.of(ending(object, end, asked));
+    }
+
+    private static JsonObject ending(JsonObject object, Instant end, long grace) {
+        return object.update(
                 "metadata",
-                old -> old.toBuilder()
-                        .put(
-                                "deletionTimestamp",
-                                KubeTime.format(clock.wallTime().plusSeconds(grace)))
+                metadata -> metadata.toBuilder()
+                        .put("deletionTimestamp", KubeTime.format(end))
                         .put("deletionGracePeriodSeconds", grace)
                         .build());
-        return Optional.of(namespace ? kept.update("status", status -> status.with("phase", "Terminating")) : kept);
     }
 
     private static void checkPrecondition(WriteRequest write, String what, String expected, String actual) {

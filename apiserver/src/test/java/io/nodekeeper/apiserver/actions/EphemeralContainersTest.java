@@ -55,6 +55,25 @@ class EphemeralContainersTest {
     }
 
     @Test
+    void itsNodeReadsWhatTheyUse() {
+        String secret = "/api/v1/namespaces/default/secrets/s";
+        String map = "/api/v1/namespaces/default/configmaps/m";
+        server.post("/api/v1/namespaces/default/secrets", "{\"metadata\":{\"name\":\"s\"}}");
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"m\"}}");
+        server.node("n1");
+        assertThat(server.status(TestServer.N1, secret)).isEqualTo(403);
+
+        patch("{\"name\":\"d1\",\"image\":\"busybox\",\"envFrom\":[{\"secretRef\":{\"name\":\"s\"}}]}");
+        patch("{\"name\":\"d2\",\"image\":\"busybox\",\"envFrom\":[{\"configMapRef\":{\"name\":\"m\"}}]}");
+
+        assertThat(server.status(TestServer.N1, secret)).isEqualTo(200);
+        assertThat(server.status(TestServer.N1, map)).isEqualTo(200);
+        // until the pod is gone
+        server.delete(POD, "{\"gracePeriodSeconds\":0}");
+        assertThat(server.status(TestServer.N1, secret)).isEqualTo(403);
+    }
+
+    @Test
     void furtherOnesAreAddedAndNoneIsChangedOrRemoved() {
         patch("{\"name\":\"d1\",\"image\":\"busybox\"}");
 

@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
@@ -62,6 +63,17 @@ class PodActionsTest {
         assertThat(answer.status()).isEqualTo(201);
         assertThat(answer.text()).isEqualTo(DONE);
         assertThat(pod().object("metadata").text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:30Z");
+    }
+
+    @Test
+    @Tag("W47")
+    void evictionOfATerminatingPodLeavesItsEndAsItIs() {
+        evict("{\"gracePeriodSeconds\":40}");
+        server.time.advance(Duration.ofSeconds(10));
+
+        assertThat(evict("{}").text()).isEqualTo(DONE);
+
+        assertThat(pod().object("metadata").text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:40Z");
     }
 
     @Test

@@ -203,6 +203,46 @@ class ServiceAccountTest {
         assertThat(status.array("audiences")).hasToString("[\"vault\"]");
     }
 
+    @Test
+    void tokensAndReviewsHaveAtMostAHundredAudiences() {
+        account("a");
+        String hundred = "\"audiences\":[" + "\"x\",".repeat(99) + "\"vault\"]";
+        String more = "\"audiences\":[" + "\"x\",".repeat(100) + "\"vault\"]";
+        String token = token("a", hundred);
+
+        assertThat(review("\"token\":\"" + token + "\"," + hundred)
+                        .object("status")
+                        .bool("authenticated"))
+                .isTrue();
+        assertThat(request("a", more).status()).isEqualTo(422);
+        assertThat(request("a", more).message())
+                .isEqualTo(
+                        "TokenRequest.authentication.k8s.io \"a\" is invalid: spec.audiences: Too many: 101: must have at most 100 items");
+        assertThat(server.post(
+                                "/apis/authentication.k8s.io/v1/tokenreviews",
+                                "{\"spec\":{\"token\":\"" + token + "\"," + more + "}}")
+                        .message())
+                .endsWith("spec.audiences: Too many: 101: must have at most 100 items");
+    }
+
+    @Test
+    void onlySmallTokensAreRemembered() {
+        account("a");
+        ServiceAccountTokens tokens =
+                new ServiceAccountTokens(EC.getPrivate(), List.of(EC.getPublic()), ISSUER, List.of(ISSUER));
+        ServiceAccounts accounts = new ServiceAccounts(server.store, server.loop.clock(), tokens);
+        String usual = token("a", "");
+        String many = token("a", "\"audiences\":[\"" + ISSUER + "\"" + ",\"x\"".repeat(10) + "]");
+        String wordy = token("a", "\"audiences\":[\"" + ISSUER + "\",\"" + "x".repeat(4_000) + "\"]");
+
+        for (String token : List.of(usual, many, wordy)) {
+            assertThat(accounts.authenticate(TokenHash.of(token), token, List.of()))
+                    .isPresent();
+        }
+
+        assertThat(accounts.remembered()).isEqualTo(1);
+    }
+
     private JsonObject review(String spec) {
         Answer answer = server.post("/apis/authentication.k8s.io/v1/tokenreviews", "{\"spec\":{" + spec + "}}");
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);

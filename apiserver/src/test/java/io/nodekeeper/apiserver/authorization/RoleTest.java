@@ -371,8 +371,8 @@ class RoleTest {
                 .isEqualTo(
                         "ClusterRoleBinding.rbac.authorization.k8s.io \"b\" is invalid: roleRef.kind: Unsupported value: \"Role\": supported values: \"ClusterRole\"");
         assertThat(server.post(
-                                BINDINGS,
-                                "{\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"kind\":\"Role\",\"name\":\"r\"},\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"a\"},{\"kind\":\"Dog\",\"name\":\"d\"}]}")
+                                CLUSTER_BINDINGS,
+                                "{\"metadata\":{\"name\":\"b\"},\"roleRef\":{\"kind\":\"ClusterRole\",\"name\":\"r\"},\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"a\"},{\"kind\":\"Dog\",\"name\":\"d\"}]}")
                         .message())
                 .contains("subjects[0].namespace: Required value")
                 .contains(

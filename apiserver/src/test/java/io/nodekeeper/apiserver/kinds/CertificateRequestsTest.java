@@ -14,6 +14,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** CertificateSigningRequests: who may ask, approve and sign, and what is signed. */
 class CertificateRequestsTest {
@@ -99,6 +101,35 @@ class CertificateRequestsTest {
         assertThat(server.post(PATH, body("r", masters, "kubernetes.io/kube-apiserver-client", "client auth"))
                         .message())
                 .contains("use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '^',
+            value = {
+                "a/b/c.d | spec.signerName: Invalid value: \"a/b/c.d\": must be a fully qualified domain and path",
+                "a/b | spec.signerName: Invalid value: \"a\": should be a domain with at least two segments",
+                "a..b/c | spec.signerName: Invalid value: \"a..b\": validating label \"\": ",
+                "a.-b/c | spec.signerName: Invalid value: \"a.-b\": validating label \"-b\": ",
+                "a.b/ | spec.signerName: Invalid value: \"\": validating label \"\": ",
+                "a.b/c_d | spec.signerName: Invalid value: \"c_d\": validating label \"c_d\": "
+            })
+    void nameOfASignerIsADomainAndAPath(String signer, String fault) {
+        assertThat(server.post(PATH, body("r", "nothing", signer, "client auth"))
+                        .message())
+                .contains(fault.strip());
+    }
+
+    @Test
+    void nameOfASignerHasALimit() {
+        String most = ("a".repeat(50) + ".").repeat(4) + "b".repeat(49) + "/" + "c".repeat(253) + "." + "d".repeat(63);
+
+        assertThat(server.post(PATH, body("r", "nothing", most, "client auth")).message())
+                .doesNotContain("spec.signerName");
+        assertThat(server.post(PATH, body("r", "nothing", most + "d", "client auth"))
+                        .message())
+                .contains("spec.signerName: Too long: must have at most 571 bytes");
     }
 
     @Test

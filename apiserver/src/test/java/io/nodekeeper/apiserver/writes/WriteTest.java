@@ -373,6 +373,32 @@ class WriteTest {
 
     @Test
     @Tag("W29")
+    void prefixOfAnAnnotationMayHaveUpperCaseLettersButNotThatOfALabel() {
+        String key = "Example.COM/MyKey";
+
+        assertThat(server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"annotations\":{\"" + key + "\":\"v\"}}}")
+                        .json()
+                        .object("metadata")
+                        .object("annotations")
+                        .text(key))
+                .isEqualTo("v");
+        assertThat(server.post(NODES, "{\"metadata\":{\"name\":\"n2\",\"labels\":{\"" + key + "\":\"v\"}}}")
+                        .status())
+                .isEqualTo(422);
+        assertThat(server.post(NODES, "{\"metadata\":{\"name\":\"n2\",\"annotations\":{\"-.B/c\":\"v\"}}}")
+                        .message())
+                .contains("metadata.annotations: Invalid value: \"-.B/c\": prefix part");
+        // and of one of a template
+        Answer template = server.post("/apis/apps/v1/namespaces/default/deployments", """
+                {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+                 "metadata": {"labels": {"a": "b"}, "annotations": {"Example.COM/MyKey": "v"}},
+                 "spec": {"containers": [{"name": "c", "image": "i"}]}}}}
+                """);
+        assertThat(template.status()).as(template.text()).isEqualTo(201);
+    }
+
+    @Test
+    @Tag("W29")
     void annotationsAndObjectsHaveALimit() {
         String large = "x".repeat(270_000);
         Answer annotations =

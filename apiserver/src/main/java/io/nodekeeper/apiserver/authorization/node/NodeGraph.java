@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.authorization.node;
 
 import io.nodekeeper.api.json.JsonObject;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -29,7 +30,18 @@ public final class NodeGraph {
         VOLUME_ATTACHMENT
     }
 
-    private record Edge(String node, Kind kind, String namespace, String name) {}
+    /** A right of a node. Comparable, because hash tables find keys of one hash code slowly unless they have an order. */
+    private record Edge(String node, Kind kind, String namespace, String name) implements Comparable<Edge> {
+        private static final Comparator<Edge> ORDER = Comparator.comparing(Edge::name)
+                .thenComparing(Edge::namespace)
+                .thenComparing(Edge::kind)
+                .thenComparing(Edge::node);
+
+        @Override
+        public int compareTo(Edge other) {
+            return ORDER.compare(this, other);
+        }
+    }
 
     /** The number of pods behind each edge. */
     private final Map<Edge, Integer> edges = new ConcurrentHashMap<>();
@@ -42,8 +54,8 @@ public final class NodeGraph {
     private final VolumeGraph volumes = new VolumeGraph();
 
     /**
-     * Whether the edges of the object at {@code key} are known. The edges of a pod on a node do not change, because its
-     * spec is immutable in these fields.
+     * Whether the edges of the object at {@code key} are known. The edges of a pod on a node change only by its ephemeral
+     * containers, because its spec is otherwise immutable in these fields.
      */
     public boolean knows(String key) {
         return owners.containsKey(key);

@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.authorization.node;
 
 import io.nodekeeper.api.json.JsonObject;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,10 +29,22 @@ final class VolumeGraph {
     private final Map<String, Bound> byKey = new ConcurrentHashMap<>();
 
     private final Map<String, Bound> byName = new ConcurrentHashMap<>();
-    private final Map<ObjectName, Set<Bound>> bySecret = new ConcurrentHashMap<>();
+    /** The names of the volumes that name a secret. */
+    private final Map<ObjectName, Set<String>> bySecret = new ConcurrentHashMap<>();
 
-    /** The namespace and name of an object. */
-    record ObjectName(String namespace, String name) {
+    /**
+     * The namespace and name of an object. Comparable, because hash tables find keys of one hash code slowly unless they have
+     * an order.
+     */
+    record ObjectName(String namespace, String name) implements Comparable<ObjectName> {
+        private static final Comparator<ObjectName> ORDER =
+                Comparator.comparing(ObjectName::name).thenComparing(ObjectName::namespace);
+
+        @Override
+        public int compareTo(ObjectName other) {
+            return ORDER.compare(this, other);
+        }
+
         private static ObjectName of(JsonObject reference) {
             return new ObjectName(reference.text("namespace"), reference.text("name"));
         }
@@ -60,7 +73,7 @@ final class VolumeGraph {
         byName.put(bound.name(), bound);
         bound.secrets()
                 .forEach(secret -> bySecret.computeIfAbsent(secret, name -> ConcurrentHashMap.newKeySet())
-                        .add(bound));
+                        .add(bound.name()));
     }
 
     void remove(String key) {
@@ -71,7 +84,7 @@ final class VolumeGraph {
         byName.remove(bound.name());
         bound.secrets()
                 .forEach(secret -> bySecret.computeIfPresent(
-                        secret, (name, users) -> users.remove(bound) && users.isEmpty() ? null : users));
+                        secret, (name, users) -> users.remove(bound.name()) && users.isEmpty() ? null : users));
     }
 
     List<String> keys() {
@@ -86,7 +99,7 @@ final class VolumeGraph {
     /** The claims of the volumes that name a secret. */
     List<ObjectName> ofSecret(String namespace, String name) {
         return bySecret.getOrDefault(new ObjectName(namespace, name), Set.of()).stream()
-                .map(Bound::claim)
+                .flatMap(volume -> claim(volume).stream())
                 .toList();
     }
 

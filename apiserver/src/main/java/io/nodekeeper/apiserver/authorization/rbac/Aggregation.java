@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.authorization.rbac;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -7,7 +8,7 @@ import io.nodekeeper.api.selector.LabelSelectors;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -47,19 +48,27 @@ public final class Aggregation {
     /** Whether the rules of {@code role} differ from its aggregated rules; their order does not matter. */
     public boolean isStale(JsonObject role) {
         return isAggregated(role)
-                && !Set.copyOf(role.array("rules").items())
-                        .equals(Set.copyOf(rules(role).items()));
+                && !distinct(role.array("rules"))
+                        .keySet()
+                        .equals(distinct(rules(role)).keySet());
     }
 
     /** The aggregated rules of {@code role}, each once, ordered by selector, then by the name of the selected role. */
     public JsonArray rules(JsonObject role) {
-        Set<JsonValue> rules = new LinkedHashSet<>();
+        Map<String, JsonValue> rules = new LinkedHashMap<>();
         Set<String> visited = new HashSet<>(Set.of(name(role)));
         collect(role, visited, rules);
-        return new JsonArray(List.copyOf(rules));
+        return new JsonArray(List.copyOf(rules.values()));
     }
 
-    private void collect(JsonObject role, Set<String> visited, Set<JsonValue> rules) {
+    /** Each rule once, by its identity, because a hash table finds texts of one hash code fast. */
+    private static Map<String, JsonValue> distinct(JsonArray rules) {
+        Map<String, JsonValue> distinct = new LinkedHashMap<>();
+        rules.items().forEach(rule -> distinct.putIfAbsent(Json.identity(rule), rule));
+        return distinct;
+    }
+
+    private void collect(JsonObject role, Set<String> visited, Map<String, JsonValue> rules) {
         for (JsonObject selector :
                 role.object(RULE).array("clusterRoleSelectors").objects().toList()) {
             for (JsonObject source : roles) {
@@ -70,7 +79,7 @@ public final class Aggregation {
                     if (isAggregated(source)) {
                         collect(source, visited, rules);
                     } else {
-                        rules.addAll(source.array("rules").items());
+                        distinct(source.array("rules")).forEach(rules::putIfAbsent);
                     }
                 }
             }

@@ -1,5 +1,7 @@
 package io.nodekeeper.apiserver.authorization.rbac;
 
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -46,7 +48,17 @@ public record Attributes(
 
     /** The same attributes with these selected fields. */
     public Attributes selecting(Map<String, String> fields) {
-        return new Attributes(user, groups, verb, group, resource, namespace, name, path, Map.copyOf(fields));
+        // Map.copyOf is slow for keys of one hash code, HashMap is not.
+        return new Attributes(
+                user,
+                groups,
+                verb,
+                group,
+                resource,
+                namespace,
+                name,
+                path,
+                Collections.unmodifiableMap(new HashMap<>(fields)));
     }
 
     /** Whether this is a request for a resource. */

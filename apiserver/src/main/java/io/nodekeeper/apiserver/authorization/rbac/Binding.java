@@ -41,9 +41,14 @@ public record Binding(String namespace, String name, String roleKind, String rol
                 role.text("name"),
                 object.array("subjects")
                         .objects()
-                        .map(subject ->
-                                new Subject(subject.text("kind"), subject.text("name"), subject.text("namespace")))
+                        .map(subject -> subject(subject, metadata.text("namespace")))
                         .toList());
+    }
+
+    /** A subject; one without a namespace is in {@code own}, that of the binding. */
+    private static Subject subject(JsonObject subject, String own) {
+        String namespace = subject.text("namespace");
+        return new Subject(subject.text("kind"), subject.text("name"), namespace.isEmpty() ? own : namespace);
     }
 
     /** The reason of a decision to allow a request, in Kubernetes' words. */

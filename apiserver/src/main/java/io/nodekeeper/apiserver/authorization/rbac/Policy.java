@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.authorization.rbac;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +23,16 @@ public final class Policy {
         }
     }
 
-    private record RoleKey(String namespace, String name) {}
+    /** The key of a role. Comparable, because hash tables find keys of one hash code slowly unless they have an order. */
+    private record RoleKey(String namespace, String name) implements Comparable<RoleKey> {
+        private static final Comparator<RoleKey> ORDER =
+                Comparator.comparing(RoleKey::name).thenComparing(RoleKey::namespace);
+
+        @Override
+        public int compareTo(RoleKey other) {
+            return ORDER.compare(this, other);
+        }
+    }
 
     private final Map<RoleKey, Role> roles = new HashMap<>();
     private final Map<String, List<Grant>> byUser = new HashMap<>();

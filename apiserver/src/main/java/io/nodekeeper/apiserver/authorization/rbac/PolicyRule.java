@@ -1,9 +1,11 @@
 package io.nodekeeper.apiserver.authorization.rbac;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -162,7 +164,9 @@ public record PolicyRule(
      *     name that no single rule allows together
      */
     public static List<PolicyRule> missing(List<PolicyRule> held, List<PolicyRule> wanted) {
-        Map<PolicyRule, TreeSet<String>> verbs = new LinkedHashMap<>();
+        // By the text of the rule, as a hash table finds texts of one hash code fast.
+        Map<String, PolicyRule> things = new LinkedHashMap<>();
+        Map<String, TreeSet<String>> verbs = new HashMap<>();
         long combinations = 0;
         for (PolicyRule rule : wanted) {
             if (held.stream().anyMatch(holder -> holder.coversWhole(rule))) {
@@ -180,13 +184,19 @@ public record PolicyRule(
                 if (held.stream().noneMatch(holder -> holder.coversSingle(single))) {
                     PolicyRule thing =
                             new PolicyRule(List.of(), single.groups, single.resources, single.names, single.paths);
-                    verbs.computeIfAbsent(thing, none -> new TreeSet<>()).add(single.verbs.getFirst());
+                    String key = Json.write(thing.json());
+                    things.putIfAbsent(key, thing);
+                    verbs.computeIfAbsent(key, none -> new TreeSet<>()).add(single.verbs.getFirst());
                 }
             }
         }
         List<PolicyRule> missing = new ArrayList<>();
-        verbs.forEach((thing, which) -> missing.add(
-                new PolicyRule(List.copyOf(which), thing.groups, thing.resources, thing.names, thing.paths)));
+        things.forEach((key, thing) -> missing.add(new PolicyRule(
+                List.copyOf(verbs.getOrDefault(key, new TreeSet<>())),
+                thing.groups,
+                thing.resources,
+                thing.names,
+                thing.paths)));
         return missing;
     }
 

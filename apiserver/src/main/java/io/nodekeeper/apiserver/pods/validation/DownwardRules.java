@@ -4,7 +4,6 @@ import io.nodekeeper.api.Names;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -91,8 +90,7 @@ final class DownwardRules {
 
     private static void subscript(FieldCheck reference, String path, String key) {
         switch (path) {
-            case "metadata.annotations" ->
-                reference.form("", key, text -> Names.qualifiedFault(text.toLowerCase(Locale.ROOT)));
+            case "metadata.annotations" -> reference.form("", key, Names::annotationFault);
             case "metadata.labels" -> reference.form("", key, Names::qualifiedFault);
             default ->
                 reference.invalid(

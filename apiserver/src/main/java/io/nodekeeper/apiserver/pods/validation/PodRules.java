@@ -72,7 +72,7 @@ public final class PodRules {
                 .object("annotations")
                 .fields()
                 .keySet()
-                .forEach(key -> check.form("annotations", key, Names::qualifiedFault));
+                .forEach(key -> check.form("annotations", key, Names::annotationFault));
         AppArmor.annotations(metadata, check.object("spec"));
         spec(check.object("spec"), "", false);
         check.object("spec").notNegative("terminationGracePeriodSeconds");

@@ -2,9 +2,9 @@ package io.nodekeeper.apiserver.pods.validation;
 
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import io.nodekeeper.apiserver.fields.ObjectFields;
 import java.util.HashMap;
@@ -77,19 +77,26 @@ public final class PodUpdates {
     }
 
     private static void tolerations(FieldCheck spec, JsonObject before) {
-        Set<JsonValue> kept = new HashSet<>();
-        spec.value().array("tolerations").objects().forEach(one -> kept.add(one.without("tolerationSeconds")));
-        boolean all =
-                before.array("tolerations").objects().allMatch(one -> kept.contains(one.without("tolerationSeconds")));
-        if (!all) {
+        Set<String> kept = untimed(spec.value());
+        if (!kept.containsAll(untimed(before))) {
             spec.forbidden("tolerations", "existing toleration can not be modified except its tolerationSeconds");
         }
     }
 
+    /** The identities of the tolerations, whatever their times. */
+    private static Set<String> untimed(JsonObject spec) {
+        Set<String> identities = new HashSet<>();
+        spec.array("tolerations")
+                .objects()
+                .forEach(one -> identities.add(Json.identity(one.without("tolerationSeconds"))));
+        return identities;
+    }
+
     private static void gates(FieldCheck spec, JsonObject before) {
-        Set<JsonValue> known = new HashSet<>(before.array("schedulingGates").items());
+        Set<String> known = new HashSet<>();
+        before.array("schedulingGates").items().forEach(gate -> known.add(Json.identity(gate)));
         spec.value().array("schedulingGates").items().stream()
-                .filter(gate -> !known.contains(gate))
+                .filter(gate -> !known.contains(Json.identity(gate)))
                 .forEach(gate -> spec.forbidden(
                         "schedulingGates", "only deletion is allowed, but found new scheduling gate '" + gate + "'"));
     }

@@ -2,8 +2,8 @@ package io.nodekeeper.apiserver.pods.validation;
 
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import java.util.HashSet;
 import java.util.List;
@@ -24,9 +24,9 @@ public final class RuntimeClassRules {
         FieldCheck scheduling = check.object("scheduling");
         scheduling.labels("nodeSelector");
         SchedulingRules.tolerations(scheduling);
-        Set<JsonValue> seen = new HashSet<>();
+        Set<String> seen = new HashSet<>();
         for (FieldCheck toleration : scheduling.items("tolerations")) {
-            if (!seen.add(toleration.value())) {
+            if (!seen.add(Json.identity(toleration.value()))) {
                 toleration.repeated();
             }
         }
