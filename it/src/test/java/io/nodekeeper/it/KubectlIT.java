@@ -498,8 +498,8 @@ class KubectlIT {
                         manifest + "  strategy: {type: Recreate}\n", "apply", "-n", client.namespace, "-f"))
                 .isEqualTo("deployment.apps/typed configured\n");
 
-        assertThat(Json.parseObject(client.kubectl.ok(
-                                "get", "deployment", "typed", "-n", client.namespace, "-o", "json"))
+        assertThat(Json.parseObject(
+                                client.kubectl.ok("get", "deployment", "typed", "-n", client.namespace, "-o", "json"))
                         .object("spec")
                         .object("strategy"))
                 .hasToString("{\"type\":\"Recreate\"}");

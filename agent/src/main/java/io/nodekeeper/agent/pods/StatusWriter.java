@@ -147,7 +147,10 @@ final class StatusWriter {
         // With the UID, so that a new pod of the same name is not changed.
         JsonObject patch = JsonObject.builder()
                 .put("metadata", JsonObject.builder().put("uid", uid).build())
-                .put("status", StoredStatus.patch(uid.equals(writtenTo) ? answered : object.get().status(), status))
+                .put(
+                        "status",
+                        StoredStatus.patch(
+                                uid.equals(writtenTo) ? answered : object.get().status(), status))
                 .build();
         client.patch(ResourceType.PODS, pod.namespace(), pod.name(), "status", PatchType.STRATEGIC, patch)
                 .whenComplete((answer, error) -> {

@@ -84,12 +84,10 @@ class StatusWriterTest {
         writer.report(pod, second);
         time.advance(Duration.ofSeconds(1));
 
-        assertThat(transport.calls().getLast().contentType())
-                .contains("application/strategic-merge-patch+json");
+        assertThat(transport.calls().getLast().contentType()).contains("application/strategic-merge-patch+json");
         assertThat(Json.parseObject(transport.calls().getLast().body()).object("status"))
-                .isEqualTo(
-                        Json.parseObject(
-                                "{\"podIP\": \"10.1.0.8\", \"podIPs\": [{\"ip\": \"10.1.0.8\"}, {\"$patch\": \"replace\"}]}"));
+                .isEqualTo(Json.parseObject(
+                        "{\"podIP\": \"10.1.0.8\", \"podIPs\": [{\"ip\": \"10.1.0.8\"}, {\"$patch\": \"replace\"}]}"));
     }
 
     @Test

@@ -188,10 +188,10 @@ final class OpenApiSchemas {
         if (schema.mergeKey().isEmpty() && !schema.set()) {
             return list.with("x-kubernetes-list-type", "atomic");
         }
-        String strategy = schema.item() instanceof Schema.Fields item
-                        && item.strategy() == Schema.PatchStrategy.RETAIN_KEYS
-                ? "merge," + item.strategy().text()
-                : "merge";
+        String strategy =
+                schema.item() instanceof Schema.Fields item && item.strategy() == Schema.PatchStrategy.RETAIN_KEYS
+                        ? "merge," + item.strategy().text()
+                        : "merge";
         JsonObject merged = list.with(PATCH_STRATEGY, strategy);
         return schema.mergeKey().isEmpty() ? merged : merged.with("x-kubernetes-patch-merge-key", schema.mergeKey());
     }

@@ -30,8 +30,7 @@ public final class StoredStatus {
         Set<JsonValue> conditions = new HashSet<>(stored.array(CONDITIONS).items());
         return conditions.containsAll(report.array(CONDITIONS).items())
                 && report.without(CONDITIONS).fields().entrySet().stream()
-                        .allMatch(field ->
-                                stored.get(field.getKey()).equals(Optional.of(field.getValue())));
+                        .allMatch(field -> stored.get(field.getKey()).equals(Optional.of(field.getValue())));
     }
 
     /** The strategic merge patch that brings {@code report} into a status that has the addresses of {@code stored}. */

@@ -46,7 +46,6 @@ class StoredStatusTest {
 
         assertThat(StoredStatus.patch(JsonObject.EMPTY, report)).isEqualTo(report);
         assertThat(StoredStatus.patch(stored, report))
-                .isEqualTo(
-                        Json.parseObject("{\"podIPs\": [{\"ip\": \"10.1.0.8\"}, {\"$patch\": \"replace\"}]}"));
+                .isEqualTo(Json.parseObject("{\"podIPs\": [{\"ip\": \"10.1.0.8\"}, {\"$patch\": \"replace\"}]}"));
     }
 }
