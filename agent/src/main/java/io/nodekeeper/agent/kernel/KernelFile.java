@@ -17,8 +17,8 @@ import java.util.List;
  */
 public final class KernelFile {
     /**
-     * The most bytes of a text. The longest file that the agent reads is {@code mountinfo}: 200 bytes for each mount,
-     * some ten mounts for each pod.
+     * The most bytes of a text. The longest file that the agent reads is {@code mountinfo}: normally 200 bytes for each
+     * mount, some ten mounts for each pod.
      */
     public static final int LIMIT = 4 << 20;
 
@@ -41,11 +41,11 @@ public final class KernelFile {
 
     /** As {@link #text(Path)}, with a limit of {@code limit} bytes. */
     public static String text(Path file, int limit) throws IOException {
-        String text = beginning(file, limit + 1);
-        if (text.length() > limit) {
+        Beginning read = read(file, limit + 1);
+        if (read.length() > limit) {
             throw new IOException(file + " has more than " + limit + " bytes, which is the limit");
         }
-        return text;
+        return read.text();
     }
 
     /** As {@link #text(Path)}, divided into lines. */
@@ -73,6 +73,17 @@ public final class KernelFile {
      * @throws IOException if it cannot be read; the message names the file
      */
     public static String beginning(Path file, int limit) throws IOException {
+        return read(file, limit).text();
+    }
+
+    /** The first {@code length} bytes of {@code buffer}: a character may have several. */
+    private record Beginning(byte[] buffer, int length) {
+        private String text() {
+            return new String(buffer, 0, length, StandardCharsets.UTF_8);
+        }
+    }
+
+    private static Beginning read(Path file, int limit) throws IOException {
         try (FileInputStream in = new FileInputStream(file.toFile())) {
             byte[] buffer = PAGES.get();
             int length = 0;
@@ -86,7 +97,7 @@ public final class KernelFile {
                 }
                 length += got;
             }
-            return new String(buffer, 0, length, StandardCharsets.UTF_8);
+            return new Beginning(buffer, length);
         } catch (IOException e) {
             throw named(file, e);
         }

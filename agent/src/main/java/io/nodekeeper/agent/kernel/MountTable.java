@@ -104,7 +104,7 @@ public record MountTable(List<Mount> mounts) {
     }
 
     /** The kernel writes blanks, tabs, line feeds and backslashes as three octal digits. */
-    private static String unescaped(String text) {
+    public static String unescaped(String text) {
         if (text.indexOf('\\') < 0) {
             return text;
         }

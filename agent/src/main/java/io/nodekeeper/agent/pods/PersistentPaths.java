@@ -11,12 +11,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Does the node's own part of persistent volumes: paths of the host, and the pod's group. Blocks. */
+/** The node's own part of persistent volumes: paths of the host, and the pod's group. */
 final class PersistentPaths {
     private PersistentPaths() {}
 
     /**
-     * Where each volume is, by the name that the pod gives it.
+     * Makes volumes available, and gives them to the pod's group. Blocks. The result is where each is, by the name that the pod
+     * gives it.
      *
      * @throws VolumeException if a volume cannot be used
      */
@@ -32,6 +33,22 @@ final class PersistentPaths {
             } catch (IOException e) {
                 throw new VolumeException(volume.source().name(), String.valueOf(e.getMessage()), e);
             }
+        }
+        return paths;
+    }
+
+    /** Where volumes are that were mounted before, by the name that the pod gives them. Touches no disk. */
+    static Map<String, Path> known(Pod pod, List<PersistentVolumes.Prepared> volumes, PodFiles files) {
+        Map<String, Path> paths = new HashMap<>();
+        for (PersistentVolumes.Prepared volume : volumes) {
+            paths.put(
+                    volume.name(),
+                    switch (volume.source()) {
+                        case PersistentSource.Csi csi -> volume.path().orElseThrow();
+                        case PersistentSource.Host(String name, var source) -> Path.of(source.text("path"));
+                        case PersistentSource.Local(String name, String path, boolean readOnly) ->
+                            files.localPath(pod, name);
+                    });
         }
         return paths;
     }

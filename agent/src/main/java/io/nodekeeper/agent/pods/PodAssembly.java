@@ -87,7 +87,7 @@ public final class PodAssembly {
     private static final Duration RECLAIM = Duration.ofSeconds(30);
 
     private final Workers disk;
-    /** One thread for each pod that waits for a path of the host; they end when they are idle. */
+    /** A thread for each call for a pod that waits for a path of the host, and for each that hangs; they end when they are idle. */
     private final Workers hostDisk;
 
     /** Two threads, so that one file that hangs delays no other. A kubelet has one. */
@@ -112,6 +112,7 @@ public final class PodAssembly {
     private final Duration callDeadline;
     private final ImageGcConfig imageGc;
     private final Path rootDir;
+    private final PodFiles files;
     private final Optional<CpuReconciler> cpus;
     private final Duration cpuPeriod;
     private final Supplier<Optional<Fact<Path>>> imageMount;
@@ -149,7 +150,8 @@ public final class PodAssembly {
         this.loop = loop;
         this.random = random;
         disk = new Workers("pods", WORKERS, loop);
-        hostDisk = new Workers("pods-host-paths", Math.max(1, config.maxPods()), loop);
+        int hanging = Math.max(1, config.maxPods());
+        hostDisk = new Workers("pods-host-paths", 2 * hanging, loop);
         manifests = new Workers("static-pods", 2, loop);
         rotation = new Workers("container-logs", 2, loop);
         prober = new NodeProber(runtime, loop);
@@ -160,6 +162,7 @@ public final class PodAssembly {
         Seccomp seccomp = Seccomp.of(config.rootDir(), pods.security().seccompDefault());
         ObjectCache objects = new ObjectCache(client);
         storage = new StorageAssembly(config, client, nodes, objects, events, loop, random);
+        files = new PodFiles(config.rootDir(), pods.logsDirectory(), new LinuxMounts());
         PodPorts ports = new PodPorts(
                 runtime,
                 new StartTurns(loop, StartTurns.most(Runtime.getRuntime().availableProcessors())),
@@ -168,9 +171,9 @@ public final class PodAssembly {
                 events,
                 loop,
                 objects,
-                new PodFiles(config.rootDir(), pods.logsDirectory(), new LinuxMounts()),
+                files,
                 disk::call,
-                new HostDisk(hostDisk::call),
+                new HostDisk(hostDisk::call, hanging),
                 pods.resolvConf(),
                 () -> NodeSettings.of(
                         name,
@@ -361,10 +364,17 @@ public final class PodAssembly {
             if (!holds) {
                 return CompletableFuture.completedFuture(null);
             }
-            return EndedContainers.remove(runtime, pleg.inventory().containers(), manager.settled(), callDeadline)
+            return EndedContainers.remove(runtime, manager.settled(), this::removeFiles, callDeadline)
                     .thenCompose(done -> images.map(ImageCollector::removeUnused)
                             .orElseGet(() -> CompletableFuture.completedFuture(null)));
         });
+    }
+
+    private CompletableFuture<?> removeFiles(EndedContainers.Ended container) {
+        return loop.deliver(disk.call("log of " + container.pod().fullName(), callDeadline, () -> {
+            files.removeContainer(container.pod(), container.name(), container.attempt(), container.id());
+            return "";
+        }));
     }
 
     /** Whether images are on the disk that is short; if that cannot be found out, they are taken to be. */

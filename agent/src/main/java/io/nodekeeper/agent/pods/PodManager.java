@@ -6,6 +6,7 @@ import io.nodekeeper.agent.pleg.PodEvent;
 import io.nodekeeper.agent.pleg.PodRef;
 import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.eviction.EvictablePods;
+import io.nodekeeper.agent.pods.garbage.EndedContainers;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.security.SecurityAdmission;
@@ -16,6 +17,7 @@ import io.nodekeeper.agent.stats.MountedVolume;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.ContainerState;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -150,13 +152,21 @@ final class PodManager implements EvictablePods, EndingPods {
                 .collect(Collectors.toSet());
     }
 
-    /** The UIDs of pods that have ended and stay in the API; from now on their containers may be removed. */
-    Set<String> settled() {
+    /** The ended containers of pods that have ended and stay in the API; from now on they may be removed. */
+    List<EndedContainers.Ended> settled() {
         List<PodWorker> ended = workers.values().stream()
                 .filter(worker -> worker.pod().isTerminal() && !worker.mustEnd())
                 .toList();
         ended.forEach(PodWorker::settle);
-        return ended.stream().map(worker -> worker.pod().uid()).collect(Collectors.toSet());
+        return ended.stream()
+                .flatMap(worker -> pleg.cache().get(worker.pod().uid()).status().containers().stream()
+                        .filter(container -> container.state() == ContainerState.EXITED)
+                        .map(container -> new EndedContainers.Ended(
+                                worker.pod(),
+                                container.name(),
+                                container.origin().attempt(),
+                                container.id())))
+                .toList();
     }
 
     @Override

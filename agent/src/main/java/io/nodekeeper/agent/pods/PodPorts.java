@@ -15,6 +15,7 @@ import io.nodekeeper.time.BlockingCalls;
 import io.nodekeeper.time.Loop;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -67,7 +68,14 @@ record PodPorts(
      * begin beside one that has passed its deadline, and only this pod waits.
      */
     <T> CompletableFuture<T> onRemoval(Pod pod, String what, Callable<T> work) {
-        return loop.deliver(hostDisk.call("removal of " + pod.uid(), what, callDeadline, work));
+        return loop.deliver(hostDisk.removal("removal of " + pod.uid(), what, callDeadline, work));
+    }
+
+    /** Completes once each of {@code places} has answered: of those that hang, pods that come and go hold one thread each. */
+    CompletableFuture<Void> ask(Map<String, Callable<Boolean>> places) {
+        return CompletableFuture.allOf(places.entrySet().stream()
+                .map(place -> loop.deliver(hostDisk.ask(place.getKey(), callDeadline, place.getValue())))
+                .toArray(CompletableFuture[]::new));
     }
 
     /** As {@link #onDisk}, for work that touches all volumes of {@code pod}: if it hangs, only this pod waits. */

@@ -7,6 +7,7 @@ import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.objects.PodTokens;
 import io.nodekeeper.agent.pods.objects.VolumeReads;
+import io.nodekeeper.agent.pods.persistent.HostPlaces;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.pods.volumes.VolumeContents;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -32,9 +32,9 @@ final class PodVolumes {
      * 70 s; a change of the pod's labels or annotations brings all changes at once.
      */
     static final Duration PERIOD = Duration.ofMinutes(1);
-    /** The least pause between two attempts to unmount the volumes of a pod that has ended. */
-    private static final Duration RELEASE_AGAIN = Duration.ofSeconds(10);
-    /** An agent that restarts spreads the first updates of its pods over this many seconds. */
+    /** The least pause between two attempts to remove the volumes of a pod that has ended. */
+    private static final Duration REMOVE_AGAIN = Duration.ofSeconds(10);
+    /** An agent that restarts spreads the first updates of its pods, and removals of those that have ended, over this many seconds. */
     private static final int SPREAD = 10;
 
     private final PodPorts ports;
@@ -52,10 +52,12 @@ final class PodVolumes {
     private Map<String, Path> persistent = Map.of();
 
     private boolean ending;
-    /** Whether nothing of a pod that has ended is mounted any more. */
-    private boolean released;
-    /** The next attempt at the earliest, monotonic ns. */
-    private Optional<Long> releaseAt = Optional.empty();
+    /** Whether the volumes of a pod that has ended are being removed, or are gone. */
+    private boolean over;
+    /** Whether they are gone. */
+    private boolean removed;
+    /** The next attempt to remove them at the earliest, monotonic ns. */
+    private long removeAt;
 
     /** What of a pod may change and be in its volumes. */
     private record Metadata(Map<String, String> labels, Map<String, String> annotations) {
@@ -69,10 +71,14 @@ final class PodVolumes {
         events = new PodEvents(ports.events());
         tokens = new PodTokens(ports.client());
         clock = ports.loop().clock();
+        removeAt = clock.nanoTime();
     }
 
     /** Makes the directories and volumes; keeps what is there. */
     CompletableFuture<Void> prepare(Pod pod) {
+        over = false;
+        removed = false;
+        removeAt = clock.nanoTime();
         return next(() -> ports.persistent().prepare(pod, () -> !ending).thenCompose(mounted -> prepare(pod, mounted)));
     }
 
@@ -82,10 +88,11 @@ final class PodVolumes {
                 return CompletableFuture.failedFuture(result.errors().getFirst());
             }
             PodFiles.Contents contents = contents(result);
-            return ports.onVolumes(pod, "volumes of " + pod.fullName(), () -> {
+            return ports.ask(HostPlaces.of(pod, mounted, ports.files()))
+                    .thenCompose(answer -> ports.onVolumes(pod, "volumes of " + pod.fullName(), () -> {
                         ports.files().prepare(pod, contents);
                         return PersistentPaths.of(pod, mounted, ports.files());
-                    })
+                    }))
                     .thenAccept(paths -> {
                         persistent = paths;
                         there = true;
@@ -111,10 +118,13 @@ final class PodVolumes {
     void found(Pod pod) {
         if (!there) {
             there = true;
-            long spread = Math.floorMod(pod.uid().hashCode(), SPREAD);
-            updateAt = clock.nanoTime() + Duration.ofSeconds(spread).toNanos();
+            updateAt = clock.nanoTime() + spread(pod).toNanos();
             written = Metadata.of(pod);
         }
+    }
+
+    private static Duration spread(Pod pod) {
+        return Duration.ofSeconds(Math.floorMod(pod.uid().hashCode(), SPREAD));
     }
 
     /** Starts an update if it is time; does not wait for it. */
@@ -128,7 +138,13 @@ final class PodVolumes {
         written = metadata;
         updateAt = clock.nanoTime() + PERIOD.toNanos();
         Duration age = changed ? ObjectCache.NEW : ObjectCache.RECENT;
-        next(() -> update(pod, age).thenCompose(done -> ports.persistent().refresh(pod)))
+        next(() -> {
+                    CompletableFuture<Void> found = find(pod);
+                    return found.handle((done, error) -> update(pod, age))
+                            .thenCompose(updated -> updated)
+                            .thenCompose(done -> found)
+                            .thenCompose(done -> ports.persistent().refresh(pod));
+                })
                 .whenComplete((done, error) -> {
                     if (error != null) {
                         events.warning(pod, "FailedMount", Failures.text(error));
@@ -136,22 +152,55 @@ final class PodVolumes {
                 });
     }
 
-    /** Nothing of the pod will run again, but it stays in the API: others may have its persistent volumes. */
+    /** Finds out where persistent volumes are that an earlier agent mounted. */
+    private CompletableFuture<Void> find(Pod pod) {
+        if (!persistent.isEmpty() || !PersistentVolumes.hasAny(pod)) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return ports.persistent()
+                .find(pod)
+                .thenAccept(found -> persistent = PersistentPaths.known(pod, found, ports.files()));
+    }
+
+    /**
+     * Nothing of the pod will run again, but it stays in the API, or its manifest does: its volumes go, which take space and memory,
+     * and which others may want to have.
+     */
     void over(Pod pod) {
+        if (!over) {
+            over = true;
+            there = false;
+            // Pods that had ended before this agent started are many.
+            removeAt += spread(pod).toNanos();
+        }
         long now = clock.nanoTime();
-        boolean due = releaseAt.filter(at -> now - at < 0).isEmpty();
-        if (released || !due || !last.isDone() || !PersistentVolumes.hasAny(pod)) {
+        if (removed || now - removeAt < 0 || !last.isDone() || !hasVolumes(pod)) {
             return;
         }
-        releaseAt = Optional.of(now + RELEASE_AGAIN.toNanos());
-        next(() -> unmount(pod)).whenComplete((done, error) -> {
-            if (error == null) {
-                released = true;
-                ports.persistent().release(pod.uid());
-            } else {
-                events.warning(pod, "FailedUnMount", Failures.text(error));
-            }
-        });
+        removeAt = now + REMOVE_AGAIN.toNanos();
+        next(() -> unmount(pod)
+                        .thenCompose(done -> onRemoval(
+                                pod,
+                                "volumes of " + pod.fullName(),
+                                () -> ports.files().removeVolumes(pod.uid())))
+                        .thenAccept(done -> {
+                            removed = over;
+                            ports.persistent().release(pod.uid());
+                        }))
+                .whenComplete((done, error) -> {
+                    if (error != null) {
+                        events.warning(pod, "FailedUnMount", Failures.text(error));
+                    }
+                });
+    }
+
+    /** Whether the volumes are gone, or will be in a moment: they must be made again before a container starts. */
+    boolean isOver() {
+        return over;
+    }
+
+    private static boolean hasVolumes(Pod pod) {
+        return !pod.spec().array("volumes").isEmpty();
     }
 
     /** Removes the pod's directories, volumes and logs. */

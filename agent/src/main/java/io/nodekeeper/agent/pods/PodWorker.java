@@ -41,6 +41,8 @@ final class PodWorker {
     private static final Logger log = LoggerFactory.getLogger(PodWorker.class);
     /** The pause after an observation that failed. */
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
+    /** The pause before messages about ends are read again that could not be read. */
+    private static final Duration READ_AGAIN = Duration.ofSeconds(10);
 
     private final PodPorts ports;
     private final PodCommands commands;
@@ -174,10 +176,10 @@ final class PodWorker {
 
     /** The time has advanced. */
     void tick() {
-        if (isActive() && !stopped) {
-            volumes.tick(pod());
-        } else if (!stopped && wanted.run() && isOver()) {
+        if (!stopped && wanted.run() && (isOver() || isManifestOver())) {
             volumes.over(pod());
+        } else if (!stopped && isActive()) {
+            volumes.tick(pod());
         }
         if (wakeAt.isPresent() && clock.nanoTime() - wakeAt.getAsLong() >= 0) {
             wake();
@@ -202,6 +204,16 @@ final class PodWorker {
     /** Its volumes, for statistics. */
     List<MountedVolume> mountedVolumes() {
         return MountedVolumes.of(pod(), volumes.paths(pod()));
+    }
+
+    /**
+     * Whether a pod of a manifest has ended, whose object never says so. It runs again if the runtime forgets its containers, so it
+     * keeps its cgroup and its devices.
+     */
+    private boolean isManifestOver() {
+        return !wanted.inApi()
+                && !busy
+                && shown.filter(last -> last.decision().over()).isPresent();
     }
 
     /** Removes the pod's cgroup if nothing of it runs or will run again. What fails is tried again in the next round. */
@@ -254,6 +266,9 @@ final class PodWorker {
         boolean ends = !wanted.run() || wanted.pod().isTerminal();
         Map<String, ContainerHealth> health = probes.update(
                 pod(), ends, status.containers(), commands.address(pod(), status.ips()), writer.last(pod()));
+        if (volumes.isOver()) {
+            memory = memory.unprepared();
+        }
         Instant now = clock.wallTime();
         Decision decision = PodSync.step(wanted, status, memory, health, readiness.network(), now);
         memory = decision.memory();
@@ -262,10 +277,17 @@ final class PodWorker {
         report(status, decision, health);
         if (decision.commands().isEmpty()) {
             finished = decision.finished();
-            rest(decision.wakeAt().map(at -> Duration.between(now, at)));
+            rest(pause(decision, now));
             return;
         }
         run(decision.commands(), 0, status.ips());
+    }
+
+    private Optional<Duration> pause(Decision decision, Instant now) {
+        Optional<Duration> until = decision.wakeAt().map(at -> Duration.between(now, at));
+        return messages.isComplete()
+                ? until
+                : until.filter(time -> time.compareTo(READ_AGAIN) < 0).or(() -> Optional.of(READ_AGAIN));
     }
 
     private void rest(Optional<Duration> pause) {

@@ -15,15 +15,25 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * What the ended containers of one pod wrote about their end, by {@code terminationMessagePath} and {@code
- * terminationMessagePolicy}. Each is read once. Confined to the loop of its ports.
+ * terminationMessagePolicy}. Each is read once, and again if the disk did not answer. Confined to the loop of its ports.
  */
 final class TerminationMessages {
     private final PodPorts ports;
     /** By the id of a container that the runtime shows; {@link TerminationFiles} bounds each. */
     private final Map<String, String> messages = new HashMap<>();
+    /** One read at a time, so that one which hangs holds no second thread. */
+    private final HostDisk disk;
+
+    private boolean complete = true;
 
     TerminationMessages(PodPorts ports) {
         this.ports = ports;
+        disk = new HostDisk(ports.disk(), Integer.MAX_VALUE);
+    }
+
+    /** Whether the last status had all messages; otherwise they must be read again. */
+    boolean isComplete() {
+        return complete;
     }
 
     /** The same status, with the messages of containers that have ended. Never fails. */
@@ -36,19 +46,23 @@ final class TerminationMessages {
                 .filter(container -> container.state() == ContainerState.EXITED)
                 .filter(container -> !messages.containsKey(container.id()))
                 .toList();
-        if (unread.isEmpty()) {
-            return CompletableFuture.completedFuture(joined(status));
+        complete = unread.isEmpty();
+        if (complete) {
+            return CompletableFuture.completedFuture(joined(status, messages));
         }
-        return ports.onDisk("termination messages of " + pod.fullName(), () -> read(pod, unread))
-                .exceptionally(error -> {
+        String what = "termination messages of " + pod.fullName();
+        return ports.loop()
+                .deliver(disk.call(pod.uid(), what, ports.callDeadline(), () -> read(pod, unread)))
+                .handle((read, error) -> {
+                    if (error == null) {
+                        messages.putAll(read);
+                        complete = true;
+                        return joined(status, messages);
+                    }
+                    Map<String, String> shown = new HashMap<>(messages);
                     String why = "Error on reading termination messages: " + Failures.text(error);
-                    Map<String, String> failed = new HashMap<>();
-                    unread.forEach(container -> failed.put(container.id(), why));
-                    return failed;
-                })
-                .thenApply(read -> {
-                    messages.putAll(read);
-                    return joined(status);
+                    unread.forEach(container -> shown.put(container.id(), why));
+                    return joined(status, shown);
                 });
     }
 
@@ -64,7 +78,7 @@ final class TerminationMessages {
         return read;
     }
 
-    private PodStatus joined(PodStatus status) {
+    private static PodStatus joined(PodStatus status, Map<String, String> messages) {
         if (messages.values().stream().allMatch(String::isEmpty)) {
             return status;
         }
@@ -72,12 +86,13 @@ final class TerminationMessages {
                 status.pod(),
                 status.ips(),
                 status.sandboxes(),
-                status.containers().stream().map(this::joined).toList());
+                status.containers().stream()
+                        .map(container -> joined(container, messages.getOrDefault(container.id(), "")))
+                        .toList());
     }
 
     /** What the runtime says about the end stays, before what the container says. */
-    private ContainerStatus joined(ContainerStatus status) {
-        String message = messages.getOrDefault(status.id(), "");
+    private static ContainerStatus joined(ContainerStatus status, String message) {
         if (message.isEmpty()) {
             return status;
         }

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.stats;
 
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.host.Statvfs;
+import io.nodekeeper.agent.kernel.FileStat;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -56,8 +57,8 @@ record VolumeFiles(Path directory) {
             return Optional.empty();
         }
         Filesystem filesystem = Statvfs.of(path);
-        Optional<FileBlocks.Stat> place = FileBlocks.of(path);
-        Optional<FileBlocks.Stat> disk = FileBlocks.of(directory);
+        Optional<FileStat> place = FileStat.of(path);
+        Optional<FileStat> disk = FileStat.of(directory);
         // On the node's disk, of which a volume is a small part.
         boolean shared = place.isPresent()
                 && disk.filter(on -> on.device() == place.get().device()).isPresent();
@@ -73,10 +74,10 @@ record VolumeFiles(Path directory) {
 
     private static Map<String, DiskUse> volumes(Path volumes) throws IOException {
         Map<String, DiskUse> used = new HashMap<>();
-        Optional<FileBlocks.Stat> disk = FileBlocks.of(volumes);
+        Optional<FileStat> disk = FileStat.of(volumes);
         try (DirectoryStream<Path> each = Files.newDirectoryStream(volumes)) {
             for (Path volume : each) {
-                Optional<FileBlocks.Stat> place = FileBlocks.of(volume);
+                Optional<FileStat> place = FileStat.of(volume);
                 // A volume in memory is a file system of its own, and counts as memory.
                 if (place.isPresent()
                         && disk.filter(on -> on.device() == place.get().device())
@@ -134,7 +135,7 @@ record VolumeFiles(Path directory) {
         }
 
         private FileVisitResult add(Path path, long length) throws IOException {
-            Optional<FileBlocks.Stat> stat = FileBlocks.of(path);
+            Optional<FileStat> stat = FileStat.of(path);
             if (stat.filter(found -> found.device() != device).isPresent()) {
                 return FileVisitResult.SKIP_SUBTREE;
             }
@@ -142,7 +143,7 @@ record VolumeFiles(Path directory) {
                     .isPresent();
             if (!again) {
                 files++;
-                bytes += stat.map(FileBlocks.Stat::bytes).orElse(length);
+                bytes += stat.map(FileStat::bytes).orElse(length);
             }
             return FileVisitResult.CONTINUE;
         }

@@ -92,6 +92,16 @@ class KernelFileTest {
         assertThat(KernelFile.beginning(Path.of("/dev/zero"), 10_000)).hasSize(10_000);
     }
 
+    /** A file that is cut off must not pass as complete because characters were counted. */
+    @Example
+    void countsBytesAndNotCharacters() throws IOException {
+        Path longer = Files.writeString(DIRECTORY.resolve("wide"), "\u00e9" + "x".repeat(KernelFile.LIMIT));
+
+        assertThatThrownBy(() -> KernelFile.text(longer))
+                .isInstanceOf(IOException.class)
+                .hasMessage(longer + " has more than 4194304 bytes, which is the limit");
+    }
+
     @Example
     void errorsNameTheFile() throws IOException {
         Path word = Files.writeString(DIRECTORY.resolve("word"), "max\n");

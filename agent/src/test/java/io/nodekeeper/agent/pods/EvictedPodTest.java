@@ -8,6 +8,8 @@ import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.RuntimeCall;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -112,13 +114,37 @@ class EvictedPodTest extends SimulatedNode {
         assertThat(phase("job")).isEqualTo("Succeeded");
         JsonObject before = status("job");
 
-        assertThat(manager().settled()).containsExactly("uid-job");
+        assertThat(manager().settled())
+                .extracting(container -> container.pod().uid() + " " + container.name() + " " + container.id())
+                .containsExactly("uid-job app " + ended);
         runtime.remove(ended);
         advance(90);
 
         assertThat(status("job")).isEqualTo(before);
         assertThat(ready("web")).isEqualTo("True");
         assertThat(manager().images()).containsExactly("app:1");
+    }
+
+    @Test
+    void shouldLoseItsVolumesWhenItHasEndedAlsoAfterARestartOfTheAgent() throws Exception {
+        add("job", "", ", \"restartPolicy\": \"Never\", \"volumes\": [{\"name\": \"s\", \"emptyDir\": {}}]");
+        start(110);
+        advance(5);
+        Path volumes = directory.resolve("root/pods/uid-job/volumes");
+        assertThat(volumes).exists();
+        runtime.container("made-2", "uid-job", "app", ContainerState.EXITED);
+        advance(15);
+        assertThat(phase("job")).isEqualTo("Succeeded");
+        assertThat(volumes).doesNotExist();
+        assertThat(directory.resolve("root/pods/uid-job/containers")).exists();
+
+        // given those that an earlier agent left
+        Files.createDirectories(volumes.resolve("kubernetes.io~empty-dir/s"));
+        start(110);
+        advance(15);
+
+        assertThat(volumes).doesNotExist();
+        assertThat(phase("job")).isEqualTo("Succeeded");
     }
 
     @Test

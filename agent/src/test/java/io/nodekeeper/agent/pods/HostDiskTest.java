@@ -15,7 +15,7 @@ class HostDiskTest {
     private static final Duration DEADLINE = Duration.ofMinutes(2);
 
     private final Queue queue = new Queue();
-    private final HostDisk disk = new HostDisk(queue);
+    private final HostDisk disk = new HostDisk(queue, 2);
 
     @Test
     void shouldGiveEachPodOneCallAtATime() throws Exception {
@@ -52,6 +52,55 @@ class HostDiskTest {
         queue.giveUp();
 
         assertThat(disk.call("u1", "volumes of a", DEADLINE, () -> "next")).isNotDone();
+    }
+
+    @Test
+    void shouldAskOnceForAllPodsWhetherAPlaceAnswers() {
+        CompletableFuture<Boolean> first = disk.ask("/data", DEADLINE, () -> true);
+        CompletableFuture<Boolean> second = disk.ask("/data", DEADLINE, () -> true);
+        assertThat(queue.work).hasSize(1);
+
+        queue.runAll();
+
+        assertThat(first).isCompletedWithValue(true);
+        assertThat(second).isCompletedWithValue(true);
+        assertThat(disk.ask("/data", DEADLINE, () -> true)).isNotDone();
+    }
+
+    /** Pods on a path that hangs are replaced by others, which must not cost a thread each. */
+    @Test
+    void shouldRefuseQuestionsAboutAPlaceWhileOneHangsAndTakeThemAgainOnceItHasEnded() {
+        CompletableFuture<Boolean> hangs = disk.ask("/data", DEADLINE, () -> {
+            queue.giveUp();
+            CompletableFuture<Boolean> next = disk.ask("/data", DEADLINE, () -> true);
+            assertThat(next.exceptionNow()).hasMessage("/data: an earlier call has not ended");
+            assertThat(disk.ask("/other", DEADLINE, () -> true)).isNotDone();
+            return true;
+        });
+        queue.runAll();
+
+        assertThat(hangs).isCompletedExceptionally();
+        assertThat(disk.ask("/data", DEADLINE, () -> true)).isNotDone();
+    }
+
+    @Test
+    void shouldBeginNothingButRemovalsWhileTooManyCallsHang() {
+        disk.call("u1", "volumes of a", DEADLINE, () -> {
+            disk.call("u2", "volumes of b", DEADLINE, () -> {
+                queue.giveUp();
+                CompletableFuture<String> third = disk.call("u3", "volumes of c", DEADLINE, () -> "c");
+                assertThat(third.exceptionNow())
+                        .hasMessage("volumes of c: not begun, because 2 calls hang on paths of the host or volumes");
+                assertThat(disk.removal("removal of u3", "directories of c", DEADLINE, () -> "c"))
+                        .isNotDone();
+                return "b";
+            });
+            queue.runAll();
+            return "a";
+        });
+        queue.runAll();
+
+        assertThat(disk.call("u3", "volumes of c", DEADLINE, () -> "c")).isNotDone();
     }
 
     /** Work that waits until the test runs it. */

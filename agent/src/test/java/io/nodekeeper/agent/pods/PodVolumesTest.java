@@ -55,6 +55,7 @@ class PodVolumesTest {
     private final Map<String, JsonObject> objects = new HashMap<>();
     private final List<String> events = new ArrayList<>();
     private final FakePlugins plugins = new FakePlugins(loop);
+    private final FakeMounts mounts = new FakeMounts();
     private final AtOnce disk = new AtOnce();
     private final AtOnce hostDisk = new AtOnce();
     private int issued;
@@ -77,9 +78,9 @@ class PodVolumesTest {
                 (about, type, reason, message) -> events.add(type + " " + reason + " " + message),
                 loop,
                 objectCache,
-                new PodFiles(directory.resolve("root"), directory.resolve("logs"), new FakeMounts()),
+                new PodFiles(directory.resolve("root"), directory.resolve("logs"), mounts),
                 disk,
-                new HostDisk(hostDisk),
+                new HostDisk(hostDisk, 110),
                 directory.resolve("resolv.conf"),
                 () -> NodeSettings.of(
                         "n1",
@@ -120,21 +121,117 @@ class PodVolumesTest {
         Files.writeString(
                 mount.resolve("vol_data.json"),
                 "{\"driverName\": \"d\", \"volumeHandle\": \"h\", \"specVolID\": \"pv1\"}");
-        pod.over(ended);
-        time.advance(Duration.ofSeconds(1));
+        over(ended, 10);
         assertThat(events)
                 .hasSize(1)
                 .allMatch(event -> event.startsWith("Warning FailedUnMount UnmountVolume.TearDown"));
+        assertThat(mount).exists();
 
         plugins.answer((socket, call) -> Optional.of(new PluginCall.Done()));
-        for (int second = 0; second < 30; second++) {
-            pod.over(ended);
-            time.advance(Duration.ofSeconds(1));
-        }
+        over(ended, 30);
 
         assertThat(plugins.calls)
                 .hasSize(2)
                 .allMatch(("d.sock NodeUnpublishVolume[handle=h, target=" + mount.resolve("mount") + "]")::equals);
+        assertThat(directory.resolve("root/pods/u2/volumes")).doesNotExist();
+    }
+
+    /** They take disk and memory, for which other pods would be evicted; tokens among them. */
+    @Test
+    void shouldRemoveTheVolumesOfAPodThatHasEndedAndKeepWhatItsContainersWroteAboutTheirEnds() throws Exception {
+        prepare();
+        Path message = Files.createDirectories(directory.resolve("root/pods/u1/containers/app"))
+                .resolve("0.termination");
+        Files.writeString(message, "done");
+        Path log = Files.createDirectories(directory.resolve("logs/shop_web_u1/app"))
+                .resolve("0.log");
+        Files.writeString(log, "line");
+        mounts.stuck = true;
+
+        over(POD, 15);
+        assertThat(token()).hasContent("token-1");
+        assertThat(events)
+                .allMatch(event -> event.startsWith("Warning FailedUnMount "))
+                .isNotEmpty();
+        mounts.stuck = false;
+        over(POD, 15);
+
+        assertThat(volumes).doesNotExist();
+        assertThat(message).hasContent("done");
+        assertThat(log).hasContent("line");
+        int calls = hostDisk.done.size();
+        over(POD, 60);
+        assertThat(hostDisk.done).hasSize(calls);
+        // No update makes them again.
+        tick(61);
+        assertThat(volumes).doesNotExist();
+    }
+
+    @Test
+    void shouldMakeVolumesAgainOfAPodThatRunsAgain() {
+        prepare();
+        over(POD, 10);
+        assertThat(volumes).doesNotExist();
+        assertThat(pod.isOver()).isTrue();
+
+        prepare();
+
+        assertThat(pod.isOver()).isFalse();
+        assertThat(settings()).hasContent("1");
+        over(POD, 10);
+        assertThat(volumes).doesNotExist();
+    }
+
+    /** For statistics. */
+    @Test
+    void shouldFindOutWherePersistentVolumesAreThatAnEarlierAgentMounted() {
+        objects.put("c", Json.parseObject("""
+                {"metadata": {"name": "c", "namespace": "shop", "uid": "claim"},
+                 "spec": {"volumeName": "pv1"}, "status": {"phase": "Bound"}}"""));
+        objects.put("pv1", Json.parseObject("""
+                {"metadata": {"name": "pv1"}, "spec": {"local": {"path": "/disks/1"},
+                 "claimRef": {"namespace": "shop", "name": "c", "uid": "claim"}}}"""));
+        Pod runs = new Pod(Json.parseObject("""
+                {"metadata": {"name": "db", "namespace": "shop", "uid": "u3"},
+                 "spec": {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}}"""));
+
+        pod.found(runs);
+        for (int second = 0; second < 15; second++) {
+            pod.tick(runs);
+            time.advance(Duration.ofSeconds(1));
+        }
+
+        assertThat(pod.paths(runs))
+                .containsEntry("data", directory.resolve("root/pods/u3/volumes/kubernetes.io~local-volume/pv1"));
+        assertThat(mounts.parts).isEmpty();
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void shouldNotTouchAPathOfTheHostBesideACallThatHangsThere() {
+        Pod first = hostPod();
+        hostDisk.late = "host path /data of type Directory";
+
+        CompletableFuture<Void> made = pod.prepare(first);
+        time.advance(Duration.ofMillis(1));
+
+        assertThat(made.exceptionNow()).hasMessageContaining("host path /data of type Directory: no answer within");
+        assertThat(hostDisk.done).isEmpty();
+    }
+
+    private static Pod hostPod() {
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "host", "namespace": "shop", "uid": "u5"}, "spec": {"volumes": [
+                  {"name": "free", "hostPath": {"path": "/free"}},
+                  {"name": "data", "hostPath": {"path": "/data", "type": "Directory"}}]}}"""));
+    }
+
+    /** The pod has ended for that long. */
+    private void over(Pod ended, int seconds) {
+        for (int second = 0; second < seconds; second++) {
+            pod.over(ended);
+            time.advance(Duration.ofSeconds(1));
+        }
     }
 
     private PersistentVolumes persistent(KubeClient client, ObjectCache cache) {

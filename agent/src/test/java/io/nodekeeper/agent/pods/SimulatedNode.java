@@ -132,7 +132,7 @@ abstract class SimulatedNode {
                 objects,
                 new PodFiles(directory.resolve("root"), directory.resolve("logs"), new FakeMounts()),
                 files,
-                new HostDisk(new AtOnce()),
+                new HostDisk(new AtOnce(), 110),
                 directory.resolve("resolv.conf"),
                 () -> NodeSettings.of(
                         "n1",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cri.ContainerState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -216,6 +217,35 @@ class StaticPodsTest extends SimulatedNode {
 
         assertThat(calls()).isEmpty();
         assertThat(stored(COPY).object("metadata").text("uid")).isEqualTo("copy-1");
+    }
+
+    @Test
+    void shouldRemoveTheVolumesOfAPodThatHasEndedAndMakeThemAgainIfItRunsAgain() throws IOException {
+        Files.writeString(file, """
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: web, namespace: shop}
+                spec:
+                  restartPolicy: Never
+                  containers: [{name: app, image: "app:1"}]
+                  volumes: [{name: scratch, emptyDir: {}}]
+                """);
+        start(110);
+        advance(5);
+        String uid = manager().pods().getFirst().uid();
+        Path volumes = directory.resolve("root/pods").resolve(uid).resolve("volumes");
+        assertThat(volumes).exists();
+
+        runtime.container("made-2", uid, "app", ContainerState.EXITED);
+        advance(15);
+        assertThat(phase(COPY)).isEqualTo("Succeeded");
+        assertThat(volumes).doesNotExist();
+
+        // The runtime forgets the container, which then counts as never started.
+        runtime.remove("made-2");
+        advance(75);
+        assertThat(phase(COPY)).isEqualTo("Running");
+        assertThat(volumes.resolve("kubernetes.io~empty-dir/scratch")).exists();
     }
 
     @Test

@@ -1,7 +1,5 @@
 package io.nodekeeper.agent.pods.mounts;
 
-import io.nodekeeper.agent.kernel.KernelFile;
-import io.nodekeeper.agent.kernel.MountTable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;
@@ -15,9 +13,20 @@ import java.util.List;
  * descriptor is what is mounted, so a container that exchanges a directory for a link in between changes nothing.
  */
 public final class LinuxMounts implements Mounts {
-    private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
     /** The bits of a mode that chmod sets. */
     private static final int PERMISSIONS = 07777;
+
+    private final Path table;
+
+    /** Mounts of this process. */
+    public LinuxMounts() {
+        this(Path.of("/proc/self/mountinfo"));
+    }
+
+    /** Mounts of which {@code table} is the kernel's list. */
+    LinuxMounts(Path table) {
+        this.table = table;
+    }
 
     @Override
     public void memory(Path at, long bytes) throws IOException {
@@ -60,7 +69,7 @@ public final class LinuxMounts implements Mounts {
         }
     }
 
-    private static void bind(Path source, Path target) throws IOException {
+    private void bind(Path source, Path target) throws IOException {
         checkGoesOn(target);
         Files.createDirectories(parent(target));
         // Before it is looked at: what an earlier container mounted there may hang.
@@ -154,15 +163,12 @@ public final class LinuxMounts implements Mounts {
         }
     }
 
-    private static List<String> below(Path directory) throws IOException {
-        return MountTable.parse(KernelFile.lines(MOUNTS)).mounts().stream()
-                .map(MountTable.Mount::point)
-                .filter(point -> point.startsWith(directory + "/"))
-                .toList();
+    private List<String> below(Path directory) throws IOException {
+        return MountPoints.below(table, directory);
     }
 
     /** Unmounts what is mounted at {@code target}, whose parent exists. */
-    private static void unmount(Path target) throws IOException {
+    private void unmount(Path target) throws IOException {
         Path parent = parent(target).toRealPath();
         String point = parent.resolve(target.getFileName()).toString();
         for (String found : below(parent)) {

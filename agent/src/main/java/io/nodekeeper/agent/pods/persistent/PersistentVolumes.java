@@ -132,6 +132,20 @@ public final class PersistentVolumes {
         return together(all);
     }
 
+    /** Where the persistent volumes of {@code pod} are, which an earlier agent mounted; mounts nothing, and touches no disk. */
+    public CompletableFuture<List<Prepared>> find(Pod pod) {
+        return together(volumes(pod)
+                .map(volume -> sources.of(pod, volume, ObjectCache.RECENT)
+                        .thenApply(source -> new Prepared(volume.text("name"), source, path(pod, source), false)))
+                .toList());
+    }
+
+    private Optional<Path> path(Pod pod, PersistentSource source) {
+        return source instanceof PersistentSource.Csi(CsiVolume csi)
+                ? Optional.of(paths.target(pod.uid(), csi))
+                : Optional.empty();
+    }
+
     /** Mounts those again whose drivers want that while a pod runs. */
     public CompletableFuture<Void> refresh(Pod pod) {
         List<CompletableFuture<Void>> all = volumes(pod)

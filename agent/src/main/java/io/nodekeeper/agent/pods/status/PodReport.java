@@ -183,7 +183,8 @@ public final class PodReport {
             return failed > 0 ? Pod.FAILED : Pod.SUCCEEDED;
         }
         boolean never = pod.restartPolicy() == Pod.RestartPolicy.NEVER;
-        if (never && waiting == containers.size() && initFailed()) {
+        boolean noneRuns = waiting == containers.size() || running == 0 && startsAgain();
+        if (never && noneRuns && initFailed()) {
             return Pod.FAILED;
         }
         if (waiting > 0) {
@@ -193,13 +194,21 @@ public final class PodReport {
         running += init.stream()
                 .filter(sidecar -> sidecar.stage() == Stage.RUNNING)
                 .count();
-        if (running > 0 || pod.restartPolicy() == Pod.RestartPolicy.ALWAYS) {
+        if (running > 0 || pod.restartPolicy() == Pod.RestartPolicy.ALWAYS || startsAgain()) {
             return Pod.RUNNING;
         }
         if (failed == 0) {
             return Pod.SUCCEEDED;
         }
         return never ? Pod.FAILED : Pod.RUNNING;
+    }
+
+    /** Whether a container that has ended runs again whatever its exit code, such as one that was ended by a probe. */
+    private boolean startsAgain() {
+        Observed view = new Observed(observed);
+        return pod.containers().stream()
+                .anyMatch(container -> waiting(container).isPresent()
+                        && view.newest(container.name()).isPresent());
     }
 
     /** Whether an init container that is not a sidecar ended with an error. */

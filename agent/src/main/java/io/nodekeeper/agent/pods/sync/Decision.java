@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param events to record about the pod
  * @param memory the memory before the commands
  * @param wakeAt when to decide again even if nothing changes
+ * @param over whether all containers of a pod that shall run have ended for good, and nothing is left to do
  * @param finished whether the pod had to end, and nothing is left of it
  */
 public record Decision(
@@ -21,6 +22,7 @@ public record Decision(
         List<Event> events,
         PodMemory memory,
         Optional<Instant> wakeAt,
+        boolean over,
         boolean finished) {
 
     /** Keeps copies. */

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods.sync;
 
 import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
+import io.nodekeeper.cri.ContainerStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -21,6 +22,8 @@ import java.util.Set;
  * @param pulls by image: the pause after its last failed pull
  * @param problems by container, or {@link #POD}: why it does not start, and when to try again
  * @param waited by container: the restart that a back-off event was sent about
+ * @param replaced by container: the newest one that was ended only to run again. After a restart of the agent in between, the restart
+ *     policy alone decides
  * @param cleaned whether directories and logs were removed
  * @param deleted whether the API no longer has the pod
  */
@@ -32,11 +35,12 @@ public record PodMemory(
         Map<String, Pause> pulls,
         Map<String, Problem> problems,
         Map<String, String> waited,
+        Map<String, String> replaced,
         boolean cleaned,
         boolean deleted) {
     /** A pod of which nothing is known. */
     public static final PodMemory EMPTY =
-            new PodMemory(false, 0, Set.of(), Map.of(), Map.of(), Map.of(), Map.of(), false, false);
+            new PodMemory(false, 0, Set.of(), Map.of(), Map.of(), Map.of(), Map.of(), Map.of(), false, false);
 
     /** The key of problems that concern the pod as a whole: its volumes or its sandbox. */
     public static final String POD = "";
@@ -163,6 +167,25 @@ public record PodMemory(
         return change.done();
     }
 
+    /** The memory of a pod whose volumes must be made again. */
+    public PodMemory unprepared() {
+        Change change = new Change(this);
+        change.prepared = false;
+        return change.done();
+    }
+
+    /** The memory once these containers are ended to run again: their ids by name. */
+    PodMemory replacing(Map<String, String> ids) {
+        Change change = new Change(this);
+        change.replaced.putAll(ids);
+        return change.done();
+    }
+
+    /** Whether the container was ended to run again. */
+    boolean isReplaced(ContainerStatus ended) {
+        return ended.id().equals(replaced.get(ended.name()));
+    }
+
     /** A mutable copy. */
     private static final class Change {
         private boolean prepared;
@@ -172,6 +195,7 @@ public record PodMemory(
         private final Map<String, Pause> pulls;
         private final Map<String, Problem> problems;
         private final Map<String, String> waited;
+        private final Map<String, String> replaced;
         private boolean cleaned;
         private boolean deleted;
 
@@ -183,6 +207,7 @@ public record PodMemory(
             pulls = new HashMap<>(before.pulls);
             problems = new HashMap<>(before.problems);
             waited = new HashMap<>(before.waited);
+            replaced = new HashMap<>(before.replaced);
             cleaned = before.cleaned;
             deleted = before.deleted;
         }
@@ -196,6 +221,7 @@ public record PodMemory(
                     Map.copyOf(pulls),
                     Map.copyOf(problems),
                     Map.copyOf(waited),
+                    Map.copyOf(replaced),
                     cleaned,
                     deleted);
         }

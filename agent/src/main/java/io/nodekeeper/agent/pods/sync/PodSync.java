@@ -49,6 +49,7 @@ public final class PodSync {
     private final Map<String, Decision.Waiting> waiting = new HashMap<>();
     private final List<Decision.Event> events = new ArrayList<>();
     private Optional<Instant> wakeAt = Optional.empty();
+    private boolean stopsForGood;
     private PodMemory memory;
 
     private PodSync(
@@ -90,23 +91,36 @@ public final class PodSync {
         } else {
             sync.run();
         }
-        boolean finished = !wanted.run() && sync.commands.isEmpty() && sync.wakeAt.isEmpty();
-        return new Decision(sync.commands, sync.waiting, sync.events, sync.memory, sync.wakeAt, finished);
+        boolean done = sync.commands.isEmpty() && sync.wakeAt.isEmpty();
+        return new Decision(
+                sync.commands,
+                sync.waiting,
+                sync.events,
+                sync.memory,
+                sync.wakeAt,
+                done && sync.stopsForGood,
+                done && !wanted.run());
     }
 
     private void run() {
         boolean ready = observed.hasOneReadySandbox();
         List<ContainerSpec> due = new ArrayList<>();
         Map<Duration, List<PodCommand.Kill>> kills = new TreeMap<>();
+        // Those that are ended to run again, whatever their exit codes will be.
+        Map<String, String> replaced = new HashMap<>();
         boolean lives = false;
         for (ContainerSpec container : pod.containers()) {
             Optional<ContainerStatus> newest = observed.newest(container.name());
             boolean runs = newest.filter(Observed::mayRun).isPresent();
-            Optional<String> fault = newest.flatMap(status -> fault(container, status));
+            Optional<Fault> fault = newest.flatMap(status -> fault(container, status));
+            boolean again = runs && (ready ? fault.filter(Fault::restarts).isPresent() : !never());
+            if (again) {
+                replaced.put(container.name(), newest.orElseThrow().id());
+            }
             if (runs && ready && fault.isEmpty()) {
                 lives = true;
             } else if (runs && ready) {
-                addKill(newest.orElseThrow(), fault.orElseThrow(), kills);
+                addKill(newest.orElseThrow(), fault.orElseThrow().message(), kills);
             } else if (runs || newest.isEmpty() || restarts(newest.get())) {
                 due.add(container);
             }
@@ -144,6 +158,13 @@ public final class PodSync {
         } else {
             sandbox();
         }
+        if (commands.stream().anyMatch(PodCommand.KillContainers.class::isInstance)) {
+            memory = memory.replacing(replaced);
+        }
+    }
+
+    private boolean never() {
+        return pod.restartPolicy() == Pod.RestartPolicy.NEVER;
     }
 
     /** Adds the ephemeral containers that are due; of those that must wait, an event says so once. */
@@ -167,14 +188,19 @@ public final class PodSync {
         return observed.newest(container.targetContainer()).map(ContainerStatus::id);
     }
 
-    /** Why a running main container must end; empty if it may run. */
-    private Optional<String> fault(ContainerSpec container, ContainerStatus status) {
+    /** Why a running main container must end, and whether it runs again. */
+    private record Fault(String message, boolean restarts) {}
+
+    /** Empty if the container may run. One that has changed runs again whatever the policy, as with a kubelet. */
+    private Optional<Fault> fault(ContainerSpec container, ContainerStatus status) {
         if (isChanged(container, status)) {
-            return Optional.of("Container " + container.name() + " definition changed, will be restarted");
+            return Optional.of(
+                    new Fault("Container " + container.name() + " definition changed, will be restarted", true));
         }
-        String after = pod.restartPolicy() == Pod.RestartPolicy.NEVER ? "" : ", will be restarted";
+        String after = never() ? "" : ", will be restarted";
         return failedProbe(status)
-                .map(probe -> "Container " + container.name() + " failed " + probe + " probe" + after);
+                .map(probe ->
+                        new Fault("Container " + container.name() + " failed " + probe + " probe" + after, !never()));
     }
 
     private String initFault(InitProgress.Failing failing) {
@@ -369,8 +395,9 @@ public final class PodSync {
         return true;
     }
 
-    /** Stops a pod of which nothing will run again. The newest containers and their logs stay until the pod is deleted. */
+    /** Stops a pod of which nothing will run again. Its volumes go, the newest containers and their logs stay until the pod is deleted. */
     private void stopForGood() {
+        stopsForGood = true;
         if (!stopAll()) {
             tidy();
         }
@@ -408,7 +435,7 @@ public final class PodSync {
     }
 
     private boolean restarts(ContainerStatus ended) {
-        if (ended.state() == ContainerState.CREATED) {
+        if (ended.state() == ContainerState.CREATED || memory.isReplaced(ended)) {
             return true;
         }
         return switch (pod.restartPolicy()) {

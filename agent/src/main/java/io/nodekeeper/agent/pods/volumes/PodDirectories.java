@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.volumes;
 
+import io.nodekeeper.agent.kernel.FileStat;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
@@ -100,17 +101,28 @@ final class PodDirectories {
         return children;
     }
 
+    /** Whether something is mounted at a directory. */
+    interface MountTest {
+        boolean isMountPoint(Path directory) throws IOException;
+    }
+
     /**
-     * Does not follow links, so nothing outside of the tree is removed. A process can make directories in each other beyond the longest path
-     * that the kernel accepts: one whose path becomes long moves to the top of the tree first.
+     * Neither follows links nor enters what is mounted, so nothing outside of the tree is removed. A process can make directories in
+     * each other beyond the longest path that the kernel accepts: one whose path becomes long moves to the top of the tree first.
+     *
+     * @throws IOException if something is mounted in the tree, which then stays, or cannot be removed
      */
     static void removeTree(Path tree) throws IOException {
+        removeTree(tree, FileStat::isMountPoint);
+    }
+
+    static void removeTree(Path tree, MountTest mounts) throws IOException {
         for (int pass = 0; Files.exists(tree, LinkOption.NOFOLLOW_LINKS); pass++) {
-            removeOnce(tree, pass);
+            removeOnce(tree, pass, mounts);
         }
     }
 
-    private static void removeOnce(Path tree, int pass) throws IOException {
+    private static void removeOnce(Path tree, int pass, MountTest mounts) throws IOException {
         // A character may have three bytes, the kernel's limit is 4,096, and a child's name has 255 at most.
         int longest = tree.toString().length() + LONG_PATH;
         int[] moved = new int[1];
@@ -118,6 +130,9 @@ final class PodDirectories {
             @Override
             public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
                     throws IOException {
+                if (mounts.isMountPoint(directory)) {
+                    throw new IOException(directory + " is not removed: something is mounted there");
+                }
                 if (directory.toString().length() <= longest) {
                     return FileVisitResult.CONTINUE;
                 }

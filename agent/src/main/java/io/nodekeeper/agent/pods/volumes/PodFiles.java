@@ -165,12 +165,17 @@ public final class PodFiles {
         if (!Files.isDirectory(path)) {
             throw new IOException("path \"" + source + "\" does not exist or is not a directory");
         }
-        Path target = directory(pod.uid())
+        Path target = localPath(pod, volume);
+        mounts.part(path, ".", target);
+        return target;
+    }
+
+    /** Where {@link #local} makes a volume available. */
+    public Path localPath(Pod pod, String volume) {
+        return directory(pod.uid())
                 .resolve("volumes")
                 .resolve("kubernetes.io~local-volume")
                 .resolve(component(volume));
-        mounts.part(path, ".", target);
-        return target;
     }
 
     /** Gives a volume to the pod's group, if it has one, as a kubelet does for volumes that pods write. */
@@ -226,6 +231,13 @@ public final class PodFiles {
     public void removeContainer(Pod pod, String container, int attempt, String id) throws IOException {
         ContainerLogs.remove(logs, pod, container, attempt, id);
         Files.deleteIfExists(terminationLog(pod.uid(), container, attempt));
+    }
+
+    /** Removes the volumes of a pod that has ended. Its logs stay, and what its containers wrote about their ends. */
+    public void removeVolumes(String uid) throws IOException {
+        mounts.unmountBelow(directory(uid));
+        PodDirectories.removeTree(directory(uid).resolve("volume-subpaths"));
+        PodDirectories.removeTree(directory(uid).resolve("volumes"));
     }
 
     /** Removes everything of a pod; content of hostPath volumes stays, because nothing is removed below a mount. */

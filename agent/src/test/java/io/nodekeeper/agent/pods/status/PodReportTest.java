@@ -86,6 +86,19 @@ class PodReportTest {
         assertThat(condition(succeeded, "Ready").text("reason")).isEqualTo("PodCompleted");
     }
 
+    /** One that a probe has ended, for example: the pod must not count as completed before the new container runs. */
+    @Test
+    void shouldReportAPodAsRunningOfWhichAContainerStartsAgainThoughItSucceeded() {
+        Map<String, Decision.Waiting> again = Map.of("app", new Decision.Waiting("ContainerCreating", ""));
+
+        assertThat(report(pod("OnFailure"), shown(ended("c1", 0, 0)), again).text("phase"))
+                .isEqualTo("Running");
+        assertThat(report(pod("Never"), shown(ended("c1", 0, 1)), again).text("phase"))
+                .isEqualTo("Running");
+        assertThat(report(pod("Never"), shown(ended("c1", 0, 1)), Map.of()).text("phase"))
+                .isEqualTo("Failed");
+    }
+
     @Test
     void shouldKeepTheTimesOfWhatDidNotChange() {
         JsonObject before = report(pod("Always"), shown(running("c1", 0)), Map.of());

@@ -2,10 +2,16 @@ package io.nodekeeper.agent.pods.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.pods.model.ContainerHealth;
+import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.ProbeKind;
+import io.nodekeeper.agent.pods.model.ProbeSpec;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.cri.ContainerState;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What is decided for a pod, step by step. */
@@ -218,6 +224,84 @@ class PodSyncTest {
 
         assertThat(pod.runtime.image("app")).contains("app:2");
         assertThat(pod.runtime.sandboxes()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldStartAgainWhatAProbeEndedThoughItSucceeded() {
+        PodFixture pod = new PodFixture(probed("OnFailure"));
+        pod.runtime.killed = 0;
+        pod.settle();
+        pod.runtime.exitRunning("log", 0, pod.now);
+
+        failsProbe(pod);
+
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.runtime.runs("log")).isFalse();
+        // and its own success counts as before
+        pod.runtime.exitRunning("app", 0, pod.now);
+        pod.after(Duration.ofMinutes(1));
+        assertThat(pod.runtime.runs("app")).isFalse();
+    }
+
+    @Test
+    void shouldNotStartAgainWhatAProbeEndedOfAPodThatNeverRestarts() {
+        PodFixture pod = new PodFixture(probed("Never"));
+        pod.runtime.killed = 0;
+        pod.settle();
+
+        failsProbe(pod);
+
+        assertThat(pod.runtime.runs("app")).isFalse();
+    }
+
+    @Test
+    void shouldStartAgainAContainerWhoseImageChangedWhateverThePolicy() {
+        for (String policy : List.of("OnFailure", "Never")) {
+            PodFixture pod = new PodFixture(PodFixture.pod(policy));
+            pod.runtime.killed = 0;
+            pod.settle();
+            pod.runtime.exitRunning("log", 0, pod.now);
+
+            pod.wanted = Wanted.ofApi(PodFixture.pod(policy, "app:2", ""));
+            pod.after(Duration.ofSeconds(10));
+
+            assertThat(pod.runtime.image("app")).as(policy).contains("app:2");
+        }
+    }
+
+    @Test
+    void shouldStartAgainWhatEndedWithItsSandboxThoughItSucceeded() {
+        PodFixture pod = new PodFixture(PodFixture.pod("OnFailure"));
+        pod.runtime.killed = 0;
+        pod.settle();
+
+        pod.runtime.sandboxAloneDies();
+        pod.after(Duration.ofSeconds(10));
+
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.runtime.runs("log")).isTrue();
+    }
+
+    /** The liveness probe of the running container {@code app} fails, and time passes. */
+    private static void failsProbe(PodFixture pod) {
+        String id = pod.runtime.status().containers().stream()
+                .filter(container -> container.name().equals("app"))
+                .findFirst()
+                .orElseThrow()
+                .id();
+        ContainerSpec app = pod.wanted.pod().containers().getFirst();
+        pod.health = Map.of(id, new ContainerHealth(true, true, ProbeSpec.of(app, ProbeKind.LIVENESS)));
+        pod.after(Duration.ofSeconds(10));
+    }
+
+    /** As {@link PodFixture#pod}, with a liveness probe of {@code app}. */
+    private static Pod probed(String policy) {
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"},
+                 "spec": {"restartPolicy": "%s", "containers": [
+                   {"name": "app", "image": "app:1", "livenessProbe": {"exec": {"command": ["true"]}}},
+                   {"name": "log", "image": "log:1"}]}}
+                """.formatted(policy)));
     }
 
     @Test

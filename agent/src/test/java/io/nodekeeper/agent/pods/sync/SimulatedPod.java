@@ -29,6 +29,9 @@ final class SimulatedPod {
     private final List<Box> boxes = new ArrayList<>();
     private final Set<String> missingImages = new HashSet<>();
     private int made;
+    /** The exit code of containers that are killed. */
+    int killed = 143;
+
     boolean deletedFromApi;
     boolean cleaned;
 
@@ -88,7 +91,7 @@ final class SimulatedPod {
             }
             case PodCommand.StartContainer start -> start(start, now);
             case PodCommand.KillContainers kill -> {
-                kill.containers().forEach(each -> exit(each.id(), 143, now));
+                kill.containers().forEach(each -> exit(each.id(), killed, now));
                 yield new Outcome.Done();
             }
             case PodCommand.RemoveContainer remove -> {
@@ -197,6 +200,11 @@ final class SimulatedPod {
             sandbox.ready = false;
             boxes.stream().filter(box -> box.sandbox.equals(sandbox.id)).forEach(box -> end(box, 255, now));
         });
+    }
+
+    /** The newest sandbox ends, and what runs in it goes on. */
+    void sandboxAloneDies() {
+        sandboxes.forEach(sandbox -> sandbox.ready = false);
     }
 
     boolean isEmpty() {

@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.stats;
+package io.nodekeeper.agent.kernel;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -7,54 +7,77 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** What a file occupies on disk, as {@code du} counts it; Java knows only its length. Thread-safe. */
-final class FileBlocks {
+/**
+ * What statx(2) says about a file and Java does not: what it occupies on disk, as {@code du} counts it, and whether something is
+ * mounted there. A record of one file. Immutable.
+ *
+ * @param bytes on disk
+ * @param links how many names it has
+ * @param device of its file system
+ * @param mountPoint whether a mount begins there; empty before Linux 5.8
+ */
+public record FileStat(long bytes, int links, long inode, long device, Optional<Boolean> mountPoint) {
     /** AT_FDCWD: a path as it is. */
     private static final int HERE = -100;
     /** AT_SYMLINK_NOFOLLOW. */
     private static final int THE_LINK = 0x100;
     /** STATX_BASIC_STATS. */
     private static final int BASIC = 0x7ff;
-    /** The size of struct statx, and where its fields are: links, inode, blocks of 512 bytes, device. */
+    /** The size of struct statx, and where its fields are: attributes, links, inode, blocks of 512 bytes, which attributes are known, device. */
     private static final long STATX_SIZE = 256;
 
+    private static final long ATTRIBUTES = 8;
     private static final long LINKS = 16;
     private static final long INODE = 32;
     private static final long BLOCKS = 48;
+    private static final long KNOWN_ATTRIBUTES = 56;
     private static final long DEVICE = 136;
     private static final int BLOCK = 512;
+    /** STATX_ATTR_MOUNT_ROOT: also where a directory of the same file system is mounted. */
+    private static final long MOUNT_ROOT = 0x2000;
 
     private static final MethodHandle STATX = statx();
 
-    private FileBlocks() {}
-
-    /**
-     * What the kernel says about a file.
-     *
-     * @param bytes on disk
-     * @param links how many names it has
-     * @param device of its file system
-     */
-    record Stat(long bytes, int links, long inode, long device) {}
-
     /** That of {@code path}; empty if it is gone, or its name cannot be written in UTF-8. Blocks. */
-    static Optional<Stat> of(Path path) throws IOException {
+    public static Optional<FileStat> of(Path path) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(STATX_SIZE, 8);
             int code = (int) STATX.invokeExact(HERE, arena.allocateFrom(path.toString()), THE_LINK, BASIC, out);
             return code < 0
                     ? Optional.empty()
-                    : Optional.of(new Stat(
+                    : Optional.of(new FileStat(
                             out.get(ValueLayout.JAVA_LONG, BLOCKS) * BLOCK,
                             out.get(ValueLayout.JAVA_INT, LINKS),
                             out.get(ValueLayout.JAVA_LONG, INODE),
-                            out.get(ValueLayout.JAVA_LONG, DEVICE)));
+                            out.get(ValueLayout.JAVA_LONG, DEVICE),
+                            mountPoint(out)));
         } catch (Throwable e) {
             throw new IOException("statx could not be called", e);
         }
+    }
+
+    /**
+     * Whether something is mounted at {@code directory}, which is not the root. Before Linux 5.8, only another file system is
+     * noticed. Blocks.
+     */
+    public static boolean isMountPoint(Path directory) throws IOException {
+        Optional<Boolean> known = of(directory).flatMap(FileStat::mountPoint);
+        return known.isPresent() ? known.get() : !device(directory).equals(device(directory.resolveSibling("")));
+    }
+
+    private static Object device(Path path) throws IOException {
+        return Files.getAttribute(path, "unix:dev", LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static Optional<Boolean> mountPoint(MemorySegment out) {
+        return (out.get(ValueLayout.JAVA_LONG, KNOWN_ATTRIBUTES) & MOUNT_ROOT) == 0
+                ? Optional.empty()
+                : Optional.of((out.get(ValueLayout.JAVA_LONG, ATTRIBUTES) & MOUNT_ROOT) != 0);
     }
 
     @SuppressWarnings("restricted")
