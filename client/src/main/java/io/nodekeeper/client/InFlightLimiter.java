@@ -37,7 +37,7 @@ final class InFlightLimiter {
     }
 
     private <T> void go(Waiting<T> next) {
-        CompletableFuture<T> call = next.call.get();
+        CompletableFuture<T> call = started(next.call);
         next.result.whenComplete((value, error) -> {
             if (next.result.isCancelled()) {
                 call.cancel(true);
@@ -51,6 +51,15 @@ final class InFlightLimiter {
                 next.result.complete(value);
             }
         });
+    }
+
+    /** A call that cannot be made fails: else it would keep its place. */
+    private static <T> CompletableFuture<T> started(Supplier<CompletableFuture<T>> call) {
+        try {
+            return call.get();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private void leave() {

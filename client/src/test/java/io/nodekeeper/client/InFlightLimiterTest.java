@@ -38,6 +38,20 @@ class InFlightLimiterTest {
     }
 
     @Test
+    void aCallThatCannotBeMadeFailsAndMakesRoom() {
+        CompletableFuture<String> first = limiter.pass(InFlightLimiterTest::impossible);
+        call();
+        call();
+
+        assertThat(first).isCompletedExceptionally();
+        assertThat(started).hasSize(2);
+    }
+
+    private static CompletableFuture<String> impossible() {
+        throw new IllegalStateException("no");
+    }
+
+    @Test
     void aCallCancelledWhileItWaitsIsNeverMade() {
         call();
         call();

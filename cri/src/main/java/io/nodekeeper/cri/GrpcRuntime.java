@@ -3,6 +3,7 @@ package io.nodekeeper.cri;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Status;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.grpc.GoStatus;
 import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.time.DeadlineExceededException;
@@ -41,14 +42,23 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
 
     @Override
     public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
+        GrpcCall<?, ?, T> exchange;
+        try {
+            exchange = GrpcCall.of(call);
+        } catch (RuntimeException e) {
+            return refuse(call.method(), "the request cannot be made: " + Failures.text(e));
+        }
         if (underWay.incrementAndGet() > MAX_CALLS) {
             underWay.decrementAndGet();
-            CompletableFuture<T> refused = new CompletableFuture<>();
-            loop.execute(() -> refused.completeExceptionally(refused(
-                    call.method(), MAX_CALLS + " calls to the runtime at " + socket + " are in progress already")));
-            return refused;
+            return refuse(call.method(), MAX_CALLS + " calls to the runtime at " + socket + " are in progress already");
         }
-        return send(call.method(), GrpcCall.of(call), deadline);
+        return send(call.method(), exchange, deadline);
+    }
+
+    private <T> CompletableFuture<T> refuse(String method, String why) {
+        CompletableFuture<T> refused = new CompletableFuture<>();
+        loop.execute(() -> refused.completeExceptionally(refused(method, why)));
+        return refused;
     }
 
     /** How many calls gRPC has not finished. */

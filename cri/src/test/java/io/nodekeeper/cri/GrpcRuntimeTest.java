@@ -484,6 +484,31 @@ class GrpcRuntimeTest {
     }
 
     @Test
+    void aRequestThatCannotBeMadeFailsAndKeepsNoPlace() throws Exception {
+        // given a port with a protocol that the runtime's interface does not have
+        SandboxOptions options = new SandboxOptions(
+                "web",
+                Map.of(),
+                Map.of(),
+                Optional.empty(),
+                List.of(new SandboxOptions.Port("tcp", 80, 8_080, "")),
+                "",
+                SandboxOptions.Namespaces.OWN,
+                SandboxOptions.Security.NONE,
+                SandboxOptions.Size.UNKNOWN);
+
+        // when the sandbox is started
+        Throwable error =
+                refused(new RuntimeCall.RunSandbox(new SandboxConfig("u9", "web", "ns", 0, "/logs", options), ""));
+
+        // then the call fails as one that the runtime refuses
+        assertThat(error)
+                .isInstanceOf(RuntimeCallException.class)
+                .hasMessageStartingWith("RunPodSandbox: OTHER: the request cannot be made: ");
+        assertThat(runtime.underWay()).isZero();
+    }
+
+    @Test
     void aContainerIsCreatedWithItsWholeConfiguration() throws Exception {
         cri.answer(
                 RuntimeServiceGrpc.getCreateContainerMethod(),

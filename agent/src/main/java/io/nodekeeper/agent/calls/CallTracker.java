@@ -61,8 +61,9 @@ public final class CallTracker implements ContainerRuntime {
     public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
         Object entry = new Object();
         long start = clock.nanoTime();
-        open.put(entry, new OpenCall(call, start, deadline));
         CompletableFuture<T> answer = runtime.call(call, deadline);
+        // Only now: a call that throws is not in progress.
+        open.put(entry, new OpenCall(call, start, deadline));
         answer.whenComplete((value, error) -> {
             open.remove(entry);
             listener.ended(call.method(), Duration.ofNanos(clock.nanoTime() - start), error != null);

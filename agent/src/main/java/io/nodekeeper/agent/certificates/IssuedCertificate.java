@@ -54,6 +54,9 @@ public final class IssuedCertificate {
     private final List<Consumer<Identity>> listeners = new ArrayList<>();
 
     private Optional<Identity> current = Optional.empty();
+    /** The current one, if it could not be written yet: after a restart only what is in the file would be left. */
+    private Optional<Identity> unstored = Optional.empty();
+
     private Instant renewal = Instant.MIN;
     private Optional<SigningRequest> pending = Optional.empty();
     private int failures;
@@ -178,8 +181,10 @@ public final class IssuedCertificate {
     }
 
     private void tick() {
-        Instant now = loop.clock().wallTime();
-        CompletableFuture<?> done = pending.isPresent() ? look(pending.get(), now) : begin(now);
+        CompletableFuture<?> stored =
+                unstored.<CompletableFuture<?>>map(this::storeAgain).orElse(DONE);
+        CompletableFuture<?> done =
+                stored.thenCompose(nothing -> step(loop.clock().wallTime()));
         done.whenCompleteAsync(
                 (nothing, error) -> {
                     if (error != null) {
@@ -192,6 +197,10 @@ public final class IssuedCertificate {
                     loop.schedule(young || waitsForNode ? SOON : LATER, this::tick);
                 },
                 loop);
+    }
+
+    private CompletableFuture<?> step(Instant now) {
+        return pending.isPresent() ? look(pending.get()) : begin(now);
     }
 
     private CompletableFuture<?> begin(Instant now) {
@@ -228,7 +237,7 @@ public final class IssuedCertificate {
                         loop);
     }
 
-    private CompletableFuture<?> look(SigningRequest asked, Instant now) {
+    private CompletableFuture<?> look(SigningRequest asked) {
         if (asked.isOverdue(loop.clock().nanoTime())) {
             failed("the request " + asked.name() + " was not decided within "
                     + GoDuration.format(SigningRequest.PATIENCE));
@@ -242,8 +251,7 @@ public final class IssuedCertificate {
         return ports.client()
                 .get(SigningRequest.TYPE, "", asked.name())
                 .handleAsync(
-                        (request, error) -> error == null ? answered(asked, request, now) : unanswered(asked, error),
-                        loop)
+                        (request, error) -> error == null ? answered(asked, request) : unanswered(asked, error), loop)
                 .thenCompose(next -> next);
     }
 
@@ -255,7 +263,7 @@ public final class IssuedCertificate {
         return CompletableFuture.failedFuture(Failures.cause(error));
     }
 
-    private CompletableFuture<?> answered(SigningRequest asked, JsonObject request, Instant now) {
+    private CompletableFuture<?> answered(SigningRequest asked, JsonObject request) {
         return switch (asked.answer(request)) {
             case SigningRequest.Answer.Undecided undecided -> DONE;
             case SigningRequest.Answer.Refused(String why) -> {
@@ -266,14 +274,37 @@ public final class IssuedCertificate {
                 pending = Optional.empty();
                 failures = 0;
                 // Stored first: who is shown the first certificate refers to its file.
-                yield ports.files()
-                        .call("writing the " + purpose.text() + " certificate", FILES_LIMIT, () -> {
-                            file.store(identity, now);
-                            return file;
-                        })
-                        .whenCompleteAsync((stored, error) -> take(identity), loop);
+                yield store(identity)
+                        .whenCompleteAsync(
+                                (stored, error) -> {
+                                    unstored = error == null ? Optional.empty() : Optional.of(identity);
+                                    take(identity);
+                                },
+                                loop);
             }
         };
+    }
+
+    private CompletableFuture<CertificateFile> store(Identity identity) {
+        Instant now = loop.clock().wallTime();
+        return ports.files().call("writing the " + purpose.text() + " certificate", FILES_LIMIT, () -> {
+            file.store(identity, now);
+            return file;
+        });
+    }
+
+    /** Never fails: the first failure is in the log, and the certificate must be renewed also if its file stays as it is. */
+    private CompletableFuture<?> storeAgain(Identity identity) {
+        return store(identity)
+                .handleAsync(
+                        (stored, error) -> {
+                            if (error == null) {
+                                unstored = Optional.empty();
+                                log.info("The {} certificate is now written to {}", purpose.text(), file);
+                            }
+                            return error == null;
+                        },
+                        loop);
     }
 
     private void take(Identity identity) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.certificates;
 
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
 import java.net.InetAddress;
@@ -43,11 +44,11 @@ record ServingNames(List<String> dnsNames, List<InetAddress> addresses) {
                 .filter(address -> !address.text("address").isEmpty())
                 .toList();
         List<InetAddress> addresses = texts(all, "InternalIP", "ExternalIP", "Hostname")
-                .flatMap(text -> address(text).stream())
+                .flatMap(text -> IpLiteral.of(text).stream())
                 .distinct()
                 .toList();
         List<String> names = texts(all, "Hostname", "InternalDNS", "ExternalDNS")
-                .filter(text -> address(text).isEmpty())
+                .filter(text -> IpLiteral.of(text).isEmpty())
                 .toList();
         return addresses.isEmpty() ? Optional.empty() : Optional.of(new ServingNames(names, addresses));
     }
@@ -61,14 +62,6 @@ record ServingNames(List<String> dnsNames, List<InetAddress> addresses) {
                 .sorted();
     }
 
-    private static Optional<InetAddress> address(String text) {
-        try {
-            return Optional.of(InetAddress.ofLiteral(text));
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
-    }
-
     /** Whether {@code certificate} is for all of them. */
     boolean areIn(X509Certificate certificate) {
         Set<Object> has = new HashSet<>();
@@ -79,7 +72,7 @@ record ServingNames(List<String> dnsNames, List<InetAddress> addresses) {
                 if (Objects.equals(entry.get(0), DNS_NAME)) {
                     has.add(text);
                 } else if (Objects.equals(entry.get(0), ADDRESS)) {
-                    address(text).ifPresent(has::add);
+                    IpLiteral.of(text).ifPresent(has::add);
                 }
             }
         } catch (CertificateParsingException e) {

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.config;
 import io.nodekeeper.agent.eviction.Threshold;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.problems.rules.RuleFile;
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.time.GoDuration;
 import java.net.InetAddress;
@@ -429,13 +430,13 @@ public final class AgentConfigBuilder {
         if (port < 0 || port > 65_535) {
             faults.add("healthzPort must be from 0 to 65535, got " + port);
         }
-        InetAddress address = InetAddress.getLoopbackAddress();
-        try {
-            address = InetAddress.ofLiteral(healthzBindAddress);
-        } catch (IllegalArgumentException e) {
+        Optional<InetAddress> address = IpLiteral.of(healthzBindAddress);
+        if (address.isEmpty()) {
             faults.add("healthzBindAddress must be an IP address, got \"" + healthzBindAddress + "\"");
         }
-        return new ServingConfig(address, (int) port, healthzPort.isEmpty(), (int) kubeletPort);
+        return new ServingConfig(
+                address.orElseGet(InetAddress::getLoopbackAddress), (int) port, healthzPort.isEmpty(), (int)
+                        kubeletPort);
     }
 
     private NodeApiConfig nodeApi(List<String> faults) {

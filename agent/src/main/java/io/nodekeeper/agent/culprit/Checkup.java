@@ -287,12 +287,7 @@ public final class Checkup {
     }
 
     private Findings findings() {
-        Map<Boolean, List<Culprit>> byLoad = Diagnosis.of(
-                        DiagnosisInput.of(
-                                seen, answers, workload, sightings.restarts(), unlisted, socket, loop.clock()),
-                        times.thresholds())
-                .stream()
-                .collect(Collectors.partitioningBy(Culprit::isLoad));
+        Map<Boolean, List<Culprit>> byLoad = diagnosed().stream().collect(Collectors.partitioningBy(Culprit::isLoad));
         return new Findings(
                 socket,
                 version,
@@ -305,5 +300,17 @@ public final class Checkup {
                 processError,
                 byLoad.getOrDefault(false, List.of()),
                 byLoad.getOrDefault(true, List.of()));
+    }
+
+    /** What hangs. A diagnosis that fails is a finding: what was asked and seen is shown all the same. */
+    private List<Culprit> diagnosed() {
+        try {
+            return Diagnosis.of(
+                    DiagnosisInput.of(seen, answers, workload, sightings.restarts(), unlisted, socket, loop.clock()),
+                    times.thresholds());
+        } catch (RuntimeException e) {
+            processError = "the diagnosis failed: " + Failures.text(e);
+            return List.of();
+        }
     }
 }

@@ -42,9 +42,7 @@ import org.slf4j.event.Level;
  */
 public final class CulpritWatch {
     /** The type of the node's condition. */
-    public static final String CONDITION = "RuntimeDegraded";
-    /** The reason of a condition that is False without a load. */
-    private static final String RESPONSIVE = "RuntimeResponsive";
+    public static final String CONDITION = DegradedCondition.TYPE;
 
     private static final Logger log = LoggerFactory.getLogger(CulpritWatch.class);
     /** The tolerance when ages are compared: more than the precision of process ages (10 ms). */
@@ -63,9 +61,6 @@ public final class CulpritWatch {
     private static final int DEEP = 2;
     /** After so long without a scan, a late call is told all the same: the bound within which a culprit is reported. */
     private static final Duration BLIND = Duration.ofSeconds(20);
-
-    /** The most culprits in the condition's message: enough to act on, and short enough for one line. */
-    private static final int NAMED = 3;
 
     /** The most processes that are looked at between two scans: more culprits than an operator reads. */
     private static final int FOLLOWED = 32;
@@ -95,6 +90,9 @@ public final class CulpritWatch {
 
     private int deepScans;
     private String scanError = "";
+    /** Why the last diagnosis failed; empty if it did not. */
+    private String failure = "";
+
     private boolean looking;
     private boolean running;
 
@@ -159,45 +157,14 @@ public final class CulpritWatch {
         return book.loads();
     }
 
-    /**
-     * The node's condition {@value #CONDITION}; its message changes only when the culprits do. Load alone does not make
-     * it True: calls are late, but nothing was found to be broken.
-     */
+    /** The node's condition {@value #CONDITION}. */
     public ConditionReport condition() {
-        List<Culprit> culprits = book.accusations();
-        if (!culprits.isEmpty()) {
-            return new ConditionReport(CONDITION, "True", culprits.getFirst().reason(), summaries(culprits));
-        }
-        List<Culprit> loads = book.loads();
-        Optional<String> missing = first.missing();
-        if (missing.isPresent()) {
-            return new ConditionReport(
-                    CONDITION,
-                    "Unknown",
-                    "RuntimeNotLookedAt",
-                    "the container runtime has not been examined completely yet: " + missing.get()
-                            + (loads.isEmpty() ? "" : "; " + summaries(loads)));
-        }
-        return loads.isEmpty()
-                ? new ConditionReport(
-                        CONDITION, "False", RESPONSIVE, "the container runtime answers and none of its processes hangs")
-                : new ConditionReport(
-                        CONDITION,
-                        "False",
-                        loads.getFirst().reason(),
-                        "no process was found to hang; " + summaries(loads));
+        return DegradedCondition.of(book.accusations(), book.loads(), first.missing(), failure);
     }
 
     /** Whether a condition of a node says that there is only load. */
     public static boolean tellsLoad(Condition condition) {
-        return condition.type().equals(CONDITION)
-                && condition.status().equals(Condition.FALSE)
-                && !condition.reason().equals(RESPONSIVE);
-    }
-
-    private static String summaries(List<Culprit> culprits) {
-        String more = culprits.size() > NAMED ? "; and " + (culprits.size() - NAMED) + " more" : "";
-        return culprits.stream().limit(NAMED).map(Culprit::summary).collect(Collectors.joining("; ")) + more;
+        return DegradedCondition.tellsLoad(condition);
     }
 
     /** When it last looked whether something is late, monotonic ns. */
@@ -300,27 +267,44 @@ public final class CulpritWatch {
                 Deadlines.within(loop, SCAN_DEADLINE, "a scan of the runtime's processes", scan(now.ids(), deep));
         scan.whenComplete((found, error) -> loop.execute(() -> {
             looking = false;
-            if (error == null) {
-                first.scanned();
-                scannedAt = loop.clock().nanoTime();
-                deepScans = deep ? deepScans + 1 : 0;
-                seen = sightings.look(found, now.ids(), loop.clock().nanoTime());
-                shims.look(seen, now.ids());
-                scanError = "";
-            } else if (!Failures.text(error).equals(scanError)) {
-                // Earlier results stay: a failed scan clears no culprit.
-                scanError = Failures.text(error);
-                log.warn("Cannot scan the container runtime's processes: {}", scanError);
+            try {
+                if (error == null) {
+                    note(found, now, deep);
+                } else if (!Failures.text(error).equals(scanError)) {
+                    // Earlier results stay: a failed scan clears no culprit.
+                    scanError = Failures.text(error);
+                    log.warn("Cannot scan the container runtime's processes: {}", scanError);
+                }
+                if (running) {
+                    judge(now);
+                }
+                failure = "";
+            } catch (RuntimeException e) {
+                fails(e);
             }
             if (running) {
-                try {
-                    judge(now);
-                } finally {
-                    // A failure in one scan must not prevent the next.
-                    schedule(pace.pause(loop.clock().nanoTime()));
-                }
+                // A failure in one scan must not prevent the next.
+                schedule(pace.pause(loop.clock().nanoTime()));
             }
         }));
+    }
+
+    private void note(List<ProcessInfo> found, ContainerIndex now, boolean deep) {
+        first.scanned();
+        scannedAt = loop.clock().nanoTime();
+        deepScans = deep ? deepScans + 1 : 0;
+        seen = sightings.look(found, now.ids(), loop.clock().nanoTime());
+        shims.look(seen, now.ids());
+        scanError = "";
+    }
+
+    /** Nothing is known then: earlier culprits may be gone, and there may be others. */
+    private void fails(RuntimeException error) {
+        String text = Failures.text(error);
+        if (!text.equals(failure)) {
+            log.error("The container runtime cannot be diagnosed", error);
+        }
+        failure = text;
     }
 
     private CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {

@@ -81,7 +81,7 @@ final class StartTurns {
             counts = true;
             running++;
             timer = loop.schedule(PATIENCE, this::end);
-            call.get().whenComplete((value, error) -> {
+            started().whenComplete((value, error) -> {
                 end();
                 if (error == null) {
                     answer.complete(value);
@@ -89,6 +89,14 @@ final class StartTurns {
                     answer.completeExceptionally(error);
                 }
             });
+        }
+
+        private CompletableFuture<T> started() {
+            try {
+                return call.get();
+            } catch (RuntimeException e) {
+                return CompletableFuture.failedFuture(e);
+            }
         }
 
         private void end() {

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.status;
 
 import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
@@ -51,7 +52,7 @@ final class AddressSetter {
 
     private static Optional<InetAddress> search(StatusInputs inputs) {
         String name = inputs.config().nodeName();
-        Optional<InetAddress> literal = literal(name);
+        Optional<InetAddress> literal = IpLiteral.of(name);
         if (literal.isPresent()) {
             return literal;
         }
@@ -87,14 +88,6 @@ final class AddressSetter {
             return Optional.of("node IP: \"" + ip.getHostAddress() + "\" not found in the host's network interfaces");
         }
         return Optional.empty();
-    }
-
-    private static Optional<InetAddress> literal(String name) {
-        try {
-            return Optional.of(InetAddress.ofLiteral(name));
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
     }
 
     private static Optional<InetAddress> ofFamily(List<InetAddress> ips, boolean six) {

@@ -1,7 +1,10 @@
 package io.nodekeeper.agent.calls;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.cri.ContainerEvent;
+import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
@@ -9,6 +12,7 @@ import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Which calls were refused, and which one was answered last. */
@@ -80,6 +84,33 @@ class CallTrackerTest {
 
         time.advance(Duration.ofMillis(1));
         assertThat(tracker.refused()).isEmpty();
+    }
+
+    @Test
+    void callThatThrowsIsNotInProgress() {
+        // given a runtime that throws before it sends anything
+        CallTracker throwing = new CallTracker(new Throwing(), loop, OperationListener.NONE);
+
+        // when it is called
+        assertThatThrownBy(() -> throwing.call(IMAGES, Duration.ofSeconds(1)))
+                .isInstanceOf(IllegalArgumentException.class);
+        time.advance(Duration.ofMinutes(1));
+
+        // then no call is in progress or overdue
+        assertThat(throwing.open()).isEmpty();
+        assertThat(throwing.overdue(Duration.ZERO)).isEmpty();
+    }
+
+    private static final class Throwing implements ContainerRuntime {
+        @Override
+        public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
+            throw new IllegalArgumentException("no");
+        }
+
+        @Override
+        public CompletableFuture<Void> events(Consumer<ContainerEvent> listener) {
+            return new CompletableFuture<>();
+        }
     }
 
     @Test

@@ -19,6 +19,7 @@ import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.time.BlockingCalls;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -44,9 +45,15 @@ import org.junit.jupiter.api.io.TempDir;
 class IssuedCertificateTest {
     private static final String PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
-    private static final BlockingCalls HERE = new BlockingCalls() {
+    /** Whether no file can be read or written. */
+    private boolean diskFails;
+
+    private final BlockingCalls files = new BlockingCalls() {
         @Override
         public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> work) {
+            if (diskFails) {
+                return CompletableFuture.failedFuture(new IOException("No space left on device"));
+            }
             try {
                 return CompletableFuture.completedFuture(work.call());
             } catch (Exception e) {
@@ -112,7 +119,7 @@ class IssuedCertificateTest {
     private IssuedCertificate.Ports ports() {
         return new IssuedCertificate.Ports(
                 new KubeClient(transport, loop, Duration.ofSeconds(10)),
-                HERE,
+                files,
                 root.resolve("pki"),
                 EcKeys::newKey,
                 Randoms.seeded(1));
@@ -267,6 +274,24 @@ class IssuedCertificateTest {
     }
 
     @Test
+    void aNodeWhoseNameHasOnlyDigitsIsCertifiedByItsName() throws Exception {
+        node = Optional.of(new Node(JsonObject.builder()
+                .put(
+                        "status",
+                        JsonObject.builder()
+                                .put(
+                                        "addresses",
+                                        JsonArray.of(address("Hostname", "1234"), address("InternalIP", "10.0.0.1")))
+                                .build())
+                .build()));
+
+        time.advance(Duration.ofSeconds(2));
+
+        assertThat(asked("csr-1").dnsNames()).containsExactly("1234");
+        assertThat(asked("csr-1").addresses()).containsExactly(InetAddress.ofLiteral("10.0.0.1"));
+    }
+
+    @Test
     void theCertificateIsStoredAsAKubeletDoesAndUsedAfterARestart() throws Exception {
         obtain();
         Path link = root.resolve("pki/kubelet-server-current.pem");
@@ -319,6 +344,48 @@ class IssuedCertificateTest {
 
         assertThat(shown).hasSize(2);
         assertThat(Files.list(root.resolve("pki"))).hasSize(2);
+    }
+
+    @Test
+    void aRenewedCertificateThatCouldNotBeWrittenIsUsedAndWrittenLater() throws Exception {
+        // given another certificate, for a new address, while no file can be written
+        obtain();
+        Path link = root.resolve("pki/kubelet-server-current.pem");
+        String before = Files.readString(link);
+        node = Optional.of(node("10.0.0.2"));
+        time.advance(Duration.ofSeconds(11));
+        diskFails = true;
+        issue("csr-2");
+        time.advance(Duration.ofMinutes(1));
+        assertThat(shown).hasSize(2);
+        assertThat(Files.readString(link)).isEqualTo(before);
+
+        // when that is possible again
+        diskFails = false;
+        time.advance(Duration.ofMinutes(1));
+
+        // then the link points to the new certificate, and it is not shown again
+        assertThat(Pem.certificates(Files.readString(link)).getFirst())
+                .isEqualTo(shown.getLast().certificate());
+        assertThat(shown).hasSize(2);
+        assertThat(requests).hasSize(2);
+    }
+
+    @Test
+    void aCertificateIsRenewedAlsoWhileNoFileCanBeWritten() throws Exception {
+        obtain();
+        node = Optional.of(node("10.0.0.2"));
+        time.advance(Duration.ofSeconds(11));
+        diskFails = true;
+        issue("csr-2");
+        time.advance(Duration.ofMinutes(1));
+
+        node = Optional.of(node("10.0.0.9"));
+        time.advance(Duration.ofSeconds(11));
+        issue("csr-3");
+        time.advance(Duration.ofMinutes(1));
+
+        assertThat(shown).hasSize(3);
     }
 
     @Test

@@ -360,7 +360,7 @@ class ConfigFileTest {
                         runtimeRequestTimeout: -1s
                         nodeStatusMaxImages: -2
                         healthzPort: 70000
-                        healthzBindAddress: localhost
+                        healthzBindAddress: "1234"
                         featureGates: {ParallelPLEG: maybe}
                         """)).isInstanceOf(ConfigException.class).hasMessage("""
                         invalid configuration:
@@ -368,7 +368,7 @@ class ConfigFileTest {
                           line 4: runtimeRequestTimeout must be greater than 0, got -1s
                           line 5: nodeStatusMaxImages must be from -1 to 2147483647, got -2
                           line 6: healthzPort must be from 0 to 65535, got 70000
-                          line 7: healthzBindAddress must be an IP address, got "localhost"
+                          line 7: healthzBindAddress must be an IP address, got "1234"
                           line 8: featureGates must be a map of true and false, got {ParallelPLEG=maybe}""");
     }
 

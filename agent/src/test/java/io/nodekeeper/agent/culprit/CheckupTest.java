@@ -98,6 +98,18 @@ class CheckupTest {
     }
 
     @Test
+    void diagnosisThatFailsIsAFinding() {
+        // given an old command that the diagnosis cannot handle
+        scan = CompletableFuture.completedFuture(ProcessFixtures.healthyBut(
+                ProcessFixtures.broken(ProcessFixtures.runc(400, "create", ProcessFixtures.WEB_APP, 600))));
+
+        // when the node is examined, then the calls are known, and that the diagnosis failed
+        Findings findings = examine(15);
+        assertThat(findings.processError()).isEqualTo("the diagnosis failed: broken");
+        assertThat(findings.answers()).allMatch(CallOutcome::answered);
+    }
+
+    @Test
     void scanThatFailsIsRepeatedSoThatAStoppedProcessIsStillFound() {
         runtime.hang("*");
         scan = CompletableFuture.completedFuture(ProcessFixtures.healthyBut(ProcessFixtures.runtime('T')));

@@ -100,6 +100,31 @@ class CulpritWatchTest {
     }
 
     @Test
+    void diagnosisThatFailsIsToldUntilOneSucceeds() {
+        // given a process that the diagnosis cannot handle
+        watch.start();
+        pass(60);
+        processes(ProcessFixtures.healthyBut(
+                ProcessFixtures.broken(ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T'))));
+
+        // when it is scanned
+        pass(20);
+
+        // then the condition says that nothing is known
+        assertThat(watch.condition())
+                .isEqualTo(new ConditionReport(
+                        "RuntimeDegraded",
+                        "Unknown",
+                        "DiagnosisFailed",
+                        "it cannot be told whether the container runtime hangs, because the diagnosis failed: broken"));
+
+        // and until the process is gone
+        processes(ProcessFixtures.healthy());
+        pass(20);
+        assertThat(watch.condition().reason()).isEqualTo("RuntimeResponsive");
+    }
+
+    @Test
     void stoppedShimIsNamedWithinTwentySecondsAndClearedWithoutASecondCulprit() {
         watch.start();
         pass(60);

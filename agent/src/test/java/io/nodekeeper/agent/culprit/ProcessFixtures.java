@@ -15,6 +15,7 @@ import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.PodSandbox;
 import io.nodekeeper.cri.RuntimeCall;
 import java.time.Duration;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -115,6 +116,21 @@ public final class ProcessFixtures {
 
     public static ProcessInfo with(ProcessInfo base, List<String> ids) {
         return changed(base, ids, base.stalls(), base.cpu());
+    }
+
+    /** The same, which throws where its ids are read: a stand-in for whatever a diagnosis cannot handle. */
+    public static ProcessInfo broken(ProcessInfo base) {
+        return with(base, new AbstractList<>() {
+            @Override
+            public String get(int index) {
+                throw new IllegalStateException("broken");
+            }
+
+            @Override
+            public int size() {
+                throw new IllegalStateException("broken");
+            }
+        });
     }
 
     public static ProcessInfo stalled(ProcessInfo base, Stall stall) {

@@ -86,6 +86,18 @@ class StartTurnsTest {
         assertThat(calls).containsOnlyKeys("a", "b", "d");
     }
 
+    @Test
+    void shouldMakeRoomWhenACallCannotBeMade() {
+        StartTurns.Turn<String> impossible = turns.take(StartTurns.Kind.SANDBOX, () -> {
+            throw new IllegalStateException("no");
+        });
+
+        take("a", "b");
+
+        assertThat(impossible.answer()).isCompletedExceptionally();
+        assertThat(calls).containsOnlyKeys("a", "b");
+    }
+
     private void take(String... names) {
         for (String name : names) {
             taken.put(name, turns.take(StartTurns.Kind.SANDBOX, () -> call(name)));

@@ -259,6 +259,19 @@ class StatusSettersTest {
     }
 
     @Test
+    void takesANameOfDigitsForANameAndNotForAnAddress() {
+        AgentConfig config = new AgentConfigBuilder("1234").build();
+
+        Node node = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs(config, Fixtures.facts()))
+                .node();
+
+        assertThat(node.status().array("addresses"))
+                .isEqualTo(Fixtures.addresses(Fixtures.bare(), "InternalIP", "10.0.0.1", "Hostname", "1234")
+                        .status()
+                        .array("addresses"));
+    }
+
+    @Test
     @Tag("A48")
     void sendsEventsForCordonAndUncordon() {
         Node cordoned = new Node(healthy()

@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.nodecalls;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.json.JsonObject;
 import java.net.InetAddress;
 import java.util.List;
@@ -41,15 +42,7 @@ public record NodeAddress(String host, int port, boolean loopback) {
     }
 
     private static Optional<InetAddress> literal(String text) {
-        if (!ADDRESS.matcher(text).matches()) {
-            return Optional.empty();
-        }
-        try {
-            return Optional.of(InetAddress.ofLiteral(text));
-        } catch (IllegalArgumentException e) {
-            // As a name: not an address.
-            return Optional.empty();
-        }
+        return ADDRESS.matcher(text).matches() ? IpLiteral.of(text) : Optional.empty();
     }
 
     /** Services of clouds that hand out credentials have link-local addresses. */

@@ -8,6 +8,7 @@ import io.nodekeeper.agent.config.ConfigFile;
 import io.nodekeeper.agent.config.RuntimeConfig;
 import io.nodekeeper.agent.config.SysctlPattern;
 import io.nodekeeper.agent.problems.rules.RuleFileReader;
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonObject;
@@ -282,7 +283,7 @@ public final class AgentOptions implements Checked {
         healthzPort.ifPresent(builder::healthzPort);
         healthzBindAddress.ifPresent(builder::healthzBindAddress);
         port.ifPresent(builder::kubeletPort);
-        address.ifPresent(text -> builder.address(InetAddress.ofLiteral(text)));
+        address.flatMap(IpLiteral::of).ifPresent(builder::address);
         cgroupRoot.ifPresent(builder::cgroupRoot);
         cgroupsPerQos.ifPresent(builder::cgroupsPerQos);
         if (!unsafeSysctls.isEmpty()) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli.certs;
 
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.client.certificates.CertificateRequest;
 import io.nodekeeper.client.certificates.CertificateTemplate;
@@ -77,10 +78,8 @@ public final class Issuer {
     /** The same for a certificate that is valid for {@code life}. */
     public Identity server(String commonName, Collection<String> names, Instant now, Duration life) {
         List<String> distinct = names.stream().distinct().toList();
-        List<InetAddress> addresses = distinct.stream()
-                .filter(Arguments::isAddress)
-                .map(InetAddress::ofLiteral)
-                .toList();
+        List<InetAddress> addresses =
+                distinct.stream().flatMap(name -> IpLiteral.of(name).stream()).toList();
         List<String> dnsNames =
                 distinct.stream().filter(name -> !Arguments.isAddress(name)).toList();
         return leaf(CertificateTemplate.name(commonName, List.of()), Usage.SERVER_AUTH, dnsNames, addresses, now, life);

@@ -1,6 +1,6 @@
 package io.nodekeeper.cli.command;
 
-import java.net.InetAddress;
+import io.nodekeeper.api.IpLiteral;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -32,15 +32,7 @@ public final class Arguments {
 
     /** Whether {@code name} is an IP address, not a DNS name. Looks nothing up. */
     public static boolean isAddress(String name) {
-        if (name.indexOf(':') < 0 && !name.matches("\\d{1,3}(\\.\\d{1,3}){3}")) {
-            return false;
-        }
-        try {
-            InetAddress.ofLiteral(name);
-            return true;
-        } catch (IllegalArgumentException e) {
-            return false;
-        }
+        return IpLiteral.of(name).isPresent();
     }
 
     /** The faults of {@code arguments}, one line for each faulty argument. */

@@ -1,5 +1,6 @@
 package io.nodekeeper.client.http;
 
+import io.nodekeeper.api.IpLiteral;
 import java.net.InetAddress;
 import java.net.URI;
 import java.util.Optional;
@@ -35,16 +36,7 @@ record ServerName(String host, int port, String authority, Optional<InetAddress>
         }
         String host = name.startsWith("[") ? name.substring(1, name.length() - 1) : name;
         return new ServerName(
-                host, port, named < 0 ? name : name + ":" + port, literal(host), shown.isEmpty() ? host : shown);
-    }
-
-    private static Optional<InetAddress> literal(String host) {
-        try {
-            return Optional.of(InetAddress.ofLiteral(host));
-        } catch (IllegalArgumentException e) {
-            // A name.
-            return Optional.empty();
-        }
+                host, port, named < 0 ? name : name + ":" + port, IpLiteral.of(host), shown.isEmpty() ? host : shown);
     }
 
     /** TLS for one connection; the server's certificate must be for this host. */
@@ -61,7 +53,7 @@ record ServerName(String host, int port, String authority, Optional<InetAddress>
     /** The name that TLS shows to the server: not an address (RFC 6066, 3), and not a name with a dot at its end. */
     private Optional<SNIServerName> shownName() {
         try {
-            return literal(shown).isPresent() ? Optional.empty() : Optional.of(new SNIHostName(shown));
+            return IpLiteral.of(shown).isPresent() ? Optional.empty() : Optional.of(new SNIHostName(shown));
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }

@@ -4,6 +4,7 @@ import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.okhttp.OkHttpChannelBuilder;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.grpc.ClientChannel;
 import io.nodekeeper.cri.grpc.UnaryCall;
 import io.nodekeeper.cri.health.v1.HealthCheckRequest;
@@ -63,7 +64,7 @@ public final class GrpcHealth implements AutoCloseable {
     /** Asks the server at {@code host} and {@code port} about {@code service}. Never fails; unreachable is unhealthy. */
     public CompletableFuture<HealthAnswer> check(String host, int port, String service, Duration timeout) {
         CompletableFuture<HealthAnswer> result = new CompletableFuture<>();
-        waiting.add(() -> ask(host, port, service, timeout).whenComplete((answer, error) -> {
+        waiting.add(() -> begin(host, port, service, timeout).whenComplete((answer, error) -> {
             running--;
             result.complete(answer);
             next();
@@ -76,6 +77,16 @@ public final class GrpcHealth implements AutoCloseable {
         while (running < MOST && !waiting.isEmpty()) {
             running++;
             waiting.remove().run();
+        }
+    }
+
+    /** A check that cannot even begin has an answer, too: else it would keep its place. */
+    private CompletableFuture<HealthAnswer> begin(String host, int port, String service, Duration timeout) {
+        try {
+            return ask(host, port, service, timeout);
+        } catch (RuntimeException e) {
+            return CompletableFuture.completedFuture(new HealthAnswer(
+                    false, "error: failed to connect service at \"" + host + ":" + port + "\": " + Failures.text(e)));
         }
     }
 

@@ -12,7 +12,7 @@ final class TimedSockets extends SocketFactory {
     private final int millis;
 
     TimedSockets(Duration timeout) {
-        millis = Math.toIntExact(Math.max(1, timeout.toMillis()));
+        millis = Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE);
     }
 
     private Socket connect(InetSocketAddress address) throws IOException {

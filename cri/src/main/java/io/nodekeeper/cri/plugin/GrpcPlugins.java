@@ -72,7 +72,12 @@ public final class GrpcPlugins implements PluginCalls, AutoCloseable {
             return;
         }
         lane.running++;
-        OneCall.send(socket, PluginExchange.of(call), deadline, lane.pool, timer, loop, answer);
+        try {
+            OneCall.send(socket, PluginExchange.of(call), deadline, lane.pool, timer, loop, answer);
+        } catch (RuntimeException e) {
+            // Else it would keep its place.
+            answer.completeExceptionally(e);
+        }
         answer.whenComplete((value, error) -> loop.execute(() -> {
             lane.running--;
             next(lane);

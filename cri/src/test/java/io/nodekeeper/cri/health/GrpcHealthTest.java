@@ -70,6 +70,31 @@ class GrpcHealthTest {
     }
 
     @Test
+    void shouldCheckWithATimeoutOfAMonth() throws Exception {
+        assertThat(ask("good", Duration.ofDays(30))).isEqualTo(new HealthAnswer(true, "service healthy"));
+    }
+
+    @Test
+    void shouldGiveThePlacesBackOfChecksThatCannotBegin() throws Exception {
+        // given as many checks without a host as there are places
+        List<CompletableFuture<HealthAnswer>> impossible = IntStream.range(0, GrpcHealth.MOST)
+                .mapToObj(i -> {
+                    CompletableFuture<HealthAnswer> answer = new CompletableFuture<>();
+                    loop.execute(() -> health.check("", 80, "", TIMEOUT).thenAccept(answer::complete));
+                    return answer;
+                })
+                .toList();
+
+        // when another one is made
+        HealthAnswer answer = ask("good", TIMEOUT);
+
+        // then it has a place, and the others are unhealthy
+        assertThat(answer.healthy()).isTrue();
+        assertThat(impossible.getLast().get(30, TimeUnit.SECONDS).message())
+                .startsWith("error: failed to connect service at \":80\": ");
+    }
+
+    @Test
     void shouldMakeFurtherChecksWaitAndThenRunThem() {
         List<CompletableFuture<HealthAnswer>> silent = IntStream.range(0, GrpcHealth.MOST)
                 .mapToObj(i -> begin(server.getPort(), "silent", Duration.ofMillis(200)))

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.config.file;
 
+import io.nodekeeper.api.IpLiteral;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -180,10 +181,6 @@ public final class ConfigFields {
     }
 
     private static Optional<InetAddress> address(Object value) {
-        try {
-            return Optional.of(InetAddress.ofLiteral(String.valueOf(value)));
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
+        return IpLiteral.of(String.valueOf(value));
     }
 }

@@ -22,7 +22,7 @@ record CgroupFiles(ProcFiles files) {
         return files.read(files.process(pid).resolve("cgroup")).stream()
                 .flatMap(String::lines)
                 .map(line -> line.split(":", 3))
-                .filter(part -> part.length == 3 && !part[2].equals("/"))
+                .filter(part -> part.length == 3 && !part[2].equals("/") && ProcFiles.isPath(part[2]))
                 .flatMap(part -> part[1].isEmpty()
                         ? Stream.of("sys/fs/cgroup", "sys/fs/cgroup/unified").map(base -> base + part[2])
                         : List.of(part[1].split(",")).contains("cpu")

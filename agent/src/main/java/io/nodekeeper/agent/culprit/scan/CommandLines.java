@@ -44,7 +44,7 @@ public final class CommandLines {
      * @param startTicks the start of the process, as in {@link ProcessRef}
      * @param name as the kernel shows it
      * @param cni the environment variables whose names start with {@code CNI_}
-     * @param line the arguments as one line, shortened; the name in brackets if there are none
+     * @param line the arguments as one line, shortened; the name in brackets if there are none, or only blanks
      * @param shimId the sandbox that a shim was started for; empty if it is no shim
      * @param shimSocket the runtime's socket in a shim's arguments; empty if it is no shim
      * @param shimCommand whether a shim is a short command and not the long-running shim itself
@@ -72,7 +72,7 @@ public final class CommandLines {
                     stat.name(),
                     arguments,
                     cni,
-                    arguments.isEmpty() ? "[" + stat.name() + "]" : CommandLines.line(arguments),
+                    CommandLines.line(arguments).isBlank() ? "[" + stat.name() + "]" : CommandLines.line(arguments),
                     CommandLines.shimId(arguments),
                     CommandLines.shimSocket(arguments),
                     CommandLines.isShimCommand(arguments),
@@ -88,6 +88,26 @@ public final class CommandLines {
         /** Whether it is still the program of that process. */
         boolean isOf(ProcFiles.Stat stat) {
             return startTicks == stat.startTicks() && name.equals(stat.name());
+        }
+
+        /** Whether arguments or environment are those of a part of a runtime. */
+        boolean claimsRole() {
+            return shimId.isPresent() || shimSocket.isPresent() || ociRuntime || isCni();
+        }
+
+        /** The same as an ordinary program. */
+        Program withoutRole() {
+            return new Program(
+                    startTicks,
+                    name,
+                    arguments,
+                    Map.of(),
+                    line,
+                    Optional.empty(),
+                    Optional.empty(),
+                    shimCommand,
+                    false,
+                    kernelThread);
         }
 
         /** Whether a container network plugin's environment was given to it. */
@@ -106,7 +126,8 @@ public final class CommandLines {
 
     /** The name of the program in a line; if the line runs a script, the name of the script. */
     public static String program(String line) {
-        String[] words = line.split(" ");
+        // Also a blank line has a first word: a container chooses its arguments.
+        String[] words = line.split(" ", -1);
         String first = file(words[0]);
         return words.length > 1 && SHELLS.contains(first) && words[1].startsWith("/") ? file(words[1]) : first;
     }

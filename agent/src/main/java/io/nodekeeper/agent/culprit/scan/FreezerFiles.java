@@ -20,7 +20,10 @@ record FreezerFiles(ProcFiles files) {
                 .flatMap(String::lines)
                 .map(line -> line.split(":", 3))
                 // The root can not be frozen; a path with ".." is outside of the visible hierarchy.
-                .filter(part -> part.length == 3 && !part[2].equals("/") && !part[2].contains(".."))
+                .filter(part -> part.length == 3
+                        && !part[2].equals("/")
+                        && !part[2].contains("..")
+                        && ProcFiles.isPath(part[2]))
                 .flatMap(part -> part[1].isEmpty()
                         ? Stream.of("sys/fs/cgroup", "sys/fs/cgroup/unified").flatMap(base -> second(base, part[2]))
                         : List.of(part[1].split(",")).contains("freezer")

@@ -25,7 +25,7 @@ record LimitFiles(ProcFiles files) {
                 .flatMap(String::lines)
                 .toList()) {
             String[] part = line.split(":", 3);
-            if (part.length < 3 || part[2].equals("/") || part[2].contains("..")) {
+            if (part.length < 3 || part[2].equals("/") || part[2].contains("..") || !ProcFiles.isPath(part[2])) {
                 continue;
             }
             List<String> controllers = List.of(part[1].split(","));

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.load.Work;
 import io.nodekeeper.agent.culprit.scan.CommandLines.Program;
+import io.nodekeeper.agent.culprit.scan.proc.HostNamespaces;
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import io.nodekeeper.agent.culprit.scan.proc.ScanBudget;
 import io.nodekeeper.time.Clock;
@@ -48,9 +49,10 @@ final class ProcessScan {
     private final Map<Integer, ProcFiles.Stat> stats = new HashMap<>();
     private final Map<Integer, ProcessRole> roles = new HashMap<>();
     private final Clock clock;
+    private final HostNamespaces host;
+    private final Programs programs;
     private WaitFiles waits;
     private int threadsLeft = THREADS;
-    private volatile String reading = "";
 
     ProcessScan(
             ProcFiles files,
@@ -72,12 +74,14 @@ final class ProcessScan {
         this.limits = limits;
         this.complete = complete;
         this.clock = clock;
+        this.host = new HostNamespaces(files);
+        this.programs = new Programs(files, memory, host);
         this.waits = searches();
     }
 
-    /** The process whose memory is being read, as {@link ProcessRef#identity}: if the scan hangs, it hangs there. */
+    /** The process whose memory or files are being read, as {@link ProcessRef#identity}: if the scan hangs, it hangs there. */
     String reading() {
-        return reading;
+        return programs.reading();
     }
 
     /** The runtime's processes. */
@@ -96,7 +100,8 @@ final class ProcessScan {
             }
         }
         all.forEach(stat -> stats.put(stat.pid(), stat));
-        Set<String> sockets = new HashSet<>(Set.of(socket));
+        owned(socket, all);
+        Set<String> sockets = new HashSet<>();
         for (ProcFiles.Stat stat : all) {
             Program program = program(stat);
             // With a relay in front, the runtime's own socket is another one, which its shims name.
@@ -105,9 +110,9 @@ final class ProcessScan {
                     .flatMap(id -> program.shimSocket())
                     .ifPresent(sockets::add);
         }
-        for (String path : sockets) {
-            memory.owners().of(path, all).ifPresent(pid -> roles.put(pid, ProcessRole.RUNTIME));
-        }
+        sockets.remove(socket);
+        sockets.forEach(path -> owned(path, all));
+        sockets.add(socket);
         for (ProcFiles.Stat stat : all) {
             Program program = program(stat);
             if (program.shimSocket().filter(sockets::contains).isPresent()
@@ -136,17 +141,17 @@ final class ProcessScan {
         return withWaits(found, uptime);
     }
 
+    /** Notes the process that listens on {@code path}. */
+    private void owned(String path, List<ProcFiles.Stat> all) {
+        memory.owners().of(path, all).ifPresent(pid -> {
+            roles.put(pid, ProcessRole.RUNTIME);
+            host.add(pid);
+        });
+    }
+
     /** Searches among the processes that are known by now, with a budget of their own. */
     private WaitFiles searches() {
-        return new WaitFiles(
-                files,
-                stats,
-                pid -> Optional.ofNullable(memory.programs().get(pid))
-                        .map(Program::arguments)
-                        .orElse(List.of()),
-                sockets,
-                memory.openFiles(),
-                new ScanBudget(clock));
+        return new WaitFiles(files, stats, programs::arguments, sockets, memory.openFiles(), new ScanBudget(clock));
     }
 
     /** The processes with what they wait for, and those outside for which they wait. */
@@ -291,11 +296,7 @@ final class ProcessScan {
     }
 
     private List<Stall> stalls(ProcFiles.Stat stat) {
-        String identity = new ProcessRef(stat.pid(), stat.startTicks(), "").identity();
-        reading = identity;
-        List<Stall> found = stalls.of(stat.pid(), !memory.unreadable().contains(identity));
-        reading = "";
-        return found;
+        return programs.read(stat, () -> stalls.of(stat.pid(), !programs.isUnreadable(stat)));
     }
 
     private ProcessRef ref(ProcFiles.Stat stat) {
@@ -344,7 +345,7 @@ final class ProcessScan {
                 own,
                 verb(role.get(), program),
                 ids(role.get(), stat, program, !stuck.isEmpty()),
-                pod(role.get(), program),
+                pod(role.get(), stat, program),
                 stuck,
                 role.get() == ProcessRole.RUNTIME ? new CgroupFiles(files).cpu(stat.pid()) : Optional.empty(),
                 List.of(),
@@ -445,43 +446,21 @@ final class ProcessScan {
     }
 
     /** The pod that containerd passes to a CNI plugin, or that it has recorded for a sandbox which no list shows yet. */
-    private Optional<PodIdentity> pod(ProcessRole role, Program program) {
+    private Optional<PodIdentity> pod(ProcessRole role, ProcFiles.Stat stat, Program program) {
         if (role == ProcessRole.CNI_PLUGIN) {
             return PodIdentity.ofCniArguments(program.cni().getOrDefault("CNI_ARGS", ""));
         }
         if (role != ProcessRole.OCI_RUNTIME
+                || programs.isUnreadable(stat)
                 || CommandLines.ids(program.arguments()).stream().anyMatch(ids::contains)) {
             return Optional.empty();
         }
         return CommandLines.bundle(program.arguments())
-                .flatMap(bundle ->
-                        files.read(files.root().resolve(bundle.substring(1)).resolve("config.json")))
+                .flatMap(bundle -> programs.read(stat, () -> files.regular(bundle + "/config.json")))
                 .flatMap(PodIdentity::ofBundle);
     }
 
     private Program program(ProcFiles.Stat stat) {
-        Program known = memory.programs().get(stat.pid());
-        if (known != null && known.isOf(stat)) {
-            return known;
-        }
-        String identity = new ProcessRef(stat.pid(), stat.startTicks(), "").identity();
-        // Kernel threads have no arguments; a process that made an earlier scan hang is skipped.
-        boolean closed = Program.isKernelThread(stat) || memory.unreadable().contains(identity);
-        List<String> arguments = List.of();
-        Map<String, String> cni = Map.of();
-        if (!closed) {
-            reading = identity;
-            arguments = files.arguments(stat.pid());
-            cni = CommandLines.variables(files.environment(stat.pid()).stream()
-                    .filter(variable -> variable.startsWith("CNI_"))
-                    .toList());
-            reading = "";
-        }
-        Program program = Program.of(stat, arguments, cni);
-        // An ended process has no arguments any more; a starting one has none yet.
-        if (!arguments.isEmpty() || program.kernelThread()) {
-            memory.programs().put(stat.pid(), program);
-        }
-        return known != null && known.startTicks() == stat.startTicks() && arguments.isEmpty() ? known : program;
+        return programs.of(stat);
     }
 }

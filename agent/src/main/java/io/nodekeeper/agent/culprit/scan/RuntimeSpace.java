@@ -118,6 +118,7 @@ final class RuntimeSpace {
         Set<String> found = new LinkedHashSet<>();
         for (String directory : directories) {
             mounts.of(directory)
+                    .filter(mount -> ProcFiles.isPath(mount.point()))
                     .filter(mount -> StallFiles.onDevice(mount) || mount.type().equals("tmpfs"))
                     .ifPresent(mount -> found.add(mount.point()));
         }

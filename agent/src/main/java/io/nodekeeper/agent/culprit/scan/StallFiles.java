@@ -2,6 +2,7 @@ package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.proc.PathArguments;
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import io.nodekeeper.agent.culprit.scan.proc.SystemCalls;
 import io.nodekeeper.agent.kernel.MountTable;
 import io.nodekeeper.agent.kernel.MountTable.Mount;
 import java.nio.file.Path;
@@ -18,11 +19,16 @@ import java.util.stream.Stream;
 record StallFiles(ProcFiles files) {
     /** The most threads to report per process; one is enough to identify the cause. */
     private static final int THREADS = 4;
+    /** The kernel functions in which a thread waits after vfork, as Linux 4.19 to 6.18 name them. */
+    private static final Set<String> FORKS = Set.of("wait_for_vfork_done", "kernel_clone", "_do_fork");
+
+    private static final SystemCalls CALLS = SystemCalls.ofMachine();
     /** The most open files to examine per process: a bound on the cost of one scan. */
     private static final int OPEN = 64;
 
     /**
-     * The threads of a process that are in state D, at most a few. With {@code memory} it reads the paths of their system calls
+     * The threads of a process that are in state D, at most a few. Those that have called vfork and wait for their child are not
+     * among them: they can be killed, and do not run as long as the child does not. With {@code memory} it reads the paths of their system calls
      * from the process's memory, which may block.
      */
     List<Stall> of(int pid, boolean memory) {
@@ -30,9 +36,16 @@ record StallFiles(ProcFiles files) {
                 .filter(thread -> files.stat(pid, thread)
                         .filter(stat -> stat.state() == 'D')
                         .isPresent())
+                .filter(thread -> !waitsForChild(pid, thread))
                 .limit(THREADS)
                 .map(thread -> stall(pid, thread, memory))
                 .toList();
+    }
+
+    private boolean waitsForChild(int pid, int thread) {
+        Path directory = files.thread(pid, thread);
+        return text(directory.resolve("syscall")).filter(CALLS::startsProcess).isPresent()
+                || text(directory.resolve("wchan")).filter(FORKS::contains).isPresent();
     }
 
     private Stall stall(int pid, int thread, boolean memory) {
@@ -68,13 +81,10 @@ record StallFiles(ProcFiles files) {
                 .sum();
     }
 
-    /** The file that is the first argument of a system call. Format: its number, then its arguments in hexadecimal. */
+    /** The file that is the first argument of a system call. */
     private Optional<String> file(int pid, String call) {
-        return Optional.of(call.split(" "))
-                .filter(words -> words.length > 2 && words[1].matches("0x[0-9a-f]{1,5}"))
-                .flatMap(words -> files.link(files.process(pid)
-                        .resolve("fd")
-                        .resolve(Integer.toString(Integer.parseInt(words[1].substring(2), 16)))))
+        return CALLS.descriptor(call)
+                .flatMap(number -> files.link(files.process(pid).resolve("fd").resolve(Integer.toString(number))))
                 .filter(path -> path.startsWith("/"));
     }
 

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.pods.probes;
 
 import io.nodekeeper.agent.pods.model.Action;
+import io.nodekeeper.api.Failures;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -37,7 +38,7 @@ final class BoundedProber implements Prober {
             running--;
             return;
         }
-        CompletableFuture<ProbeResult> started = prober.run(target, action, timeout);
+        CompletableFuture<ProbeResult> started = start(target, action, timeout);
         result.whenComplete((value, error) -> started.cancel(true));
         started.whenComplete((value, error) -> {
             running--;
@@ -48,6 +49,15 @@ final class BoundedProber implements Prober {
             }
             next();
         });
+    }
+
+    /** An action that cannot even begin has a result, too: else it would keep its place, and its probe would not be repeated. */
+    private CompletableFuture<ProbeResult> start(Target target, Action action, Duration timeout) {
+        try {
+            return prober.run(target, action, timeout);
+        } catch (RuntimeException e) {
+            return CompletableFuture.completedFuture(ProbeResult.error(Failures.text(e)));
+        }
     }
 
     private void next() {

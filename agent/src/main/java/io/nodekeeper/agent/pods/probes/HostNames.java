@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.probes;
 
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.time.ThreadPool;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -29,12 +30,7 @@ final class HostNames implements AutoCloseable {
 
     /** Whether {@code host} is an address. */
     static boolean isAddress(String host) {
-        try {
-            InetAddress.ofLiteral(host);
-            return true;
-        } catch (IllegalArgumentException notLiteral) {
-            return false;
-        }
+        return IpLiteral.of(host).isPresent();
     }
 
     /** The address of {@code name}. Cancelling the result gives up a lookup that has not begun. Completes on any thread. */

@@ -57,8 +57,7 @@ public final class NodeProber implements Prober, AutoCloseable {
             case Action.Exec exec -> exec(target, exec, timeout);
             case Action.Http get -> http(target, get, timeout);
             case Action.Tcp socket -> tcp(target, socket, timeout);
-            case Action.Grpc(int port, String service) ->
-                settled(grpc.check(target.podIp(), port, service, timeout), NodeProber::grpc);
+            case Action.Grpc call -> grpc(target, call, timeout);
             case Action.Sleep(Duration time) ->
                 settled(
                         Deadlines.sleep(loop, time.compareTo(timeout) < 0 ? time : timeout),
@@ -136,6 +135,15 @@ public final class NodeProber implements Prober, AutoCloseable {
                             ? "i/o timeout"
                             : "connect: " + Failures.text(error)));
         });
+    }
+
+    private CompletableFuture<ProbeResult> grpc(Target target, Action.Grpc call, Duration timeout) {
+        String port = String.valueOf(call.port());
+        String host = target.podIp();
+        if (host.isEmpty() || target.container().port(port).isEmpty()) {
+            return unusable(target.container(), port, host);
+        }
+        return settled(grpc.check(host, call.port(), call.service(), timeout), NodeProber::grpc);
     }
 
     private static ProbeResult grpc(@Nullable HealthAnswer answer, @Nullable Throwable error) {

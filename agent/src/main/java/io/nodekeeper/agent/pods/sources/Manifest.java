@@ -36,6 +36,8 @@ record Manifest(String node, String source, String place) {
     /** A UID becomes the name of a directory. */
     private static final Pattern UID = Pattern.compile("[A-Za-z0-9][-A-Za-z0-9]{0,62}");
 
+    private static final Set<String> PROTOCOLS = Set.of("TCP", "UDP", "SCTP");
+
     private static final JsonObject TOLERATION = JsonObject.builder()
             .put("operator", "Exists")
             .put("effect", "NoExecute")
@@ -153,8 +155,22 @@ record Manifest(String node, String source, String place) {
                 .flatMap(field -> spec.array(field).objects())
                 .filter(container -> container.text("image").isEmpty())
                 .forEach(container -> faults.add("container \"" + container.text("name") + "\": image is missing"));
+        Stream.of("initContainers", "containers")
+                .flatMap(field -> spec.array(field).objects())
+                .forEach(container -> ports(container, faults));
         named(spec, "volumes", new HashSet<>(), faults);
         return faults;
+    }
+
+    /** The protocols are those of the runtime's interface; without one it is TCP. */
+    private static void ports(JsonObject container, List<String> faults) {
+        container
+                .array("ports")
+                .objects()
+                .map(port -> port.text("protocol"))
+                .filter(protocol -> !protocol.isEmpty() && !PROTOCOLS.contains(protocol))
+                .forEach(protocol -> faults.add("container \"" + container.text("name")
+                        + "\": ports: protocol: expected TCP, UDP or SCTP, got \"" + protocol + "\""));
     }
 
     /** Each entry must have a name of its own, which is a DNS label. */

@@ -80,6 +80,10 @@ final class AtomicFiles {
         for (Map.Entry<String, FileContent> file : files.entrySet()) {
             Path path = directory.resolve(file.getKey());
             byte[] bytes = file.getValue().bytes();
+            if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+                // A container that may write here could have made a named pipe of it, which nobody ever opens.
+                return false;
+            }
             try (InputStream in = Files.newInputStream(path)) {
                 if (!Arrays.equals(in.readNBytes(bytes.length + 1), bytes)) {
                     return false;

@@ -29,6 +29,7 @@ class LinuxProcessesTest {
     private static final String SOCKET = "/run/x/containerd.sock";
     private static final String ID = "ab".repeat(32);
     private static final String NEW = "cd".repeat(32);
+    private static final boolean ARM = System.getProperty("os.arch").equals("aarch64");
 
     @TempDir
     Path root;
@@ -246,6 +247,159 @@ class LinuxProcessesTest {
     }
 
     @Test
+    void programOfAContainerHasNoRoleByItsArguments() throws Exception {
+        // given programs in a container with the arguments of runc, of a shim and the environment of a plugin
+        String bundle = "/var/lib/kubelet/pods/u1/volumes/kubernetes.io~empty-dir/v";
+        file(bundle.substring(1) + "/config.json", """
+                {"annotations":{"io.kubernetes.cri.sandbox-name":"web","io.kubernetes.cri.sandbox-namespace":"shop"}}""");
+        process(202, 201, 'S', 1_100, "x", "--root=/x", "--log=" + bundle + "/log.json", "exec", NEW);
+        process(203, 201, 'S', 1_100, "xshim", "-id", ID, "-address", SOCKET);
+        process(204, 1, 'S', 1_100, "/opt/cni/bin/bridge");
+        file("proc/204/environ", "CNI_COMMAND=ADD\0CNI_ARGS=K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web\0");
+        for (int pid : List.of(202, 203, 204)) {
+            file("proc/" + pid + "/cgroup", "0::/kubepods/podu1/" + NEW + "\n");
+        }
+        namespaces(1, 1);
+        namespaces(202, 2);
+
+        // when they are scanned
+        List<ProcessInfo> seen = scan(true);
+
+        // then they are of the container, and name no other pod
+        assertThat(of(seen, 202).role()).isEqualTo(ProcessRole.CONTAINER);
+        assertThat(of(seen, 202).pod()).isEmpty();
+        assertThat(of(seen, 203).role()).isEqualTo(ProcessRole.CONTAINER);
+        assertThat(seen).noneMatch(info -> info.ref().pid() == 204);
+    }
+
+    @Test
+    void shimThatAContainerForgesMakesNoOtherProcessTheRuntime() throws Exception {
+        // given a program of a container that names the socket of another daemon as the runtime's
+        file(
+                "proc/net/unix",
+                "Num       RefCount Protocol Flags    Type St Inode Path\n"
+                        + "0000: 00000002 00000000 00010000 0001 01 42 " + SOCKET + "\n"
+                        + "0000: 00000002 00000000 00010000 0001 01 43 /run/dbus/system_bus_socket\n");
+        process(60, 1, 'S', 1, "dbus-daemon");
+        Files.createDirectories(root.resolve("proc/60/fd"));
+        Files.createSymbolicLink(root.resolve("proc/60/fd/3"), Path.of("socket:[43]"));
+        process(202, 201, 'S', 1_100, "xshim", "-id", ID, "-address", "/run/dbus/system_bus_socket");
+        file("proc/202/cgroup", "0::/kubepods/podu1/" + NEW + "\n");
+
+        // when the processes are scanned
+        List<ProcessInfo> seen = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock())
+                .scan(Set.of(ID), false)
+                .get(5, TimeUnit.SECONDS);
+
+        // then only the real runtime is one
+        assertThat(seen.stream()
+                        .filter(info -> info.role() == ProcessRole.RUNTIME)
+                        .map(info -> info.ref().pid()))
+                .containsExactly(100);
+    }
+
+    /** As with Kata, whose shims are in the cgroup of their sandbox, and CRI-O, where conmon and runc are. */
+    @Test
+    void shimAndRuncInTheCgroupOfAContainerAreKnownByTheNamespacesOfTheHost() throws Exception {
+        process(210, 1, 'S', 1_000, "/usr/bin/containerd-shim-kata-v2", "-id", ID, "-address", SOCKET);
+        process(211, 210, 'S', 1_100, "runc", "-root", "/run/runc", "-log", "/x/log.json", "create", NEW);
+        process(212, 210, 'S', 1_100, "runc", "-root", "/run/runc", "-log", "/x/log.json", "create", NEW);
+        for (int pid : List.of(210, 211, 212)) {
+            file("proc/" + pid + "/cgroup", "0::/kubepods/podu1/" + ID + "\n");
+        }
+        namespaces(100, 7);
+        namespaces(210, 7);
+        namespaces(1, 1);
+        namespaces(211, 1);
+        namespaces(212, 9);
+
+        List<ProcessInfo> seen = scan(false);
+
+        assertThat(List.of(210, 211, 212))
+                .extracting(pid -> of(seen, pid).role())
+                .containsExactly(ProcessRole.SHIM, ProcessRole.OCI_RUNTIME, ProcessRole.CONTAINER);
+    }
+
+    private void namespaces(int pid, int mounts) throws IOException {
+        Path directory = Files.createDirectories(root.resolve("proc/" + pid + "/ns"));
+        Files.createSymbolicLink(directory.resolve("pid"), Path.of("pid:[4026531836]"));
+        Files.createSymbolicLink(directory.resolve("mnt"), Path.of("mnt:[" + mounts + "]"));
+    }
+
+    @Test
+    void namedPipeInPlaceOfTheConfigurationOfABundleHangsNoScan() throws Exception {
+        // given a command of runc whose bundle has a named pipe, and one whose bundle has a link
+        String bundle = "/run/x/task/k8s.io/" + NEW;
+        Files.createDirectories(root.resolve(bundle.substring(1)));
+        assertThat(new ProcessBuilder(
+                                "mkfifo",
+                                root.resolve(bundle.substring(1) + "/config.json")
+                                        .toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+        process(400, 200, 'S', 99_000, "runc", "-root", "/run/runc", "-log", bundle + "/log.json", "create", NEW);
+        String other = "/run/x/task/k8s.io/" + ID;
+        file("etc/secret.json", "{\"annotations\":{\"io.kubernetes.cri.sandbox-name\":\"web\"}}");
+        Files.createDirectories(root.resolve(other.substring(1)));
+        Files.createSymbolicLink(root.resolve(other.substring(1) + "/config.json"), root.resolve("etc/secret.json"));
+        process(401, 200, 'S', 99_000, "runc", "-root", "/run/runc", "-log", other + "/log.json", "create", ID);
+
+        // when the processes are scanned
+        List<ProcessInfo> seen = scan(false);
+
+        // then the scan ends, and neither is read
+        assertThat(of(seen, 400).role()).isEqualTo(ProcessRole.OCI_RUNTIME);
+        assertThat(of(seen, 400).pod()).isEmpty();
+        assertThat(of(seen, 401).pod()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"' ', ''", "'  x', ''", "/bin/sh, sh", "sh /x/gate, gate", "'', ''"})
+    void everyLineHasAProgram(String line, String program) {
+        assertThat(CommandLines.program(line)).isEqualTo(program);
+    }
+
+    @Test
+    void processWhoseOnlyArgumentIsABlankIsCalledAsTheKernelDoes() throws Exception {
+        process(201, 200, 'S', 1_100, "nginx");
+        file("proc/201/cmdline", " \0");
+
+        ProcessRef blank = of(scan(false), 201).ref();
+
+        assertThat(CommandLines.program(blank.command())).isEqualTo("[nginx");
+        assertThat(new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock()).lives(blank))
+                .isTrue();
+    }
+
+    @Test
+    void threadThatWaitsForItsVforkIsNoStall() throws Exception {
+        // given threads in state D: two that started a child, one by its call and one by the kernel's function, and one
+        // on a disk
+        process(201, 200, 'D', 1_100, "builder");
+        for (int thread : List.of(201, 202, 203)) {
+            file("proc/201/task/" + thread + "/stat", stat(thread, "builder", 'D', 200, 1_100));
+        }
+        file("proc/201/task/201/syscall", (ARM ? 220 : 58) + " 0x3 0x7f 0x10 0x0 0x0 0x0 0x7ffe 0x7fdf\n");
+        file("proc/201/task/202/wchan", "kernel_clone");
+        file("proc/201/task/203/wchan", "io_schedule");
+
+        // when they are scanned, then only the last one is a stall
+        assertThat(of(scan(true), 201).stalls()).extracting(Stall::thread).containsExactly(203);
+    }
+
+    @Test
+    void argumentThatIsNoDescriptorNamesNoFile() throws Exception {
+        process(201, 200, 'D', 1_100, "builder");
+        file("proc/201/task/201/stat", stat(201, "builder", 'D', 200, 1_100));
+        file("proc/201/task/201/syscall", (ARM ? 260 : 61) + " 0x3 0x7f 0x10 0x0 0x0 0x0 0x7ffe 0x7fdf\n");
+        Files.createDirectories(root.resolve("proc/201/fd"));
+        Files.createSymbolicLink(root.resolve("proc/201/fd/3"), Path.of("/data/file"));
+
+        assertThat(of(scan(true), 201).stalls().getFirst().file()).isEmpty();
+    }
+
+    @Test
     void programThatRuncStartsIsItsHelperUnlessItIsOfTheContainer() throws Exception {
         process(203, 200, 'S', 99_000, "runc", "-root", "/run/runc", "-log", "/x/log.json", "kill", NEW);
         process(204, 203, 'S', 99_000, "/usr/bin/hook");
@@ -353,7 +507,7 @@ class LinuxProcessesTest {
         file("proc/201/task/205/stat", stat(205, "writer", 'D', 200, 1_100));
         file("proc/201/task/205/wchan", "percpu_rwsem_wait");
         file("proc/201/task/205/stack", "[<0>] percpu_rwsem_wait+0x1/0x2\n[<0>] vfs_write+0x3/0x4\n");
-        file("proc/201/task/205/syscall", "1 0x3 0x7f 0x10 0x0 0x0 0x0 0x7ffe 0x7fdf\n");
+        file("proc/201/task/205/syscall", (ARM ? 64 : 1) + " 0x3 0x7f 0x10 0x0 0x0 0x0 0x7ffe 0x7fdf\n");
         file("proc/201/task/205/status", "Name: writer\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t2\n");
         file("proc/201/cgroup", "1:memory:/kubepods/pod1/" + NEW + "\n");
         file("proc/201/mountinfo", "1 0 0:5 / / rw - overlay overlay rw\n2 1 7:0 / /data rw - ext4 /dev/loop0 rw\n");
@@ -426,8 +580,7 @@ class LinuxProcessesTest {
         process(201, 200, 'D', 1_100, "writer");
         file("proc/201/task/201/stat", stat(201, "writer", 'D', 200, 1_100));
         file("proc/201/task/201/wchan", "percpu_rwsem_wait");
-        boolean arm = System.getProperty("os.arch").equals("aarch64");
-        file("proc/201/task/201/syscall", (arm ? 56 : 257) + " 0xffffff9c 0x40 0x241 0x1b6 0x0 0x0 0x7ffe 0x7fdf\n");
+        file("proc/201/task/201/syscall", (ARM ? 56 : 257) + " 0xffffff9c 0x40 0x241 0x1b6 0x0 0x0 0x7ffe 0x7fdf\n");
         file("proc/201/mem", "x".repeat(0x40) + path + "\0" + "x".repeat(8_192));
         String mounts = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 7:0 / /srv rw - ext4 /dev/loop0 rw\n"
                 + "3 2 7:1 / /srv/volume rw - ext4 /dev/loop1 rw\n";

@@ -243,6 +243,18 @@ class NodeProberTest {
     }
 
     @Test
+    void shouldNotAskAGrpcServerOfAPodWithoutAnAddressOrAtNoPort() throws Exception {
+        CompletableFuture<ProbeResult> early = new CompletableFuture<>();
+        loop.execute(() -> prober.run(new Prober.Target("c1", container, ""), new Action.Grpc(80, ""), TIMEOUT)
+                .thenAccept(early::complete));
+
+        assertThat(early.get(30, TimeUnit.SECONDS)).isEqualTo(ProbeResult.error("the pod has no address yet"));
+        assertThat(run(new Action.Grpc(70_000, "")))
+                .isEqualTo(ProbeResult.error(
+                        "port \"70000\" is neither a number from 1 to 65535 nor a port of container app"));
+    }
+
+    @Test
     void shouldRunACommandInTheContainer() throws Exception {
         runtime.pod("u1");
         runtime.container("c1", "u1", "app", ContainerState.RUNNING);

@@ -105,7 +105,8 @@ class ManifestTest {
                 "{apiVersion: v1, kind: Pod, kind: Pod}        | kind",
                 "{apiVersion: v1, kind: Pod                    | line 1",
                 "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {}} | a pod needs a container",
-                "{apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: i}]}} | metadata.name: is missing"
+                "{apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: i}]}} | metadata.name: is missing",
+                "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: i, ports: [{hostPort: 80, protocol: tcp}]}]}} | container \"a\": ports: protocol: expected TCP, UDP or SCTP, got \"tcp\""
             })
     void shouldSayWhatIsWrong(String text, String message) {
         assertThatThrownBy(() -> read(text)).isInstanceOf(Manifest.Fault.class).hasMessageContaining(message);

@@ -60,6 +60,23 @@ class AtomicFilesTest {
     }
 
     @Test
+    void shouldReplaceANamedPipeWithoutReadingIt() throws Exception {
+        // given a pipe that a container made in place of a file
+        write(NOW, "a", "1");
+        Path file = volume.resolve("..2026_01_02_03_04_05.000000000/a");
+        Files.delete(file);
+        assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor())
+                .isZero();
+
+        // when the same files are written
+        boolean changed = write(NOW.plusSeconds(60), "a", "1");
+
+        // then they are there again
+        assertThat(changed).isTrue();
+        assertThat(volume.resolve("a")).hasContent("1");
+    }
+
+    @Test
     void shouldCompleteWhatAnAgentThatEndedBeganAndRemoveItsRest() throws Exception {
         write(NOW, "a", "1");
         Files.delete(volume.resolve("a"));

@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -249,6 +251,31 @@ public record ProcFiles(Path root) {
     /** A file's text; empty if it is gone or this user may not read it. */
     public Optional<String> read(Path file) {
         return read(file, LONGEST);
+    }
+
+    /**
+     * The text of a file of the machine whose path a process names; empty if it is no regular file: opening a named pipe would
+     * block for ever. A link in place of the file is not followed. Blocks as long as its file system hangs.
+     */
+    public Optional<String> regular(String path) {
+        if (!path.startsWith("/") || !isPath(path)) {
+            return Optional.empty();
+        }
+        Path file = root.resolve(path.substring(1));
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? read(file) : Optional.empty();
+    }
+
+    /** Whether a text can be a path: not with characters that the locale of this agent does not have. */
+    public static boolean isPath(String text) {
+        return path(text).isPresent();
+    }
+
+    private static Optional<Path> path(String text) {
+        try {
+            return Optional.of(Path.of(text));
+        } catch (InvalidPathException e) {
+            return Optional.empty();
+        }
     }
 
     /** The first {@code limit} bytes of a file. */

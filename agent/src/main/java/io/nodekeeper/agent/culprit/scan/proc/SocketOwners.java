@@ -79,6 +79,9 @@ public final class SocketOwners {
 
     /** Columns: Num RefCount Protocol Flags Type St Inode Path; the flag 00010000 marks a listening socket. */
     private Optional<String> inode(String socket) {
+        if (!ProcFiles.isPath(socket)) {
+            return Optional.empty();
+        }
         String name = "/" + Path.of(socket).getFileName();
         return files.read(files.root().resolve("proc/net/unix"))
                 .flatMap(text -> text.lines()
@@ -94,7 +97,10 @@ public final class SocketOwners {
     private static boolean sameFile(String listed, String socket) {
         try {
             return listed.equals(socket)
-                    || Path.of(listed).toRealPath().equals(Path.of(socket).toRealPath());
+                    || ProcFiles.isPath(listed)
+                            && Path.of(listed)
+                                    .toRealPath()
+                                    .equals(Path.of(socket).toRealPath());
         } catch (IOException e) {
             return false;
         }
