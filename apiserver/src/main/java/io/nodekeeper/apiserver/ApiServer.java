@@ -75,6 +75,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -288,6 +289,11 @@ public final class ApiServer {
 
     /** Answers {@code request}; the result never fails. */
     public CompletableFuture<ApiResponse> handle(ApiRequest request) {
+        return handle(request, user -> {});
+    }
+
+    /** As {@link #handle(ApiRequest)}; {@code admitted} gets the name of the user, if the request is authorized, before the answer. */
+    public CompletableFuture<ApiResponse> handle(ApiRequest request, Consumer<String> admitted) {
         boolean watch = isWatch(request);
         RequestInfo info = RequestInfo.of(request.method(), request.path(), watch);
         long began = clock.nanoTime();
@@ -296,7 +302,7 @@ public final class ApiServer {
         Optional<AuditTrail> trail = audit.map(log -> new AuditTrail(clock.wallTime()));
         CompletableFuture<ApiResponse> answer;
         try {
-            answer = route(request, info, trail);
+            answer = route(request, info, trail, admitted);
         } catch (RuntimeException | StackOverflowError e) {
             answer = CompletableFuture.failedFuture(e);
         }
@@ -394,7 +400,8 @@ public final class ApiServer {
         return request.method().equals("GET") && request.flag("watch");
     }
 
-    private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
+    private CompletableFuture<ApiResponse> route(
+            ApiRequest request, RequestInfo info, Optional<AuditTrail> trail, Consumer<String> admitted) {
         if (!request.header(NodeCall.RELAYED).isEmpty()) {
             throw new ApiException(
                     403,
@@ -404,14 +411,16 @@ public final class ApiServer {
         }
         CompletableFuture<Void> owner = authenticator.load(request, accounts);
         if (owner.state() == Future.State.SUCCESS) {
-            return admit(request, info, trail);
+            return admit(request, info, trail, admitted);
         }
         return Deadlines.within(loop, OWNER, "reading the owner of the token", owner)
-                .thenComposeAsync(read -> admit(request, info, trail), workers);
+                .thenComposeAsync(read -> admit(request, info, trail, admitted), workers);
     }
 
-    private CompletableFuture<ApiResponse> admit(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
+    private CompletableFuture<ApiResponse> admit(
+            ApiRequest request, RequestInfo info, Optional<AuditTrail> trail, Consumer<String> admitted) {
         User user = authorized(request, info, trail);
+        admitted.accept(user.name());
         return flowControl.dispatch(user, info, request, () -> serve(user, request, info));
     }
 

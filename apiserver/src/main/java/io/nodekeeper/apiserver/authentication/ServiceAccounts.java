@@ -22,8 +22,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Authenticates service accounts by their tokens. A token is valid until it expires, and while its account and its
- * bound object exist with the same UIDs, which is checked each time. The signature of a repeated token is checked only
- * once, and an account or object is read only once after each change. Thread-safe.
+ * bound object exist with the same UIDs, which is checked each time. The signature of a repeated token, good or bad, is
+ * checked only once, and an account or object is read only once after each change. Thread-safe.
  */
 public final class ServiceAccounts {
     /** The most tokens whose signature is remembered: more than the pods that call at the same time, in about 10 MB. */
@@ -34,6 +34,9 @@ public final class ServiceAccounts {
 
     /** The most audiences of a remembered token: a pod's token for this server has one. */
     private static final int AUDIENCES = 10;
+
+    /** The most refused tokens that are remembered: more than clients that repeat one at the same time. */
+    private static final int REFUSED = 1_000;
 
     /** The most owners of tokens that are remembered: a pod and its account for each token, in about 5 MB. */
     private static final int OWNERS = 2 * REMEMBERED;
@@ -46,6 +49,8 @@ public final class ServiceAccounts {
     private final ServiceAccountTokens tokens;
     /** The claims of tokens with a verified signature, by their hash; guarded by itself. */
     private final Map<TokenHash, TokenClaims> known = recentlyUsed(REMEMBERED);
+    /** Tokens that no key of this server signed, which never changes; guarded by itself. Apart, so that they displace no valid one. */
+    private final Map<TokenHash, Boolean> refused = recentlyUsed(REFUSED);
     /** What decides about the tokens of an account or a bound object, by its key; guarded by itself. */
     private final Map<String, Owner> owners = recentlyUsed(OWNERS);
 
@@ -126,7 +131,17 @@ public final class ServiceAccounts {
         if (before.isPresent()) {
             return before;
         }
+        synchronized (refused) {
+            if (refused.get(hash) != null) {
+                return Optional.empty();
+            }
+        }
         Optional<TokenClaims> claims = tokens.read(token);
+        if (claims.isEmpty()) {
+            synchronized (refused) {
+                refused.put(hash, true);
+            }
+        }
         claims.filter(read -> isSmall(token, read)).ifPresent(read -> {
             synchronized (known) {
                 known.put(hash, read);

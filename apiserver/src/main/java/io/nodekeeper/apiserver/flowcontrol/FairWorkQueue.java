@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each user has an account of the thread time of their work. The waiting user with the lowest account is always
  * next. Busy users therefore share the threads equally, however heavy each piece of their work is, and a user with
- * little work waits only for the running pieces. A user gets no credit for idle time: a new account starts at that of
- * the user served last. Accounts end when nothing runs or waits.
+ * little work waits only for the running pieces. A user gets no credit for idle time: an account without work starts at
+ * that of the user served last, unless it has cost more already. Accounts end when nothing runs or waits.
  *
  * <p>Work also has a weight, the memory that it uses until it is {@linkplain #release released}; work that would exceed
  * the limit does not start unless it is the only one.
@@ -85,6 +85,9 @@ final class FairWorkQueue {
             Account account = accounts.computeIfAbsent(user, name -> new Account(level));
             if (account.waiting.size() >= WAITING) {
                 return false;
+            }
+            if (account.isIdle()) {
+                account.cost = Math.max(account.cost, level);
             }
             account.waiting.add(new Work(weight, task));
             if (running == atOnce || next() == null) {

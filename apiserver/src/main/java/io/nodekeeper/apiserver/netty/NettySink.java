@@ -70,6 +70,7 @@ final class NettySink implements StreamSink, Outbox.Target {
     private final ServerContext serverContext;
     private final Outbox outbox;
     private final Framing framing;
+    private final String user;
     private final Runnable afterEnd;
     private final List<Runnable> onClose = new ArrayList<>();
     private boolean closed;
@@ -95,12 +96,21 @@ final class NettySink implements StreamSink, Outbox.Target {
 
     private @Nullable Future<?> stall;
 
-    /** {@code afterEnd} runs on the event loop after the response ended without an error. */
-    NettySink(ChannelHandlerContext context, ServerContext serverContext, Framing framing, Runnable afterEnd) {
+    /**
+     * @param user whose share of the memory for unread responses it takes
+     * @param afterEnd runs on the event loop after the response ended without an error
+     */
+    NettySink(
+            ChannelHandlerContext context,
+            ServerContext serverContext,
+            Framing framing,
+            String user,
+            Runnable afterEnd) {
         this.context = context;
         this.serverContext = serverContext;
         this.outbox = serverContext.outbox(context.executor());
         this.framing = framing;
+        this.user = user;
         this.afterEnd = afterEnd;
         this.pace = new WatchPace(now());
     }
@@ -117,13 +127,16 @@ final class NettySink implements StreamSink, Outbox.Target {
     @Override
     public void writeFirst(ResponseChunks chunks) {
         AtomicLong held = new AtomicLong(chunks.held() + 2L * ResponseChunks.SIZE);
-        if (!serverContext.answers.take(held.get())) {
-            log.warn("disconnecting {}: the memory for unread responses is exhausted", Peer.address(context.channel()));
+        if (!serverContext.answers.take(user, held.get())) {
+            log.warn(
+                    "disconnecting {}: {} has no share left of the memory for unread responses",
+                    Peer.address(context.channel()),
+                    user);
             outbox.add(this, Outbox.CUT, 0);
             return;
         }
         // At the end of the chunks or of the response, whichever is first. A watch goes on for hours after its chunks.
-        Runnable giveBack = () -> serverContext.answers.giveBack(held.getAndSet(0));
+        Runnable giveBack = () -> serverContext.answers.giveBack(user, held.getAndSet(0));
         onClose(giveBack);
         outbox.add(this, new Source(chunks, giveBack, context.newSucceededFuture()), 0);
     }

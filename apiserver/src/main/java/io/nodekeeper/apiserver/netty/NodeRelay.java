@@ -85,7 +85,7 @@ final class NodeRelay implements RelayListener {
 
     private void refuse(ApiResponse.Full why) {
         relayed.ended().run();
-        answers.write(context, why, false);
+        answers.write(context, why, false, relayed.call().user());
         afterEnd.run();
     }
 
@@ -127,14 +127,19 @@ final class NodeRelay implements RelayListener {
                 context,
                 ApiResponse.refusal(new ApiException(
                         500, "InternalError", "Internal error occurred: error dialing backend: " + why)),
-                false);
+                false,
+                relayed.call().user());
         afterEnd.run();
     }
 
     @Override
     public void refused(int status, String text) {
         String why = text.strip();
-        answers.write(context, relayed.call().upgrade() ? ApiResponse.text(status, why) : refusal(status, why), false);
+        answers.write(
+                context,
+                relayed.call().upgrade() ? ApiResponse.text(status, why) : refusal(status, why),
+                false,
+                relayed.call().user());
         afterEnd.run();
     }
 

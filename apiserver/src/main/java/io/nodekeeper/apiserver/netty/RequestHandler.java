@@ -13,18 +13,13 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.ClientCertificate;
-import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
-import java.util.HashMap;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +40,14 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
      * means that the client ignores backpressure.
      */
     private static final int AHEAD = 256;
+
+    /**
+     * The same during a watch, and their bytes: more than a client sends that gives up a watch. Such parts wait as long as
+     * the watch lasts.
+     */
+    private static final int AHEAD_OF_STREAM = 16;
+
+    private static final long AHEAD_OF_STREAM_BYTES = 64 << 10;
 
     /** How long a body may take to arrive: as long as a request may take in Kubernetes. */
     private static final int BODY_SECONDS = 60;
@@ -71,12 +74,20 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private long received;
     /** Bytes of {@link ServerContext#bodies} that the request holds. */
     private long held;
+    /** Those of its headers. */
+    private long heldByHead;
 
     private boolean crowded;
+    /** Whether it is known if the sender of the body is authorized. */
+    private boolean checked;
     /** Whether the sender of the body is not authorized, so that the body is dropped. */
     private boolean turnedAway;
     /** The user who sends the body, if it arrives in several parts. */
     private String sender = "";
+    /** Whether the request is answered before its body has arrived, whose rest is dropped. */
+    private boolean unread;
+    /** The user who gets the answer; empty if the request is refused. */
+    private volatile String user = "";
 
     private boolean busy;
     private boolean proceeding;
@@ -101,7 +112,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         // A new request waits while responses cannot be sent; the rest of a started request does not.
         if (!busy && ahead.isEmpty() && (head != null || context.channel().isWritable())) {
             take(context, message);
-        } else if (ahead.size() < AHEAD) {
+        } else if (stream == null ? ahead.size() < AHEAD : fitsAheadOfStream(message)) {
             ahead.add(message);
             if (stream == null) {
                 // Reading continues during a watch, to notice when the client disconnects.
@@ -114,14 +125,35 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
+    private boolean fitsAheadOfStream(Object message) {
+        return ahead.size() < AHEAD_OF_STREAM
+                && ahead.stream().mapToLong(IncomingRequest::bytes).sum() + IncomingRequest.bytes(message)
+                        <= AHEAD_OF_STREAM_BYTES;
+    }
+
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         expectBody(context);
         context.fireChannelReadComplete();
     }
 
+    /** Keeps a request whose body comes later only if its sender is authorized and has a share left. */
     private void expectBody(ChannelHandlerContext context) {
-        if (head != null && !busy && bodyTimer == null) {
+        HttpRequest request = head;
+        if (request == null || busy || bodyTimer != null) {
+            return;
+        }
+        checkSender(context, request);
+        long bytes = IncomingRequest.bytes(request);
+        if (turnedAway) {
+            unread = true;
+            dispatch(context, request);
+        } else if (!serverContext.bodies.take(sender, bytes)) {
+            crowded = true;
+            dispatch(context, request);
+        } else {
+            held += bytes;
+            heldByHead = bytes;
             bodyTimer = context.executor()
                     .schedule(
                             () -> refuse(context, 408, "Timeout", "the body did not arrive in " + BODY_SECONDS + " s"),
@@ -138,7 +170,9 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 whole = new byte[0];
                 received = 0;
                 crowded = false;
+                checked = false;
                 turnedAway = false;
+                unread = false;
                 if (request.decoderResult().isFailure()) {
                     refuse(context, 400, "BadRequest", "malformed HTTP request");
                     return;
@@ -147,6 +181,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                     checkSender(context, request);
                     if (turnedAway) {
                         // The client has not sent the body yet, and will not send it now.
+                        unread = HttpStream.is(context);
                         dispatch(context, request);
                         return;
                     }
@@ -163,6 +198,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 if (message instanceof LastHttpContent) {
                     dispatch(context, head);
                 }
+            } else if (message instanceof LastHttpContent) {
+                unread = false;
             }
         } finally {
             ReferenceCountUtil.release(message);
@@ -190,7 +227,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         if (!serverContext.bodies.take(sender, size)) {
             crowded = true;
             dropChunks();
-            giveBack();
+            giveBack(held - heldByHead);
             return;
         }
         held += size;
@@ -224,14 +261,15 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         dropChunks();
         ApiRequest asked;
         try {
-            asked = turnedAway ? asked(context, request, new byte[0]) : asked(context, request, body);
+            asked = IncomingRequest.of(context, request, turnedAway ? new byte[0] : body, certificate);
         } catch (IllegalArgumentException e) {
             refuse(context, 400, "BadRequest", "malformed URL: " + e.getMessage());
             return;
         }
         // One request at a time: pipelined requests wait, here or in the socket, until the response is written.
         busy = true;
-        serverContext.server.handle(asked).whenComplete((response, error) -> {
+        user = "";
+        serverContext.server.handle(asked, name -> user = name).whenComplete((response, error) -> {
             if (error != null) {
                 log.error("no response to {} {}", asked.method(), asked.path(), error);
                 context.executor().execute(context::close);
@@ -248,57 +286,23 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         });
     }
 
-    private ApiRequest asked(ChannelHandlerContext context, HttpRequest request, byte[] body) {
-        QueryStringDecoder decoder = new QueryStringDecoder(request.uri());
-        return new ApiRequest(
-                request.method().name(),
-                decoder.path(),
-                decoder.parameters(),
-                headers(request),
-                body,
-                certificate,
-                request.uri(),
-                source(context));
-    }
-
-    /** The headers by lower-case name; joins repeated ones. Takes one pass, because there may be ten thousand headers. */
-    private static Map<String, String> headers(HttpRequest request) {
-        Map<String, String> headers = new HashMap<>();
-        Map<String, StringBuilder> several = new HashMap<>();
-        request.headers().forEach(header -> {
-            String name = header.getKey().toLowerCase(Locale.ROOT);
-            String first = headers.putIfAbsent(name, header.getValue());
-            if (first != null) {
-                several.computeIfAbsent(name, known -> new StringBuilder(first))
-                        // Not joined by commas, because names of users and groups may contain commas.
-                        .append(name.startsWith("impersonate-") ? '\n' : ',')
-                        .append(header.getValue());
-            }
-        });
-        several.forEach((name, values) -> headers.put(name, values.toString()));
-        return headers;
-    }
-
     /**
-     * Authenticates and authorizes the sender of a body; refuses the request otherwise. Called once for each body that
-     * arrives in several parts, before the server keeps any part of it.
+     * Authenticates and authorizes the sender of a body that arrives in several parts or later, once, before the server
+     * keeps any part of it; refuses the request otherwise.
      */
     private void checkSender(ChannelHandlerContext context, HttpRequest request) {
+        if (checked) {
+            return;
+        }
+        checked = true;
         Optional<String> known;
         try {
-            known = serverContext.server.permitted(asked(context, request, new byte[0]));
+            known = serverContext.server.permitted(IncomingRequest.of(context, request, new byte[0], certificate));
         } catch (IllegalArgumentException e) {
             known = Optional.empty();
         }
         sender = known.orElse("");
         turnedAway = known.isEmpty();
-    }
-
-    /** The address of the client. */
-    private static String source(ChannelHandlerContext context) {
-        return context.channel().remoteAddress() instanceof InetSocketAddress address && address.getAddress() != null
-                ? address.getAddress().getHostAddress()
-                : "";
     }
 
     private void answer(ChannelHandlerContext context, HttpRequest request, ApiRequest asked, ApiResponse response) {
@@ -308,20 +312,25 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         switch (response) {
+            case ApiResponse.Full full
+            when unread -> {
+                answers.early(context, full, asked.method().equals("HEAD"), () -> unread);
+                proceed(context);
+            }
             case ApiResponse.Full full -> {
-                answers.write(context, full, asked.method().equals("HEAD"));
+                answers.write(context, full, asked.method().equals("HEAD"), user);
                 proceed(context);
             }
             case ApiResponse.Streamed streamed
-            when WebSocketWatch.wanted(request) -> WebSocketWatch.open(context, request, streamed, serverContext);
+            when WebSocketWatch.wanted(request) -> WebSocketWatch.open(context, request, streamed, serverContext, user);
             case ApiResponse.Chunked large
             when asked.method().equals("HEAD") -> {
-                answers.write(context, new ApiResponse.Full(large.status(), large.headers(), new byte[0]), true);
+                answers.write(context, new ApiResponse.Full(large.status(), large.headers(), new byte[0]), true, user);
                 proceed(context);
             }
             case ApiResponse.Chunked large -> {
-                if (!serverContext.answers.has(large.chunks().held())) {
-                    answers.write(context, ResponseWriter.TOO_MANY, false);
+                if (!serverContext.answers.has(user, large.chunks().held())) {
+                    answers.write(context, ResponseWriter.TOO_MANY, false, user);
                     proceed(context);
                     return;
                 }
@@ -331,7 +340,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 NodeRelay.start(context, request, relayed, serverContext, () -> proceed(context));
             case ApiResponse.Streamed streamed -> {
                 answers.begin(context, streamed);
-                NettySink sink = new NettySink(context, serverContext, Framing.BODY, () -> {
+                NettySink sink = new NettySink(context, serverContext, Framing.BODY, user, () -> {
                     stream = null;
                     proceed(context);
                 });
@@ -416,9 +425,14 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     }
 
     private void giveBack() {
-        if (held > 0) {
-            serverContext.bodies.giveBack(sender, held);
-            held = 0;
+        giveBack(held);
+        heldByHead = 0;
+    }
+
+    private void giveBack(long bytes) {
+        if (bytes > 0) {
+            serverContext.bodies.giveBack(sender, bytes);
+            held -= bytes;
         }
     }
 

@@ -17,6 +17,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /** Writes responses to a channel. Confined to the channel's event loop. */
 final class ResponseWriter {
@@ -28,10 +29,16 @@ final class ResponseWriter {
             new ApiException(503, "ServiceUnavailable", "the server is shutting down and takes no more requests")));
 
     /**
-     * Responses of at least this size count towards the memory limit while they are unread. A socket's buffer
-     * accepts smaller ones immediately.
+     * Responses above this size are written only if the memory limit allows it. A socket's buffer accepts smaller ones
+     * immediately.
      */
     private static final int LARGE = 64 << 10;
+
+    /**
+     * Responses above this size count towards the memory limit while they wait in the window of a stream of HTTP/2. Smaller
+     * ones, such as renewed leases, cost no more than the stream itself.
+     */
+    private static final int SMALL = 1 << 10;
 
     private final ServerContext serverContext;
 
@@ -45,13 +52,13 @@ final class ResponseWriter {
         return new ApiResponse.Full(refusal.status(), headers, refusal.body());
     }
 
-    /** Writes a whole response; omits the body for HEAD. */
-    void write(ChannelHandlerContext context, ApiResponse.Full answer, boolean headOnly) {
+    /** Writes a whole response, from the share of {@code user}; omits the body for HEAD. */
+    void write(ChannelHandlerContext context, ApiResponse.Full answer, boolean headOnly, String user) {
         int length = headOnly ? 0 : answer.body().length;
         boolean large = length > LARGE;
-        if (large && !serverContext.answers.take(length)) {
+        if (large && !serverContext.answers.take(user, length)) {
             // The client does not read earlier responses; a response that is not written costs no memory.
-            write(context, TOO_MANY, false);
+            write(context, TOO_MANY, false, user);
             return;
         }
         FullHttpResponse out = response(answer, headOnly);
@@ -59,10 +66,32 @@ final class ResponseWriter {
             out.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         }
         ChannelFuture written = context.writeAndFlush(out);
-        if (large) {
-            written.addListener(done -> serverContext.answers.giveBack(length));
+        boolean counted = large;
+        if (!large && length > SMALL && !written.isDone() && HttpStream.is(context)) {
+            if (!serverContext.answers.take(user, length)) {
+                HttpStream.cut(context);
+                return;
+            }
+            counted = true;
+        }
+        if (counted) {
+            written.addListener(done -> serverContext.answers.giveBack(user, length));
         }
         WriteTimeout.watch(context, written);
+    }
+
+    /**
+     * Writes a response before the end of the request's body. The client may read it only after it has sent that, so a
+     * connection stays open. A stream of HTTP/2 ends without an error.
+     */
+    void early(ChannelHandlerContext context, ApiResponse.Full answer, boolean headOnly, BooleanSupplier sends) {
+        ChannelFuture written = context.writeAndFlush(response(answer, headOnly));
+        WriteTimeout.watch(context, written);
+        written.addListener(done -> {
+            if (done.isSuccess() && sends.getAsBoolean()) {
+                HttpStream.stopSending(context);
+            }
+        });
     }
 
     /** Writes a response and closes the connection. */

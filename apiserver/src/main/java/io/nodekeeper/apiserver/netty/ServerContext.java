@@ -22,7 +22,7 @@ final class ServerContext {
     /** The memory of bodies that arrive in several parts. */
     final FairMemoryBudget bodies;
     /** The memory of large unread responses. */
-    final MemoryBudget answers;
+    final FairMemoryBudget answers;
 
     /**
      * The open requests that nodes answer, some 400 KB each at most. An upgraded one counts until its client has closed it. One user
@@ -41,7 +41,7 @@ final class ServerContext {
         workers = options.workers();
         dates = new Dates(options.clock());
         bodies = new FairMemoryBudget(options.memory());
-        answers = new MemoryBudget(options.memory());
+        answers = FairMemoryBudget.withWholes(options.memory());
         this.nodes = nodes;
     }
 

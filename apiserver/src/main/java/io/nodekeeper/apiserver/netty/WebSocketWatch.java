@@ -40,15 +40,17 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
 
     private final ApiResponse.Streamed streamed;
     private final ServerContext serverContext;
+    private final String user;
     private @Nullable NettySink sink;
     /** The last ping, if its pong waits until the channel accepts it. */
     private @Nullable PingWebSocketFrame pinged;
     /** The pong that the client must accept in time. */
     private @Nullable ChannelFuture watched;
 
-    private WebSocketWatch(ApiResponse.Streamed streamed, ServerContext serverContext) {
+    private WebSocketWatch(ApiResponse.Streamed streamed, ServerContext serverContext, String user) {
         this.streamed = streamed;
         this.serverContext = serverContext;
+        this.user = user;
     }
 
     /** Whether a request is a WebSocket upgrade of the supported version. */
@@ -61,12 +63,13 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
                 && headers.contains(HttpHeaderNames.SEC_WEBSOCKET_KEY);
     }
 
-    /** Changes the protocol, replaces the handler of {@code context}, and starts the watch. */
+    /** Changes the protocol, replaces the handler of {@code context}, and starts the watch of {@code user}. */
     static void open(
             ChannelHandlerContext context,
             HttpRequest request,
             ApiResponse.Streamed streamed,
-            ServerContext serverContext) {
+            ServerContext serverContext,
+            String user) {
         FullHttpRequest asked = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, request.method(), request.uri());
         asked.headers().set(request.headers());
         HttpHeaders headers = new DefaultHttpHeaders();
@@ -84,7 +87,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
                 .addListener(done -> {
                     if (done.isSuccess()) {
                         context.pipeline()
-                                .replace(context.handler(), "watch", new WebSocketWatch(streamed, serverContext));
+                                .replace(context.handler(), "watch", new WebSocketWatch(streamed, serverContext, user));
                     } else {
                         log.debug("WebSocket handshake with {} failed", Peer.address(context.channel()), done.cause());
                         context.close();
@@ -99,6 +102,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
                 context,
                 serverContext,
                 Framing.WEB_SOCKET,
+                user,
                 () -> context.executor().schedule(() -> context.close(), CLOSING_SECONDS, TimeUnit.SECONDS));
         sink = begun;
         serverContext.opened(begun);

@@ -23,7 +23,7 @@ final class WriteTimeout {
                             () -> {
                                 if (!written.isDone()) {
                                     log.debug("{} does not read its response", Peer.address(context.channel()));
-                                    context.close();
+                                    HttpStream.cut(context);
                                 }
                             },
                             SECONDS,

@@ -14,8 +14,10 @@ import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,6 +30,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Answers gets and lists of {@code metrics.k8s.io}: nodes, and pods that run, whose usage is known. Thread-safe.
@@ -50,39 +54,55 @@ public final class UsageLists {
     public CompletableFuture<ApiResponse> nodes(
             User user, Resource resource, RequestTarget target, ApiRequest request) {
         Answer answer = new Answer(resource, target, request);
-        return answer.of(
-                answer.selected(Resources.NODES),
-                node -> node.object("metadata").text("name"),
-                this::node);
+        return answer.of(answer.selected(Resources.NODES, node -> true), Found::name, this::node);
     }
 
     /** The usage of pods. */
     public CompletableFuture<ApiResponse> pods(User user, Resource resource, RequestTarget target, ApiRequest request) {
         Answer answer = new Answer(resource, target, request);
-        CompletableFuture<List<JsonObject>> running = answer.selected(Resources.PODS)
-                .thenApply(pods -> pods.stream()
-                        .filter(pod -> pod.object("status").text("phase").equals("Running"))
-                        .toList());
-        return answer.of(running, pod -> pod.object("spec").text("nodeName"), this::pod);
+        CompletableFuture<List<Found>> running = answer.selected(
+                Resources.PODS, pod -> pod.object("status").text("phase").equals("Running"));
+        return answer.of(running, Found::node, this::pod);
     }
 
     private CompletableFuture<Optional<Measured>> ask(String node) {
         return store.get(Resources.NODES.key("", node))
-                .map(Resources.NODES.codec()::decode)
-                .flatMap(NodeAddress::of)
-                .map(place -> usage.of(node, place))
-                .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty()));
+                .map(entry -> store.load(entry).thenCompose(loaded -> ask(node, loaded)))
+                .orElseGet(UsageLists::unknown);
     }
 
-    private Optional<JsonObject> node(JsonObject node, Measured measured) {
+    private CompletableFuture<Optional<Measured>> ask(String node, Entry loaded) {
+        return NodeAddress.of(Resources.NODES.codec().decode(loaded))
+                .map(place -> usage.of(node, place))
+                .orElseGet(UsageLists::unknown);
+    }
+
+    private static CompletableFuture<Optional<Measured>> unknown() {
+        return CompletableFuture.completedFuture(Optional.empty());
+    }
+
+    /** What an answer needs of a node or pod while it waits for the nodes, so that it does not keep whole objects. */
+    private record Found(String name, String namespace, String uid, Optional<JsonValue> labels, String node) {
+        private static Found of(JsonObject object) {
+            JsonObject metadata = object.object("metadata");
+            return new Found(
+                    metadata.text("name"),
+                    metadata.text("namespace"),
+                    metadata.text("uid"),
+                    metadata.get("labels"),
+                    object.object("spec").text("nodeName"));
+        }
+    }
+
+    private Optional<JsonObject> node(Found node, Measured measured) {
         return measured.node()
                 .map(used -> head(node, used.time(), used.window())
                         .put("usage", used.json())
                         .build());
     }
 
-    private Optional<JsonObject> pod(JsonObject pod, Measured measured) {
-        return measured.pod(pod.object("metadata").text("uid")).map(containers -> {
+    private Optional<JsonObject> pod(Found pod, Measured measured) {
+        return measured.pod(pod.uid).map(containers -> {
             Instant time = containers.values().stream()
                     .map(Usage::time)
                     .min(Comparator.naturalOrder())
@@ -102,13 +122,12 @@ public final class UsageLists {
         });
     }
 
-    private JsonObject.Builder head(JsonObject object, Instant time, Duration window) {
-        JsonObject metadata = object.object("metadata");
+    private JsonObject.Builder head(Found object, Instant time, Duration window) {
         JsonObject.Builder own = JsonObject.builder()
-                .put("name", metadata.text("name"))
-                .putUnlessEmpty("namespace", metadata.text("namespace"))
+                .put("name", object.name)
+                .putUnlessEmpty("namespace", object.namespace)
                 .put("creationTimestamp", KubeTime.format(clock.wallTime()));
-        metadata.get("labels").ifPresent(labels -> own.put("labels", labels));
+        object.labels.ifPresent(labels -> own.put("labels", labels));
         return JsonObject.builder()
                 .put("metadata", own.build())
                 .put("timestamp", KubeTime.format(time))
@@ -117,7 +136,7 @@ public final class UsageLists {
 
     /** The usage of an object, if its node said it. */
     private interface Item {
-        Optional<JsonObject> of(JsonObject object, Measured node);
+        Optional<JsonObject> of(Found object, Measured node);
     }
 
     /** One answer. */
@@ -136,25 +155,28 @@ public final class UsageLists {
             media = Media.of(request, isList ? "list" : "get");
         }
 
-        /** The stored objects that the request names. */
-        private CompletableFuture<List<JsonObject>> selected(Resource kind) {
+        /** The stored objects that the request names and that are {@code shown}. A list is read in the turn of its user. */
+        private CompletableFuture<List<Found>> selected(Resource kind, Predicate<JsonObject> shown) {
             if (!isList) {
                 return store.read(kind.key(target.namespace(), target.name()))
-                        .thenApply(found -> List.of(found.map(kind.codec()::decode)
-                                .orElseThrow(() -> ApiException.notFound(resource.type(), target.name()))));
+                        .thenApply(found -> Stream.of(found.map(kind.codec()::decode)
+                                        .orElseThrow(() -> ApiException.notFound(resource.type(), target.name())))
+                                .filter(shown)
+                                .map(Found::of)
+                                .toList());
             }
-            return store.current()
-                    .thenApplyAsync(
-                            revision -> store.list(kind.prefix(target.namespace()), "", 0, 0).entries().stream()
-                                    .map(kind.codec()::decode)
-                                    .filter(object -> options.matches(resource, object))
-                                    .toList(),
-                            workers);
+            // One object after the other, each of which is garbage afterwards.
+            return Futures.nowOrOn(workers, store.current())
+                    .thenApply(revision -> store.list(kind.prefix(target.namespace()), "", 0, 0).entries().stream()
+                            .map(kind.codec()::decode)
+                            .filter(object -> options.matches(resource, object) && shown.test(object))
+                            .map(Found::of)
+                            .toList());
         }
 
         /** Asks the nodes of all objects, whose names {@code nodeName} gives. */
         private CompletableFuture<ApiResponse> of(
-                CompletableFuture<List<JsonObject>> selected, Function<JsonObject, String> nodeName, Item item) {
+                CompletableFuture<List<Found>> selected, Function<Found, String> nodeName, Item item) {
             return selected.thenCompose(objects -> {
                 Map<String, CompletableFuture<Optional<Measured>>> asked = new HashMap<>();
                 objects.forEach(object -> asked.computeIfAbsent(nodeName.apply(object), UsageLists.this::ask));

@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.watches;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.negotiation.Media;
@@ -21,6 +22,7 @@ import io.nodekeeper.time.Loop;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,7 +33,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves watches. Events are serialized on the store's loop, once for all watchers with the same view. A watcher that
+ * Serves watches. Events are serialized on the store's loop, once for all watchers with the same form of answer. A watcher that
  * is too slow is disconnected by its sink and resumes from its last version. Thread-safe.
  */
 public final class WatchHandler {
@@ -101,7 +103,10 @@ public final class WatchHandler {
                 : CompletableFuture.completedFuture(response);
     }
 
-    /** A serialized event, with its objects if a selector needed them. */
+    /** A line of an event besides its whole object. */
+    private record View(ResourceType resource, Media media, String type, boolean columns) {}
+
+    /** A serialized event, with its objects if a selector or a form of answer needed them. */
     private static final class Rendered {
         private final Codec codec;
         private final long revision;
@@ -109,6 +114,8 @@ public final class WatchHandler {
         private final byte[] line;
         private final Optional<JsonObject> before;
         private final Optional<JsonObject> after;
+        /** Lines of other forms and types, which watchers share as the usual one. */
+        private final Map<View, byte[]> views = new HashMap<>();
 
         private Rendered(Event event, Codec codec, boolean decode) {
             this.codec = codec;
@@ -289,13 +296,22 @@ public final class WatchHandler {
                 return Optional.of(
                         was == event.before().isPresent() && media.whole()
                                 ? rendered.line
-                                : line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
+                                : shared(rendered, was ? "MODIFIED" : "ADDED", event.after(), rendered.after));
             }
             // The object left the selection or was deleted: send its last selected content with the revision of that
             // change.
-            return was
-                    ? Optional.of(line("DELETED", event.before().orElseThrow(), event.revision()))
-                    : Optional.empty();
+            return was ? Optional.of(shared(rendered, "DELETED", event.before(), rendered.before)) : Optional.empty();
+        }
+
+        /** The line of this form and type. Columns are in the first line of a watch only, as in Kubernetes. */
+        private byte[] shared(Rendered rendered, String type, Optional<Entry> entry, Optional<JsonObject> object) {
+            boolean columns = media.table() && !columnsSent;
+            columnsSent |= columns;
+            return rendered.views.computeIfAbsent(
+                    new View(resource.type(), media, type, columns),
+                    view -> media.whole()
+                            ? WatchHandler.line(type, codec.show(entry.orElseThrow(), rendered.revision))
+                            : line(type, object.orElseThrow(), rendered.revision, columns));
         }
 
         private void tell(Event event, byte[] line) {
@@ -330,19 +346,23 @@ public final class WatchHandler {
         }
 
         private byte[] line(String type, Entry entry, long revision) {
+            if (media.whole()) {
+                return WatchHandler.line(type, codec.show(entry, revision));
+            }
+            boolean columns = media.table() && !columnsSent;
+            columnsSent |= columns;
+            return line(type, codec.decode(entry, revision), revision, columns);
+        }
+
+        private byte[] line(String type, JsonObject object, long revision, boolean columns) {
             if (media.table()) {
-                JsonObject object = codec.decode(entry, revision);
                 JsonObject metadata = JsonObject.builder()
                         .put("resourceVersion", Long.toString(revision))
                         .build();
-                JsonObject table = reads.table(resource, List.of(object), media, !columnsSent, metadata);
-                columnsSent = true;
+                JsonObject table = reads.table(resource, List.of(object), media, columns, metadata);
                 return WatchHandler.line(type, Json.writeBytes(table));
             }
-            if (media.metadata()) {
-                return WatchHandler.line(type, Json.writeBytes(media.metadataOf(codec.decode(entry, revision))));
-            }
-            return WatchHandler.line(type, codec.show(entry, revision));
+            return WatchHandler.line(type, Json.writeBytes(media.metadataOf(object)));
         }
 
         private String kind() {

@@ -76,6 +76,54 @@ class FairWorkQueueTest {
         assertThat(done).hasSize(40);
     }
 
+    /** Queues {@code left} tasks of a second, each before the one before it has ended, then {@code last}. */
+    private void overlapping(String user, int left, Runnable last) {
+        turns.run(user, 0, () -> {
+            if (left == 1) {
+                last.run();
+            } else {
+                overlapping(user, left - 1, last);
+            }
+            time.advance(Duration.ofSeconds(1));
+            done.add(user);
+        });
+    }
+
+    @Test
+    void userGetsNoCreditForIdleTime() {
+        // given a user who had one short task, and another one whose work went on for 100 s since
+        run("a", "early", 0, Duration.ofMillis(1));
+        overlapping("b", 100, () -> {
+            // when the first user queues 50 tasks of a second, and a new user a single one
+            for (int i = 0; i < 50; i++) {
+                run("a", "late", 0, Duration.ofSeconds(1));
+            }
+            run("d", "only", 0, Duration.ofSeconds(1));
+        });
+        threads.remove().run();
+
+        // then the new user waits for one task at most
+        assertThat(done).hasSize(152);
+        assertThat(done.indexOf("d only") - done.indexOf("a late")).isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void idleTimeDoesNotEndADebt() {
+        // given a user whose task took a minute, while another one's work goes on
+        run("a", "long", 0, Duration.ofMinutes(1));
+        overlapping("b", 10, () -> {
+            // when both have more
+            run("a", "late", 0, Duration.ofSeconds(1));
+            for (int i = 0; i < 20; i++) {
+                run("b", "late", 0, Duration.ofSeconds(1));
+            }
+        });
+        threads.remove().run();
+
+        // then the work of the minute still counts
+        assertThat(done).hasSize(32).endsWith("a late");
+    }
+
     @Test
     void moreThan200TasksOfOneUserAreRefused() {
         for (int i = 0; i < 200; i++) {

@@ -26,7 +26,7 @@ class BusyWatchTest {
     BusyWatchTest() {
         channel.freezeTime();
         channel.pipeline().addLast("last", new ChannelInboundHandlerAdapter());
-        sink = new NettySink(channel.pipeline().context("last"), serverContext, Framing.BODY, () -> {});
+        sink = new NettySink(channel.pipeline().context("last"), serverContext, Framing.BODY, "a", () -> {});
     }
 
     /** Ten changes, which were committed together. */

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 
-/** An administrator's HTTP/1.1 connection without TLS and sockets, in virtual time, all of whose buffers are counted. */
+/** An HTTP/1.1 connection without TLS and sockets, in virtual time, all of whose buffers are counted. */
 final class EmbeddedConnection {
     private static final long MEMORY = 1 << 20;
 
@@ -33,7 +33,13 @@ final class EmbeddedConnection {
     /** Whether the client reads what the server sends. */
     private boolean reads = true;
 
+    /** An administrator's. */
     EmbeddedConnection() {
+        this(Optional.of(ClientCertificate.of(TestServer.ADMIN)));
+    }
+
+    /** A connection whose client showed this certificate. */
+    EmbeddedConnection(Optional<ClientCertificate> certificate) {
         channel.freezeTime();
         channel.config().setAllocator(buffers);
         channel.pipeline()
@@ -47,8 +53,7 @@ final class EmbeddedConnection {
                 })
                 .addLast(new HttpServerCodec())
                 .addLast(new HttpServerKeepAliveHandler())
-                .addLast(new RequestHandler(
-                        serverContext, Optional.of(ClientCertificate.of(TestServer.ADMIN)), () -> {}));
+                .addLast(new RequestHandler(serverContext, certificate, () -> {}));
     }
 
     /** The request of a WebSocket. */

@@ -22,6 +22,20 @@ class FairMemoryBudgetTest {
     }
 
     @Test
+    void onlyPieceOfAUserMayBeLargerThanTheShare() {
+        FairMemoryBudget shares = FairMemoryBudget.withWholes(800);
+        assertThat(shares.has("a", 701)).isFalse();
+        assertThat(shares.take("a", 700)).isTrue();
+        assertThat(shares.take("a", 1)).isFalse();
+        // A third of what is left, as always.
+        assertThat(shares.take("b", 34)).isFalse();
+        assertThat(shares.take("b", 33)).isTrue();
+        shares.giveBack("a", 700);
+        assertThat(shares.take("b", 300)).isFalse();
+        assertThat(shares.take("c", 600)).isTrue();
+    }
+
+    @Test
     void limitHoldsNewUsersGetMemoryAndAllIsReturned() {
         SplittableRandom random = new SplittableRandom(1);
         FairMemoryBudget shares = new FairMemoryBudget(1_000_000);

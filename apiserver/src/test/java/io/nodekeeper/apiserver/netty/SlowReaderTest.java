@@ -29,7 +29,7 @@ class SlowReaderTest {
             channel.freezeTime();
             channel.pipeline().addLast("last", new ChannelInboundHandlerAdapter());
             ChannelHandlerContext context = channel.pipeline().context("last");
-            NettySink sink = new NettySink(context, serverContext, Framing.BODY, () -> {});
+            NettySink sink = new NettySink(context, serverContext, Framing.BODY, "a", () -> {});
             sink.writeFirst(new ResponseChunks() {
                 @Override
                 public List<byte[]> next() {
@@ -68,13 +68,15 @@ class SlowReaderTest {
         // then at most one chunk is created ahead, and its memory is counted
         assertThat(slow.made).isLessThanOrEqualTo(4);
         assertThat(slow.channel.isOpen()).isTrue();
-        assertThat(serverContext.answers.take((1 << 20) - 2L * ResponseChunks.SIZE - HELD + 1))
+        assertThat(serverContext.answers.has("b", (1 << 20) * 7 / 8 - 2L * ResponseChunks.SIZE - HELD))
+                .isTrue();
+        assertThat(serverContext.answers.has("b", (1 << 20) * 7 / 8 - 2L * ResponseChunks.SIZE - HELD + 1))
                 .isFalse();
         // when a minute passes without progress, which is checked once per minute
         slow.pass(62);
         // then the connection is closed and the memory is free
         assertThat(slow.channel.isOpen()).isFalse();
-        assertThat(serverContext.answers.take(1 << 20)).isTrue();
+        assertThat(serverContext.answers.has("b", (1 << 20) * 7 / 8)).isTrue();
         assertThat(slow.made).isLessThanOrEqualTo(4);
     }
 }

@@ -38,6 +38,10 @@ class WatchMemoryTest {
         private int last = Integer.MAX_VALUE;
 
         private Watch(Framing framing) {
+            this(framing, "a");
+        }
+
+        private Watch(Framing framing, String user) {
             channel.pipeline().addLast(new ChannelOutboundHandlerAdapter() {
                 @Override
                 public void flush(ChannelHandlerContext context) {
@@ -47,7 +51,7 @@ class WatchMemoryTest {
                 }
             });
             channel.pipeline().addLast("last", new ChannelInboundHandlerAdapter());
-            sink = new NettySink(channel.pipeline().context("last"), serverContext, framing, () -> {});
+            sink = new NettySink(channel.pipeline().context("last"), serverContext, framing, user, () -> {});
             channel.closeFuture().addListener(closed -> sink.closed());
         }
 
@@ -72,9 +76,33 @@ class WatchMemoryTest {
         }
     }
 
+    /** A user who holds nothing may fill seven eighths of the memory. */
     private void assertTaken(long bytes) {
-        assertThat(serverContext.answers.has(LIMIT - bytes)).isTrue();
-        assertThat(serverContext.answers.has(LIMIT - bytes + 1)).isFalse();
+        assertThat(serverContext.answers.has("another", LIMIT * 7 / 8 - bytes)).isTrue();
+        assertThat(serverContext.answers.has("another", LIMIT * 7 / 8 - bytes + 1))
+                .isFalse();
+    }
+
+    @Test
+    void oneUsersUnreadWatchesLeaveMemoryForOthers() {
+        // given a user who starts watches and reads none, until there is no more memory for them
+        List<Watch> unread = new ArrayList<>();
+        for (boolean open = true; open; open = unread.getLast().channel.isOpen()) {
+            Watch watch = new Watch(Framing.BODY, "a");
+            watch.reads = false;
+            unread.add(watch.start());
+        }
+        assertThat(unread).hasSize(3);
+        assertTaken(2 * TAKEN);
+
+        // when another user starts one, and reads nothing either
+        Watch other = new Watch(Framing.BODY, "b");
+        other.reads = false;
+        other.start();
+
+        // then it stays open
+        assertThat(other.channel.isOpen()).isTrue();
+        assertTaken(3 * TAKEN);
     }
 
     @ParameterizedTest

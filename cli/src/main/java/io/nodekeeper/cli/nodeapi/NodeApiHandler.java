@@ -24,6 +24,7 @@ import io.nodekeeper.client.relay.RelayTarget;
 import io.nodekeeper.client.relay.UpgradeHeaders;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
@@ -38,6 +39,9 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
 
     /** Seconds for a client to send a request, and to take a page. */
     private static final int CLIENT_SECONDS = 10;
+
+    /** The most parameters of a URL: above the characters that a URL may have. */
+    private static final int PARAMETERS = (64 << 10) + 1;
 
     private static final Page TOO_MANY = Page.text(429, "too many logs and streams are open");
 
@@ -69,7 +73,7 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
         // The next request waits in the client's socket until this one is answered.
         context.channel().config().setAutoRead(false);
         boolean keep = HttpUtil.isKeepAlive(request) && request.decoderResult().isSuccess();
-        QueryStringDecoder uri = new QueryStringDecoder(request.uri());
+        QueryStringDecoder uri = url(request.uri());
         String path;
         Query query;
         try {
@@ -97,6 +101,11 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
                         give(context, asked, answer, keep);
                     }
                 }));
+    }
+
+    /** Path and parameters, of which none is dropped: they may be the words of a command. */
+    static QueryStringDecoder url(String uri) {
+        return new QueryStringDecoder(uri, StandardCharsets.UTF_8, true, PARAMETERS, true);
     }
 
     /** What is needed of the request for longer than its buffers live. */

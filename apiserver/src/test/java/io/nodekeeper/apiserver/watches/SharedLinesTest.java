@@ -1,0 +1,108 @@
+package io.nodekeeper.apiserver.watches;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.StreamSink;
+import io.nodekeeper.apiserver.testing.TestServer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Watchers of one form of answer get the same bytes, so that many of them cost as much as one. */
+class SharedLinesTest {
+    private static final String TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    private static final String METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+
+    private final TestServer server = new TestServer();
+
+    /** The bytes themselves. */
+    private static final class Bytes implements StreamSink {
+        private final List<byte[]> lines = new ArrayList<>();
+
+        @Override
+        public void writeFirst(byte[] bytes) {
+            lines.add(bytes);
+        }
+
+        @Override
+        public void write(byte[] bytes) {
+            lines.add(bytes);
+        }
+
+        @Override
+        public void end() {}
+
+        @Override
+        public void onClose(Runnable action) {}
+
+        private String text(int index) {
+            return new String(lines.get(index), StandardCharsets.UTF_8);
+        }
+    }
+
+    private Bytes watch(String accept, String selector) {
+        ApiResponse answer = server.send(
+                        TestServer.ADMIN,
+                        "GET",
+                        "/api/v1/namespaces/default/configmaps?watch=true" + selector,
+                        Map.of("accept", accept),
+                        "")
+                .join();
+        Bytes bytes = new Bytes();
+        ((ApiResponse.Streamed) answer).start().accept(bytes);
+        server.settle();
+        assertThat(bytes.lines).isEmpty();
+        return bytes;
+    }
+
+    private void create(String name) {
+        server.post(
+                "/api/v1/namespaces/default/configmaps",
+                "{\"metadata\":{\"name\":\"" + name + "\",\"labels\":{\"a\":\"b\"}}}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {TABLE, METADATA})
+    void watchersOfOneFormShareTheBytes(String form) {
+        Bytes first = watch(form, "");
+        Bytes second = watch(form, "");
+        create("c1");
+        create("c2");
+
+        assertThat(first.lines).hasSize(2);
+        assertThat(second.lines.get(0)).isSameAs(first.lines.get(0));
+        assertThat(second.lines.get(1)).isSameAs(first.lines.get(1));
+    }
+
+    @Test
+    void columnsAreOnlyInTheFirstLineOfEachWatcher() {
+        Bytes early = watch(TABLE, "");
+        create("c1");
+        // given a watcher that has had its columns, and one that begins after them
+        Bytes late = watch(TABLE, "&resourceVersion=" + server.store.revision());
+        create("c2");
+
+        assertThat(early.text(0)).contains("\"columnDefinitions\":[{");
+        assertThat(early.text(1)).doesNotContain("\"columnDefinitions\":[{").contains("c2");
+        assertThat(late.text(0)).contains("\"columnDefinitions\":[{").contains("c2");
+    }
+
+    @Test
+    void watchersWhoseSelectionAnObjectEntersOrLeavesShareItsLines() {
+        Bytes first = watch("application/json", "&labelSelector=a%3Db");
+        Bytes second = watch("application/json", "&labelSelector=a");
+        create("c1");
+        server.patch(
+                TestServer.MERGE,
+                "/api/v1/namespaces/default/configmaps/c1",
+                "{\"metadata\":{\"labels\":{\"a\":null}}}");
+
+        assertThat(first.text(1)).startsWith("{\"type\":\"DELETED\"");
+        assertThat(second.lines.get(1)).isSameAs(first.lines.get(1));
+    }
+}
