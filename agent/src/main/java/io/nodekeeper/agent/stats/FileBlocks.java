@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.stats;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -7,6 +8,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -27,6 +29,9 @@ final class FileBlocks {
     private static final long DEVICE = 136;
     private static final int BLOCK = 512;
 
+    /** PATH_MAX, with the byte that ends a path. */
+    private static final int LONGEST_PATH = 4_096;
+
     private static final MethodHandle STATX = statx();
 
     private FileBlocks() {}
@@ -40,11 +45,14 @@ final class FileBlocks {
      */
     record Stat(long bytes, int links, long inode, long device) {}
 
-    /** That of {@code path}; empty if it is gone, or its name cannot be written in UTF-8. Blocks. */
+    /** That of {@code path}; empty if it is gone. Blocks. */
     static Optional<Stat> of(Path path) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(STATX_SIZE, 8);
-            int code = (int) STATX.invokeExact(HERE, arena.allocateFrom(path.toString()), THE_LINK, BASIC, out);
+            byte[] name = bytes(path);
+            MemorySegment text = arena.allocate(name.length + 1L);
+            MemorySegment.copy(name, 0, text, ValueLayout.JAVA_BYTE, 0, name.length);
+            int code = (int) STATX.invokeExact(HERE, text, THE_LINK, BASIC, out);
             return code < 0
                     ? Optional.empty()
                     : Optional.of(new Stat(
@@ -55,6 +63,41 @@ final class FileBlocks {
         } catch (Throwable e) {
             throw new IOException("statx could not be called", e);
         }
+    }
+
+    /** Whether the kernel refuses {@code path} for its length. */
+    static boolean isTooLong(Path path) {
+        return bytes(path).length >= LONGEST_PATH;
+    }
+
+    /** As the kernel knows it: names need not be UTF-8, nor in the encoding of Java's locale. Only its URI shows those bytes. */
+    private static byte[] bytes(Path path) {
+        String text = path.toString();
+        if (text.chars().allMatch(character -> character < 0x80)) {
+            return text.getBytes(StandardCharsets.US_ASCII);
+        }
+        String raw = path.toUri().getRawPath();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        // That of a directory ends with a slash, by which a link to one would be followed.
+        int end = raw.endsWith("/") ? raw.length() - 1 : raw.length();
+        for (int i = 0; i < end; i++) {
+            if (raw.charAt(i) == '%') {
+                bytes.write(Integer.parseInt(raw, i + 1, i + 3, 16));
+                i += 2;
+            } else {
+                bytes.write(raw.charAt(i));
+            }
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Whether two paths are on different file systems; not if one is not known. Blocks. */
+    static boolean areApart(Path one, Path other) throws IOException {
+        Optional<Stat> first = of(one);
+        Optional<Stat> second = of(other);
+        return first.isPresent()
+                && second.isPresent()
+                && first.get().device() != second.get().device();
     }
 
     @SuppressWarnings("restricted")
