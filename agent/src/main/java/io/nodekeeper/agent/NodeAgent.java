@@ -159,7 +159,8 @@ public final class NodeAgent {
                         ? heartbeat
                         : config.nodeStatusUpdateFrequency());
         nodes = new NodeCache(client, Selection.named(ResourceType.NODES, config.nodeName()), random);
-        events = new ApiEventRecorder(client, "kubelet", config.nodeName(), random);
+        ApiEventRecorder recorder = new ApiEventRecorder(client, "kubelet", config.nodeName(), random);
+        events = recorder;
         AgentPorts ports = new AgentPorts(
                 client,
                 heartbeats,
@@ -210,7 +211,9 @@ public final class NodeAgent {
                         loop,
                         random,
                         event -> new NodeEvent(event.type(), event.reason(), event.message())
-                                .record(events, config.nodeName())))
+                                .record(
+                                        event.source().isEmpty() ? recorder : recorder.of(event.source()),
+                                        config.nodeName())))
                 : Optional.empty();
         agent = new Agent(
                 config,

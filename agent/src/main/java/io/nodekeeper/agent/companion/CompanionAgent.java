@@ -25,7 +25,6 @@ import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.events.ApiEventRecorder;
-import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import io.nodekeeper.time.Randoms;
@@ -111,7 +110,7 @@ public final class CompanionAgent {
         transport = new HttpTransport(access);
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
         nodes = new NodeCache(client, Selection.named(ResourceType.NODES, nodeName), random);
-        EventRecorder events = new ApiEventRecorder(client, COMPONENT, nodeName, random);
+        ApiEventRecorder events = new ApiEventRecorder(client, COMPONENT, nodeName, random);
         metrics = new AgentMetrics(loops);
         metrics.nodeName(nodeName);
         Optional<Path> socket = config.runtime().socket(Optional.of(CONTAINERD).filter(Files::exists));
@@ -127,7 +126,8 @@ public final class CompanionAgent {
                         path -> LinuxHost.ask(host.path(path)),
                         loop,
                         random,
-                        event -> tell.accept(new NodeEvent(event.type(), event.reason(), event.message()))))
+                        event -> new NodeEvent(event.type(), event.reason(), event.message())
+                                .record(event.source().isEmpty() ? events : events.of(event.source()), nodeName)))
                 : Optional.empty();
         HttpTransport health = new HttpTransport(kubeletAccess.health());
         kubeletTransports.add(health);

@@ -170,7 +170,7 @@ public final class AgentConfigBuilder {
         return this;
     }
 
-    /** {@code evictionHard}: signal → quantity or percentage. One entry drops all the defaults. */
+    /** {@code evictionHard}: signal → quantity or percentage. The defaults apply only without it; even an empty map drops them. */
     public AgentConfigBuilder evictionHard(Map<String, String> value) {
         evictionHard = Optional.of(new LinkedHashMap<>(value));
         return this;
@@ -351,7 +351,7 @@ public final class AgentConfigBuilder {
         RegistrationChecks.taints(registerWithTaints, faults);
         List<Threshold> thresholds = Thresholds.read(
                 evictionHard.orElse(Map.of()),
-                evictionHard.filter(map -> !map.isEmpty()).isPresent(),
+                evictionHard.isPresent(),
                 mergeDefaultEvictionSettings,
                 evictionSoft,
                 evictionSoftGracePeriod,

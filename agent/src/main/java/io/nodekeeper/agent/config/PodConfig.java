@@ -12,7 +12,7 @@ import java.util.List;
  * @param logsDirectory below which the logs of pods are ({@code /var/log/pods})
  * @param clusterDns addresses of the cluster's DNS servers; empty for those of the node (default)
  * @param clusterDomain the domain of the cluster's services; may be empty (default)
- * @param resolvConf the node's {@code resolv.conf} ({@code /etc/resolv.conf})
+ * @param resolvConf the node's {@code resolv.conf} ({@code /etc/resolv.conf}); the empty path if pods have nothing of the node's DNS
  * @param staticPods where static pods are (none)
  * @param evictionMaxGrace the most time that a pod has to end which is evicted because of a soft threshold (0)
  * @param cgroups the cgroups of pods
@@ -57,7 +57,7 @@ public record PodConfig(
                                 .toList())
                         .orElse(DEFAULT.clusterDns),
                 fields.text("clusterDomain").orElse(DEFAULT.clusterDomain),
-                fields.path("resolvConf").orElse(DEFAULT.resolvConf),
+                resolvConf(fields),
                 StaticPodConfig.read(fields),
                 fields.seconds("evictionMaxPodGracePeriod").orElse(DEFAULT.evictionMaxGrace),
                 CgroupFields.read(fields),
@@ -65,6 +65,16 @@ public record PodConfig(
                 CpuConfig.read(fields),
                 ContainerLogConfig.read(fields),
                 PodSecurityConfig.read(fields));
+    }
+
+    private static Path resolvConf(ConfigFields fields) {
+        return fields.take(
+                        "resolvConf",
+                        "an absolute path, or \"\"",
+                        value -> ConfigFields.text(value)
+                                .filter(path -> path.isEmpty() || path.startsWith("/"))
+                                .map(Path::of))
+                .orElse(DEFAULT.resolvConf);
     }
 
     /** Metrics name it, so Kubernetes wants plain characters. */

@@ -14,6 +14,14 @@ public record Shortage(Threshold threshold, Level level) {
         return threshold.signal().pressure() == Pressure.DISK;
     }
 
+    /** Whether it is of the disk that has images and what containers wrote, which may be the node's. */
+    public boolean isOfImages() {
+        return switch (threshold.signal()) {
+            case IMAGEFS_AVAILABLE, IMAGEFS_INODES_FREE, CONTAINERFS_AVAILABLE, CONTAINERFS_INODES_FREE -> true;
+            default -> false;
+        };
+    }
+
     /** The resource as Kubernetes names it in messages. */
     public String resource() {
         return switch (threshold.signal()) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.kernel;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -7,6 +8,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -41,13 +43,19 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
     /** STATX_ATTR_MOUNT_ROOT: also where a directory of the same file system is mounted. */
     private static final long MOUNT_ROOT = 0x2000;
 
+    /** PATH_MAX, with the byte that ends a path. */
+    private static final int LONGEST_PATH = 4_096;
+
     private static final MethodHandle STATX = statx();
 
-    /** That of {@code path}; empty if it is gone, or its name cannot be written in UTF-8. Blocks. */
+    /** That of {@code path}; empty if it is gone. Blocks. */
     public static Optional<FileStat> of(Path path) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(STATX_SIZE, 8);
-            int code = (int) STATX.invokeExact(HERE, arena.allocateFrom(path.toString()), THE_LINK, BASIC, out);
+            byte[] name = bytes(path);
+            MemorySegment text = arena.allocate(name.length + 1L);
+            MemorySegment.copy(name, 0, text, ValueLayout.JAVA_BYTE, 0, name.length);
+            int code = (int) STATX.invokeExact(HERE, text, THE_LINK, BASIC, out);
             return code < 0
                     ? Optional.empty()
                     : Optional.of(new FileStat(
@@ -78,6 +86,41 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
         return (out.get(ValueLayout.JAVA_LONG, KNOWN_ATTRIBUTES) & MOUNT_ROOT) == 0
                 ? Optional.empty()
                 : Optional.of((out.get(ValueLayout.JAVA_LONG, ATTRIBUTES) & MOUNT_ROOT) != 0);
+    }
+
+    /** Whether the kernel refuses {@code path} for its length. */
+    public static boolean isTooLong(Path path) {
+        return bytes(path).length >= LONGEST_PATH;
+    }
+
+    /** As the kernel knows it: names need not be UTF-8, nor in the encoding of Java's locale. Only its URI shows those bytes. */
+    private static byte[] bytes(Path path) {
+        String text = path.toString();
+        if (text.chars().allMatch(character -> character < 0x80)) {
+            return text.getBytes(StandardCharsets.US_ASCII);
+        }
+        String raw = path.toUri().getRawPath();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        // That of a directory ends with a slash, by which a link to one would be followed.
+        int end = raw.endsWith("/") ? raw.length() - 1 : raw.length();
+        for (int i = 0; i < end; i++) {
+            if (raw.charAt(i) == '%') {
+                bytes.write(Integer.parseInt(raw, i + 1, i + 3, 16));
+                i += 2;
+            } else {
+                bytes.write(raw.charAt(i));
+            }
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Whether two paths are on different file systems; not if one is not known. Blocks. */
+    public static boolean areApart(Path one, Path other) throws IOException {
+        Optional<FileStat> first = of(one);
+        Optional<FileStat> second = of(other);
+        return first.isPresent()
+                && second.isPresent()
+                && first.get().device() != second.get().device();
     }
 
     @SuppressWarnings("restricted")

@@ -31,7 +31,7 @@ import java.util.function.Supplier;
  * @param objects what pods refer to
  * @param disk runs what may block on the node's own files
  * @param hostDisk runs what takes long or may block, such as a removal, or a mount whose server is gone
- * @param resolvConf the node's {@code resolv.conf}
+ * @param resolvConf the node's {@code resolv.conf}; may be the empty path
  * @param node the newest facts about the node
  * @param probes runs probes and hooks
  * @param cgroups those of pods; empty if pods have none

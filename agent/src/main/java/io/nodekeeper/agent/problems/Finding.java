@@ -17,11 +17,22 @@ public record Finding(List<ConditionReport> conditions, List<Temporary> events) 
      * An event on the node.
      *
      * @param type Normal or Warning
+     * @param source the monitor of the log that it is from; empty for other checks
      */
-    public record Temporary(String type, String reason, String message) {
+    public record Temporary(String type, String reason, String message, String source) {
+        /** One that is not from a log. */
+        Temporary(String type, String reason, String message) {
+            this(type, reason, message, "");
+        }
+
         /** A problem. */
         static Temporary warning(String reason, String message) {
             return new Temporary(EventRecorder.WARNING, reason, message);
+        }
+
+        /** The same from a log. */
+        Temporary from(String monitor) {
+            return new Temporary(type, reason, message, monitor);
         }
     }
 

@@ -103,7 +103,9 @@ public final class KernelLogCheck implements ProblemCheck {
             // A new record is as old as this run.
             long micros = caughtUp ? now : record.micros();
             if (builtIn && micros >= startMicros - micros(BuiltInRules.FILE.lookback())) {
-                SystemOom.of(record.message()).ifPresent(events::add);
+                SystemOom.of(record.message())
+                        .map(event -> event.from(BuiltInRules.FILE.source()))
+                        .ifPresent(events::add);
             }
             for (LogMatcher matcher : matchers) {
                 if (micros >= startMicros - micros(matcher.file().lookback())) {
@@ -115,7 +117,8 @@ public final class KernelLogCheck implements ProblemCheck {
         if (source.lost() > lost) {
             lost = source.lost();
             events.add(Finding.Temporary.warning(
-                    "KernelLogOverrun", "records of " + log + " were overwritten before the agent read them"));
+                            "KernelLogOverrun", "records of " + log + " were overwritten before the agent read them")
+                    .from(BuiltInRules.FILE.source()));
         }
         List<ConditionReport> reports = new ArrayList<>(conditions.values());
         if (builtIn) {
@@ -141,7 +144,8 @@ public final class KernelLogCheck implements ProblemCheck {
             conditions.put(type, Finding.problem(type, match.reason(), text));
             return;
         }
-        events.add(Finding.Temporary.warning(match.reason(), text));
+        events.add(Finding.Temporary.warning(match.reason(), text)
+                .from(matcher.file().source()));
         if (matcher.file() == BuiltInRules.FILE) {
             blocked.matched(match, micros);
         }

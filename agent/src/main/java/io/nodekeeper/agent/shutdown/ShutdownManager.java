@@ -60,6 +60,9 @@ public final class ShutdownManager {
     /** The number of the connection that was lost last; 0 for none. */
     private int lost;
 
+    /** The number of the connection of the last signal, which is newer than what was read with that connection. */
+    private int signalledBy;
+
     private boolean stopped;
 
     /** A new connection with its lock, which there is none of once a shutdown has begun. */
@@ -119,8 +122,8 @@ public final class ShutdownManager {
     }
 
     private Connected open(int number) throws IOException {
-        Logind.Session open =
-                logind.connect(begun -> loop.execute(() -> signalled(begun)), () -> loop.execute(() -> lost(number)));
+        Logind.Session open = logind.connect(
+                begun -> loop.execute(() -> signalled(number, begun)), () -> loop.execute(() -> lost(number)));
         try {
             // Meanwhile logind gives no lock.
             boolean begun = open.isShuttingDown();
@@ -144,6 +147,13 @@ public final class ShutdownManager {
     }
 
     private void connected(int number, @Nullable Connected connected, @Nullable Throwable error) {
+        if (number != connections) {
+            // Another one is being made.
+            if (connected != null) {
+                close(connected.lock(), Optional.of(connected.session()));
+            }
+            return;
+        }
         if (connected == null) {
             String why = error == null ? "no connection" : Failures.text(error);
             // After the first try logind may still read its new limit.
@@ -172,8 +182,14 @@ public final class ShutdownManager {
         } else {
             log.warn("The machine is shut down already, and does not wait for pods");
         }
-        if (connected.shuttingDown()) {
-            signalled(true);
+        if (signalledBy == number && connected.shuttingDown() && !shuttingDown) {
+            // It was cancelled meanwhile: the next connection has a lock.
+            disconnect();
+            connect();
+            return;
+        }
+        if (signalledBy != number && connected.shuttingDown() != shuttingDown) {
+            turn(connected.shuttingDown());
         }
         if (done == round) {
             // All pods ended while the connection was made.
@@ -196,6 +212,10 @@ public final class ShutdownManager {
         Optional<Logind.Session> open = session;
         lock = Optional.empty();
         session = Optional.empty();
+        close(held, open);
+    }
+
+    private void close(Optional<Logind.Lock> held, Optional<Logind.Session> open) {
         disk.call("logind", DEADLINE, () -> {
             held.ifPresent(Logind.Lock::close);
             open.ifPresent(Logind.Session::close);
@@ -203,10 +223,21 @@ public final class ShutdownManager {
         });
     }
 
-    private void signalled(boolean begun) {
+    private void signalled(int number, boolean begun) {
+        signalledBy = number;
         if (stopped || begun == shuttingDown) {
             return;
         }
+        turn(begun);
+        if (!begun) {
+            // With a new lock, for the next one.
+            disconnect();
+            connect();
+        }
+    }
+
+    /** A shutdown has begun or is cancelled. */
+    private void turn(boolean begun) {
         shuttingDown = begun;
         round++;
         pods.refuseAll(begun);
@@ -216,9 +247,6 @@ public final class ShutdownManager {
             endGroup(0, round);
         } else {
             event.accept("Shutdown manager detected shutdown cancellation");
-            // With a new lock, for the next one.
-            disconnect();
-            connect();
         }
     }
 

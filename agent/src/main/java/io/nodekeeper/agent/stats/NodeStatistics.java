@@ -3,6 +3,7 @@ package io.nodekeeper.agent.stats;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.HostFacts;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.kernel.FileStat;
 import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.kernel.MountTable;
 import io.nodekeeper.agent.stats.cgroups.StallTimes;
@@ -57,8 +58,8 @@ public final class NodeStatistics {
     private static final Duration USABLE = Duration.ofSeconds(30);
     /** A kubelet's period of housekeeping. */
     private static final Duration PERIOD = Duration.ofSeconds(10);
-    /** One thread for each of the signals that may block: the kernel's and the logs'; a third for the table of mounts. */
-    private static final int WORKERS = 3;
+    /** One thread for each of the signals that may block: the kernel's, the logs' and the pods' own files'; another for the table of mounts. */
+    private static final int WORKERS = 4;
     /** The most threads for volumes, of which each one that hangs keeps one. With more that hang, the others wait for them. */
     private static final int VOLUME_WORKERS = 64;
 
@@ -75,10 +76,12 @@ public final class NodeStatistics {
     private final LateSignals lateSignals;
     private final Collector<KernelReading> kernel;
     private final Collector<Map<String, DiskUse>> logs;
+    private final Collector<Map<String, DiskUse>> others;
     private final Collector<Map<String, Timed<DiskUse>>> layers;
     private final Collector<Map<String, StallTimes>> stalls;
     private final VolumeFiles volumeFiles;
     private final Collector<Map<String, Map<String, DiskUse>>> volumes;
+    private final Collector<Boolean> imagesApart;
     private final VolumeSignals volumeSignals;
     private final FactSignal<Filesystem> nodeFs;
     private final FactSignal<Filesystem> imageFs;
@@ -148,10 +151,12 @@ public final class NodeStatistics {
         lateSignals = new LateSignals(events);
         kernel = new Collector<>("kernel", DEADLINE, FRESH, loop);
         logs = new Collector<>("logs", DEADLINE, FRESH, loop);
+        others = new Collector<>("files", DEADLINE, FRESH, loop);
         layers = new Collector<>("containers", DEADLINE, FRESH, loop);
         stalls = new Collector<>("pressure", DEADLINE, Duration.ZERO, loop);
         volumeFiles = new VolumeFiles(sources.rootDir().resolve("pods"));
         volumes = new Collector<>("volumes", VOLUMES_DEADLINE, FRESH, loop);
+        imagesApart = new Collector<>("disk of images", DEADLINE, VolumeSignals.FRESH, loop);
         volumeWorkers = new Workers("volume-statistics", VOLUME_WORKERS, loop);
         volumeSignals = new VolumeSignals(volume -> work(volumeWorkers, () -> volumeFiles.measure(volume)), loop);
         nodeFs = new FactSignal<>("nodefs", loop.clock());
@@ -191,20 +196,37 @@ public final class NodeStatistics {
         List<RunningPod> pods = pods();
         CompletableFuture<Void> measured = disk
                 ? CompletableFuture.allOf(
-                        refresh(false), volumes.refresh(() -> work(workers, () -> volumeFiles.read(pods))))
+                        refresh(false),
+                        compareDisks(),
+                        volumes.refresh(() -> work(workers, () -> volumeFiles.read(pods))))
                 : refresh(true);
         return measured.thenApply(ready -> {
             // What one container wrote may be missing, such as of one that hangs; what all have may not.
             Optional<LateSignal> missing = kernel.late(USABLE);
             if (disk) {
-                missing = missing.or(() -> logs.late(USABLE)).or(() -> volumes.late(USABLE));
+                missing = missing.or(() -> logs.late(USABLE))
+                        .or(() -> others.late(USABLE))
+                        .or(() -> volumes.late(USABLE));
             }
             if (missing.isPresent()) {
                 throw new IllegalStateException(
                         "what pods use is not known: " + missing.get().error());
             }
-            return PodUse.of(snapshot(), volumes.newest().map(Timed::value).orElse(Map.of()));
+            return PodUse.of(
+                    snapshot(),
+                    volumes.newest().map(Timed::value).orElse(Map.of()),
+                    imagesApart.newest().filter(Timed::value).isPresent());
         });
+    }
+
+    /** Whether images have a disk of their own; until that is known they count as on the node's. */
+    private CompletableFuture<Void> compareDisks() {
+        updateFacts();
+        return images.newest()
+                .map(place -> Path.of(place.value().mountPoint()))
+                .map(place -> imagesApart.refresh(
+                        () -> work(volumeWorkers, () -> FileStat.areApart(sources.rootDir(), place))))
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
     /** The page {@code /metrics/resource}. */
@@ -224,10 +246,11 @@ public final class NodeStatistics {
             return numbers;
         }
         CompletableFuture<Void> files = logs.refresh(() -> work(workers, () -> logFiles.read(pods)));
+        CompletableFuture<Void> own = others.refresh(() -> work(workers, () -> volumeFiles.others(pods)));
         CompletableFuture<Void> written = layerCalls
                 .map(calls -> layers.refresh(() -> calls.read(pods)))
                 .orElseGet(() -> CompletableFuture.completedFuture(null));
-        return CompletableFuture.allOf(numbers, files, written);
+        return CompletableFuture.allOf(numbers, files, own, written);
     }
 
     private Snapshot snapshot() {
@@ -244,6 +267,7 @@ public final class NodeStatistics {
                 pods(),
                 layers.newest().map(Timed::value).orElse(Map.of()),
                 logs.newest(),
+                others.newest(),
                 volumeSignals.newest());
     }
 
@@ -270,6 +294,7 @@ public final class NodeStatistics {
                                         pids.late(),
                                         kernel.late(),
                                         logs.late(),
+                                        others.late(),
                                         layers.late(),
                                         volumes.late())
                                 .flatMap(Optional::stream),

@@ -15,22 +15,34 @@ import java.util.OptionalLong;
  * @param processes how many; empty if it is not known
  * @param containers by name
  * @param volumes by name: what its {@code emptyDir} volumes have on disk, in bytes
- * @param inodes of everything that it has on disk
+ * @param other what it has on the node's disk besides, in bytes
+ * @param layerInodes of what its containers wrote
+ * @param nodeInodes of the rest that it has on disk
+ * @param imagesApart whether images, and what containers wrote, are on a disk of their own
  */
 public record PodUse(
         OptionalLong memory,
         OptionalLong processes,
         Map<String, ContainerUse> containers,
         Map<String, Long> volumes,
-        long inodes) {
+        long other,
+        long layerInodes,
+        long nodeInodes,
+        boolean imagesApart) {
 
     /**
      * What a container uses.
      *
      * @param memory the working set in bytes; empty if it is not known
-     * @param disk what it wrote, and its logs, in bytes
+     * @param layer what it wrote, in bytes
+     * @param logs in bytes
      */
-    public record ContainerUse(OptionalLong memory, long disk) {}
+    public record ContainerUse(OptionalLong memory, long layer, long logs) {
+        /** What it wrote, and its logs, in bytes. */
+        public long disk() {
+            return layer + logs;
+        }
+    }
 
     /** Keeps copies. */
     public PodUse {
@@ -38,43 +50,81 @@ public record PodUse(
         volumes = Map.copyOf(volumes);
     }
 
-    /** Everything that it has on disk, in bytes. */
+    /** Everything that it has on the node's disk, in bytes. */
     public long disk() {
-        return containers.values().stream().mapToLong(ContainerUse::disk).sum()
-                + volumes.values().stream().mapToLong(Long::longValue).sum();
+        return containers.values().stream().mapToLong(this::disk).sum()
+                + volumes.values().stream().mapToLong(Long::longValue).sum()
+                + other;
+    }
+
+    /** What {@code container}, one of this pod, has on the node's disk, in bytes. */
+    public long disk(ContainerUse container) {
+        return imagesApart ? container.logs() : container.disk();
+    }
+
+    /** Everything that it has on the disk of the images, in bytes. */
+    public long imageDisk() {
+        return imagesApart
+                ? containers.values().stream().mapToLong(ContainerUse::layer).sum()
+                : disk();
+    }
+
+    /** Of everything that it has on the node's disk. */
+    public long inodes() {
+        return imagesApart ? nodeInodes : layerInodes + nodeInodes;
+    }
+
+    /** Of everything that it has on the disk of the images. */
+    public long imageInodes() {
+        return imagesApart ? layerInodes : inodes();
     }
 
     /** By UID: what the pods of {@code snapshot} use, whose volumes use {@code volumes}. */
-    static Map<String, PodUse> of(Snapshot snapshot, Map<String, Map<String, DiskUse>> volumes) {
+    static Map<String, PodUse> of(Snapshot snapshot, Map<String, Map<String, DiskUse>> volumes, boolean imagesApart) {
         Map<String, PodUse> all = new HashMap<>();
         for (RunningPod pod : snapshot.pods()) {
             Map<String, DiskUse> own = volumes.getOrDefault(pod.uid(), Map.of());
-            all.put(pod.uid(), of(pod, snapshot, own));
+            all.put(pod.uid(), of(pod, snapshot, own, imagesApart));
         }
         return all;
     }
 
-    private static PodUse of(RunningPod pod, Snapshot snapshot, Map<String, DiskUse> volumes) {
+    private static PodUse of(RunningPod pod, Snapshot snapshot, Map<String, DiskUse> volumes, boolean imagesApart) {
         Map<String, CgroupUsage> cgroups =
                 snapshot.kernel().map(reading -> reading.value().pods()).orElse(Map.of());
         CgroupUsage usage = PodUsage.of(pod, cgroups);
         Map<String, ContainerUse> containers = new LinkedHashMap<>();
-        long inodes = volumes.values().stream().mapToLong(DiskUse::inodes).sum();
+        DiskUse other = snapshot.others()
+                .flatMap(others -> Optional.ofNullable(others.value().get(pod.uid())))
+                .orElse(DiskUse.NONE);
+        long layerInodes = 0;
+        long nodeInodes = other.inodes()
+                + volumes.values().stream().mapToLong(DiskUse::inodes).sum();
         for (RunningPod.RunningContainer container : pod.containers()) {
-            DiskUse disk = Optional.ofNullable(snapshot.layers().get(container.id()))
+            DiskUse layer = Optional.ofNullable(snapshot.layers().get(container.id()))
                     .map(Timed::value)
-                    .orElse(DiskUse.NONE)
-                    .plus(snapshot.logs()
-                            .flatMap(logs -> Optional.ofNullable(logs.value().get(container.id())))
-                            .orElse(DiskUse.NONE));
-            inodes += disk.inodes();
+                    .orElse(DiskUse.NONE);
+            DiskUse logs = snapshot.logs()
+                    .flatMap(all -> Optional.ofNullable(all.value().get(container.id())))
+                    .orElse(DiskUse.NONE);
+            layerInodes += layer.inodes();
+            nodeInodes += logs.inodes();
             containers.put(
                     container.name(),
-                    new ContainerUse(memory(Optional.ofNullable(cgroups.get(container.id()))), disk.bytes()));
+                    new ContainerUse(
+                            memory(Optional.ofNullable(cgroups.get(container.id()))), layer.bytes(), logs.bytes()));
         }
         Map<String, Long> bytes = new HashMap<>();
         volumes.forEach((name, disk) -> bytes.put(name, disk.bytes()));
-        return new PodUse(memory(Optional.of(usage)), usage.processes(), containers, bytes, inodes);
+        return new PodUse(
+                memory(Optional.of(usage)),
+                usage.processes(),
+                containers,
+                bytes,
+                other.bytes(),
+                layerInodes,
+                nodeInodes,
+                imagesApart);
     }
 
     private static OptionalLong memory(Optional<CgroupUsage> usage) {

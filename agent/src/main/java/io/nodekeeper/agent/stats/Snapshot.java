@@ -23,6 +23,7 @@ import java.util.Optional;
  * @param pods the pods that run
  * @param layers by id of a container: what it wrote into its layer
  * @param logs by id of a container: what its logs use
+ * @param others by UID of a pod: what it has on the node's disk besides volumes and logs
  * @param volumes by UID of a pod: its volumes
  */
 record Snapshot(
@@ -37,6 +38,7 @@ record Snapshot(
         List<RunningPod> pods,
         Map<String, Timed<DiskUse>> layers,
         Optional<Timed<Map<String, DiskUse>>> logs,
+        Optional<Timed<Map<String, DiskUse>>> others,
         Map<String, List<Timed<VolumeUse>>> volumes) {
     /** Copies list and maps. */
     Snapshot {

@@ -247,9 +247,14 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
                         Optional.ofNullable(logs.value().get(container.id())).map(use -> logs.map(all -> use)));
     }
 
-    /** What the pod uses of the node's local storage: layers and logs. */
+    /** What the pod uses of the node's local storage: layers, logs, volumes on the node's disk and its other files. */
     private DiskUse local(RunningPod pod) {
-        DiskUse sum = DiskUse.NONE;
+        DiskUse sum = values.others()
+                .flatMap(others -> Optional.ofNullable(others.value().get(pod.uid())))
+                .orElse(DiskUse.NONE);
+        for (Timed<VolumeUse> volume : values.volumes().getOrDefault(pod.uid(), List.of())) {
+            sum = sum.plus(volume.value().local() ? volume.value().used() : DiskUse.NONE);
+        }
         for (RunningPod.RunningContainer container : pod.containers()) {
             Timed<DiskUse> layer = values.layers().get(container.id());
             sum = sum.plus(layer == null ? DiskUse.NONE : layer.value())

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +27,10 @@ import org.jspecify.annotations.Nullable;
 record VolumeFiles(Path directory) {
     /** The most files with several names in one volume that count once; further ones count once for each name. */
     private static final int MOST_LINKED = 100_000;
+    /** The deepest directory that is entered: each one on the way to it is open meanwhile. */
+    private static final int DEEPEST = 512;
+    /** What a volume uses at least whose files cannot all be looked at: more than any limit. */
+    private static final long BEYOND_LIMITS = 1L << 50;
 
     /** By UID and name of the volume: what each {@code emptyDir} on the node's disk uses there. Blocks. */
     Map<String, Map<String, DiskUse>> read(List<RunningPod> pods) throws IOException {
@@ -40,6 +43,25 @@ record VolumeFiles(Path directory) {
             // The UID comes from the runtime, which takes it from the API.
             if (volumes.startsWith(directory) && Files.isDirectory(volumes)) {
                 used.put(pod.uid(), volumes(volumes));
+            }
+        }
+        return used;
+    }
+
+    /**
+     * By UID: what pods have on the node's disk besides volumes and logs, which they can write: their {@code /etc/hosts}, and the
+     * files in which containers say why they ended. Blocks.
+     */
+    Map<String, DiskUse> others(List<RunningPod> pods) throws IOException {
+        Map<String, DiskUse> used = new HashMap<>();
+        for (RunningPod pod : pods) {
+            Path own = directory.resolve(pod.uid()).normalize();
+            Optional<FileStat> place = own.startsWith(directory) ? FileStat.of(own) : Optional.empty();
+            if (place.isPresent()) {
+                long device = place.get().device();
+                used.put(
+                        pod.uid(),
+                        count(own.resolve("etc-hosts"), device).plus(count(own.resolve("containers"), device)));
             }
         }
         return used;
@@ -62,14 +84,16 @@ record VolumeFiles(Path directory) {
         // On the node's disk, of which a volume is a small part.
         boolean shared = place.isPresent()
                 && disk.filter(on -> on.device() == place.get().device()).isPresent();
-        DiskUse used = volume.counted() && shared ? count(path, place.get().device()) : UsageJson.all(filesystem);
-        return Optional.of(new VolumeUse(volume.name(), volume.claim(), filesystem, used));
+        boolean local = volume.counted() && shared;
+        DiskUse used = local ? count(path, place.get().device()) : UsageJson.all(filesystem);
+        return Optional.of(new VolumeUse(volume.name(), volume.claim(), filesystem, used, local));
     }
 
+    /** Nothing for what does not exist. */
     private static DiskUse count(Path volume, long device) throws IOException {
         Sum sum = new Sum(device);
-        Files.walkFileTree(volume, sum);
-        return new DiskUse(sum.bytes, sum.files);
+        Files.walkFileTree(volume, Set.of(), DEEPEST, sum);
+        return new DiskUse(sum.hidden ? Math.max(sum.bytes, BEYOND_LIMITS) : sum.bytes, sum.files);
     }
 
     private static Map<String, DiskUse> volumes(Path volumes) throws IOException {
@@ -98,13 +122,15 @@ record VolumeFiles(Path directory) {
     /**
      * Counts blocks rather than lengths, as a file may have holes, and a file with several names once. Does not enter other file
      * systems. Files that are removed meanwhile do not count. The number of files has no limit: a pod would hide a large file
-     * behind many empty ones. Each takes some microseconds.
+     * behind many empty ones. Each takes some microseconds. Nor can it hide one below directories that are too deep.
      */
     private static final class Sum extends SimpleFileVisitor<Path> {
         private final long device;
-        private final Set<Long> linked = new HashSet<>();
+        private final InodeSet linked = new InodeSet(MOST_LINKED);
         long bytes;
         long files;
+        /** Whether there are files that cannot be looked at. */
+        boolean hidden;
 
         Sum(long device) {
             this.device = device;
@@ -117,11 +143,14 @@ record VolumeFiles(Path directory) {
 
         @Override
         public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) throws IOException {
+            // This is so for a directory that is too deep.
+            hidden |= attributes.isDirectory();
             return add(path, attributes.size());
         }
 
         @Override
         public FileVisitResult visitFileFailed(Path path, IOException error) {
+            hidden |= FileStat.isTooLong(path);
             return FileVisitResult.CONTINUE;
         }
 
@@ -130,16 +159,12 @@ record VolumeFiles(Path directory) {
             return FileVisitResult.CONTINUE;
         }
 
-        private boolean isFirst(long inode) {
-            return linked.size() < MOST_LINKED ? linked.add(inode) : !linked.contains(inode);
-        }
-
         private FileVisitResult add(Path path, long length) throws IOException {
             Optional<FileStat> stat = FileStat.of(path);
             if (stat.filter(found -> found.device() != device).isPresent()) {
                 return FileVisitResult.SKIP_SUBTREE;
             }
-            boolean again = stat.filter(found -> found.links() > 1 && length > 0 && !isFirst(found.inode()))
+            boolean again = stat.filter(found -> found.links() > 1 && length > 0 && !linked.add(found.inode()))
                     .isPresent();
             if (!again) {
                 files++;

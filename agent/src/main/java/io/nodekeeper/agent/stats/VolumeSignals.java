@@ -23,7 +23,7 @@ import java.util.function.Supplier;
  * current. Confined to its loop.
  */
 final class VolumeSignals {
-    /** How many volumes are measured at the same time, besides those that are late. */
+    /** How many volumes are measured at the same time, besides those that are late; and of how many the files are counted at all. */
     static final int PARALLEL = 4;
     /** A file system that works answers in milliseconds. It is also how long a request waits for all of them. */
     static final Duration DEADLINE = Duration.ofSeconds(1);
@@ -40,6 +40,8 @@ final class VolumeSignals {
     private final Deque<MountedVolume> left = new ArrayDeque<>();
     /** How many are being measured. */
     private int underWay;
+    /** How many readings that count files have not returned, late ones included: each needs memory and open directories. */
+    private int counting;
     /** Completes when nothing is left. */
     private CompletableFuture<Void> all = CompletableFuture.completedFuture(null);
 
@@ -87,9 +89,10 @@ final class VolumeSignals {
         for (MountedVolume volume = left.poll(); volume != null; volume = left.poll()) {
             MountedVolume next = volume;
             Collector<Optional<VolumeUse>> collector = signals.get(next);
-            CompletableFuture<Void> done = collector == null
+            // While as many are late as may be counted at all, others are left for a later request.
+            CompletableFuture<Void> done = collector == null || next.counted() && counting >= PARALLEL
                     ? CompletableFuture.completedFuture(null)
-                    : collector.refresh(() -> reading.apply(next));
+                    : collector.refresh(() -> read(next));
             if (!done.isDone()) {
                 done.whenCompleteAsync((measured, error) -> measure(), loop);
                 return;
@@ -99,6 +102,15 @@ final class VolumeSignals {
         if (underWay == 0) {
             all.complete(null);
         }
+    }
+
+    private CompletableFuture<Optional<VolumeUse>> read(MountedVolume volume) {
+        CompletableFuture<Optional<VolumeUse>> use = reading.apply(volume);
+        if (volume.counted()) {
+            counting++;
+            use.whenCompleteAsync((measured, error) -> counting--, loop);
+        }
+        return use;
     }
 
     /** By UID of the pod: what is known about its volumes, each with its time, by their names. */

@@ -10,5 +10,6 @@ import java.util.Optional;
  * @param claim the name of the PersistentVolumeClaim behind it
  * @param filesystem that it is on
  * @param used what it uses of that
+ * @param local whether it is a part of the node's disk, of which its pod's limits and requests are
  */
-record VolumeUse(String name, Optional<String> claim, Filesystem filesystem, DiskUse used) {}
+record VolumeUse(String name, Optional<String> claim, Filesystem filesystem, DiskUse used, boolean local) {}

@@ -217,6 +217,22 @@ class ConfigFileTest {
     }
 
     @Test
+    void anEmptyMapOfThresholdsTurnsTheDefaultsOff() {
+        assertThat(parse("evictionHard: {}").thresholds()).isEmpty();
+        assertThat(parse("evictionHard:").thresholds()).hasSize(5);
+        assertThat(parse("evictionHard: {}\nmergeDefaultEvictionSettings: true").thresholds())
+                .hasSize(5);
+    }
+
+    @Test
+    void podsCanDoWithoutTheNodesResolvConf() {
+        assertThat(parse("resolvConf: \"\"").pods().resolvConf()).isEqualTo(Path.of(""));
+        assertThat(parse("").pods().resolvConf()).isEqualTo(Path.of("/etc/resolv.conf"));
+        assertThatThrownBy(() -> parse("resolvConf: etc/resolv.conf"))
+                .hasMessageContaining("resolvConf must be an absolute path, or \"\"");
+    }
+
+    @Test
     void readsTheFieldsAboutPods() {
         PodConfig pods = parse("""
                 podLogsDir: /data/logs

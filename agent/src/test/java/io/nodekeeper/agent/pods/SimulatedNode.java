@@ -78,6 +78,8 @@ abstract class SimulatedNode {
     Optional<Node> node = Optional.empty();
     Optional<PodCgroups> cgroups = Optional.empty();
     NodeResources resources = NodeResources.NONE;
+    /** If it is another one than that in the directory. */
+    Optional<Path> resolvConf = Optional.empty();
 
     /** An agent with its watch of the runtime. */
     private record Agent(Pleg pleg, PodManager manager) {}
@@ -133,7 +135,7 @@ abstract class SimulatedNode {
                 new PodFiles(directory.resolve("root"), directory.resolve("logs"), new FakeMounts()),
                 files,
                 new HostDisk(new AtOnce(), 110),
-                directory.resolve("resolv.conf"),
+                resolvConf.orElse(directory.resolve("resolv.conf")),
                 () -> NodeSettings.of(
                         "n1",
                         node,

@@ -78,7 +78,10 @@ class KernelLogCheckTest {
 
         assertThat(check.run().events())
                 .containsExactly(new Finding.Temporary(
-                        "Warning", "OOMKilling", "Killed process 7 (java) total-vm:9kB, anon-rss:1kB, file-rss:0kB"));
+                        "Warning",
+                        "OOMKilling",
+                        "Killed process 7 (java) total-vm:9kB, anon-rss:1kB, file-rss:0kB",
+                        "kernel-monitor"));
         assertThat(check.run().events()).isEmpty();
     }
 
@@ -93,9 +96,15 @@ class KernelLogCheckTest {
                 .filteredOn(event -> event.reason().equals("SystemOOM"))
                 .containsExactly(
                         new Finding.Temporary(
-                                "Warning", "SystemOOM", "System OOM encountered, victim process: web (x), pid: 1234"),
+                                "Warning",
+                                "SystemOOM",
+                                "System OOM encountered, victim process: web (x), pid: 1234",
+                                "kernel-monitor"),
                         new Finding.Temporary(
-                                "Warning", "SystemOOM", "System OOM encountered, victim process: java, pid: 7"));
+                                "Warning",
+                                "SystemOOM",
+                                "System OOM encountered, victim process: java, pid: 7",
+                                "kernel-monitor"));
     }
 
     @Test
@@ -198,7 +207,8 @@ class KernelLogCheckTest {
                 .containsExactly(new Finding.Temporary(
                         "Warning",
                         "KernelLogOverrun",
-                        "records of /dev/kmsg were overwritten before the agent read them"));
+                        "records of /dev/kmsg were overwritten before the agent read them",
+                        "kernel-monitor"));
         assertThat(check.run().events()).isEmpty();
     }
 

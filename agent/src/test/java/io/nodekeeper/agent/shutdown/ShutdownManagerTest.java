@@ -104,6 +104,9 @@ class ShutdownManagerTest {
         /** Whether the connection breaks while the lock is taken. */
         boolean breaks;
 
+        /** Whether a cancellation follows the next answer that a shutdown is under way. */
+        boolean cancels;
+
         Consumer<Boolean> shutdown = begun -> {};
         Runnable lost = () -> {};
 
@@ -128,7 +131,12 @@ class ShutdownManagerTest {
 
                 @Override
                 public boolean isShuttingDown() {
-                    return preparing;
+                    boolean answer = preparing;
+                    if (cancels) {
+                        cancels = false;
+                        signal(false);
+                    }
+                    return answer;
                 }
 
                 @Override
@@ -279,6 +287,59 @@ class ShutdownManagerTest {
         assertThat(pods.ended).hasSize(1);
         advance(5);
         assertThat(logind.locks).isZero();
+    }
+
+    @Test
+    void shouldTakePodsAgainIfTheShutdownWasCancelledWithoutAConnection() {
+        // given a shutdown whose connection is lost
+        pods.add("slow", 0, 600, 600);
+        manager.start();
+        advance(1);
+        logind.signal(true);
+        advance(1);
+
+        // when it is cancelled meanwhile
+        logind.preparing = false;
+        logind.lost.run();
+        advance(60);
+
+        // then the new connection shows it, and has the only lock
+        assertThat(manager.isShuttingDown()).isFalse();
+        assertThat(pods.refused).isFalse();
+        assertThat(logind.locks).isEqualTo(1);
+        assertThat(logind.connections).isEqualTo(1);
+    }
+
+    @Test
+    void shouldCloseAConnectionThatACancellationHasReplaced() {
+        pods.add("slow", 0, 600, 600);
+        manager.start();
+        advance(1);
+        logind.signal(true);
+        advance(1);
+
+        logind.cancels = true;
+        logind.lost.run();
+        advance(60);
+
+        assertThat(manager.isShuttingDown()).isFalse();
+        assertThat(logind.locks).isEqualTo(1);
+        assertThat(logind.connections).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTakeALockIfTheShutdownBeforeItsStartIsCancelledMeanwhile() {
+        pods.add("web", 0, 30, 1);
+        logind.preparing = true;
+        logind.cancels = true;
+
+        manager.start();
+        advance(10);
+
+        assertThat(manager.isShuttingDown()).isFalse();
+        assertThat(pods.ended).isEmpty();
+        assertThat(logind.locks).isEqualTo(1);
+        assertThat(logind.connections).isEqualTo(1);
     }
 
     @Test

@@ -85,6 +85,7 @@ final class StatsFixture {
                 List.of(POD),
                 Map.of("c1", at(Duration.ofSeconds(2), new DiskUse(30, 3))),
                 Optional.of(at(Duration.ofSeconds(1), Map.of("c1", new DiskUse(12, 1)))),
+                Optional.of(at(Duration.ofSeconds(1), Map.of("u1", new DiskUse(7, 4)))),
                 Map.of(
                         "u1",
                         List.of(
@@ -94,13 +95,15 @@ final class StatsFixture {
                                                 "cache",
                                                 Optional.empty(),
                                                 new Filesystem(new Level(400, 1_000), new Level(60, 100), 450),
-                                                new DiskUse(5, 2))),
+                                                new DiskUse(5, 2),
+                                                true)),
                                 at(
                                         Duration.ofSeconds(90),
                                         new VolumeUse(
                                                 "data",
                                                 Optional.of("data-0"),
                                                 new Filesystem(new Level(70, 100), new Level(8, 9), 75),
-                                                new DiskUse(25, 1))))));
+                                                new DiskUse(25, 1),
+                                                false)))));
     }
 }

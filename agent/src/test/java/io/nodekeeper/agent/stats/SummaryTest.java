@@ -83,7 +83,21 @@ class SummaryTest {
                     "inodesFree":8,"inodes":9,"inodesUsed":1,"name":"data",
                     "pvcRef":{"name":"data-0","namespace":"default"}}],
                  "ephemeral-storage":{"time":"2026-03-01T11:59:55Z","availableBytes":400,"capacityBytes":1000,
-                                      "usedBytes":42,"inodesFree":60,"inodes":100,"inodesUsed":4}}"""));
+                                      "usedBytes":54,"inodesFree":60,"inodes":100,"inodesUsed":10}}"""));
+    }
+
+    @Test
+    void theUseOfAPodIsThatOfTheDiskItIsOn() {
+        Map<String, Map<String, DiskUse>> volumes = Map.of("u1", Map.of("cache", new DiskUse(5, 2)));
+
+        PodUse one = PodUse.of(StatsFixture.snapshot(), volumes, false).get("u1");
+        PodUse apart = PodUse.of(StatsFixture.snapshot(), volumes, true).get("u1");
+
+        // The layer has 30, the logs 12, the volume 5, other files 7.
+        assertThat(one).extracting(PodUse::disk, PodUse::imageDisk).containsExactly(54L, 54L);
+        assertThat(one).extracting(PodUse::inodes, PodUse::imageInodes).containsExactly(10L, 10L);
+        assertThat(apart).extracting(PodUse::disk, PodUse::imageDisk).containsExactly(24L, 30L);
+        assertThat(apart).extracting(PodUse::inodes, PodUse::imageInodes).containsExactly(7L, 3L);
     }
 
     @Test
@@ -116,6 +130,7 @@ class SummaryTest {
                 Optional.empty(),
                 List.of(StatsFixture.POD),
                 Map.of(),
+                Optional.empty(),
                 Optional.empty(),
                 Map.of());
 

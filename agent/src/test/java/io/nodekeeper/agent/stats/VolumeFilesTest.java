@@ -77,12 +77,86 @@ class VolumeFilesTest {
         assertThat(use("u1").bytes()).isBetween(3L * MI, 4L * MI);
     }
 
+    /** A process can make directories in each other without a path to them. */
+    @Test
+    void shouldTakeAVolumeWithDirectoriesThatAreTooDeepToUseMoreThanAnyLimit() throws IOException {
+        Path deep = volume();
+        for (int i = 0; i < 600; i++) {
+            deep = Files.createDirectory(deep.resolve("d"));
+        }
+
+        assertThat(use("u1").bytes()).isGreaterThanOrEqualTo(1L << 50);
+    }
+
+    @Test
+    void shouldTakeAVolumeWithPathsThatAreTooLongToUseMoreThanAnyLimit() throws IOException {
+        Path volume = volume();
+        // The last directory's path is shorter than 4,096 bytes until the first one gets a longer name.
+        Path first = Files.createDirectory(volume.resolve("d"));
+        Path deep = first;
+        String name = "d".repeat(255);
+        while (deep.toString().length() + 256 < 4_090) {
+            deep = Files.createDirectory(deep.resolve(name));
+        }
+        Files.move(first, volume.resolve(name));
+
+        assertThat(use("u1").bytes()).isGreaterThanOrEqualTo(1L << 50);
+        Files.move(volume.resolve(name), first);
+    }
+
+    /** {@code fallocate -n} gives blocks to a file of length 0, and a name may be of any bytes. */
+    @Test
+    void shouldCountTheBlocksOfFilesWhoseNamesAreNotUtf8() throws Exception {
+        String script = "f=$(printf 'x\\377\\303\\244'); head -c 3145728 /dev/zero > \"$f\";"
+                + " ln -s / \"$(printf 'l\\377')\"; dd if=/dev/null of=\"$(printf 'h\\377')\" bs=1 seek=99999999";
+        Process shell = new ProcessBuilder("sh", "-c", script)
+                .directory(volume().toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        assertThat(shell.waitFor()).isZero();
+
+        assertThat(use("u1").bytes()).isBetween(3L * MI, 4L * MI);
+        assertThat(use("u1").inodes()).isEqualTo(4);
+    }
+
+    @Test
+    void shouldKnowABoundedNumberOfInodes() {
+        InodeSet inodes = new InodeSet(1_000);
+        for (long inode = 1; inode <= 1_001; inode++) {
+            assertThat(inodes.add(inode << 32)).isTrue();
+        }
+
+        assertThat(inodes.add(1L << 32)).isFalse();
+        assertThat(inodes.add(1_000L << 32)).isFalse();
+        assertThat(inodes.add(1_001L << 32)).isTrue();
+    }
+
     @Test
     void shouldNotFollowLinks() throws IOException {
         Path other = Files.write(directory.resolve("other"), new byte[3 * MI]);
         Files.createSymbolicLink(volume().resolve("link"), other);
 
         assertThat(use("u1").bytes()).isLessThan(MI);
+    }
+
+    /** A container can write to both, and neither is a volume. */
+    @Test
+    void shouldCountTheFilesOfAPodThatAreInNoVolume() throws IOException {
+        Files.write(Files.createDirectories(directory.resolve("u1")).resolve("etc-hosts"), new byte[4 * MI]);
+        Files.write(
+                Files.createDirectories(directory.resolve("u1/containers/app")).resolve("0.termination"),
+                new byte[2 * MI]);
+        Files.write(volume().resolve("file"), new byte[MI]);
+        RunningPod pod = new RunningPod("u1", "web", "shop", "sandbox", Optional.empty(), List.of());
+        RunningPod gone = new RunningPod("u2", "web", "shop", "sandbox", Optional.empty(), List.of());
+
+        Map<String, DiskUse> others = new VolumeFiles(directory).others(List.of(pod, gone));
+
+        assertThat(others).containsOnlyKeys("u1");
+        assertThat(others.getOrDefault("u1", DiskUse.NONE).bytes()).isBetween(6L * MI, 7L * MI - 1);
+        // Two directories and two files.
+        assertThat(others.getOrDefault("u1", DiskUse.NONE).inodes()).isEqualTo(4);
     }
 
     private MountedVolume mounted(Path path, boolean counted) {
@@ -100,6 +174,7 @@ class VolumeFilesTest {
         assertThat(use.claim()).contains("claim");
         assertThat(use.used().bytes()).isBetween(3L * MI, 4L * MI);
         assertThat(use.used().inodes()).isEqualTo(2);
+        assertThat(use.local()).isTrue();
         assertThat(use.filesystem().bytes().capacity()).isGreaterThan(3L * MI);
     }
 
@@ -110,6 +185,7 @@ class VolumeFilesTest {
             VolumeUse use = new VolumeFiles(directory).measure(volume).orElseThrow();
 
             assertThat(use.used()).isEqualTo(UsageJson.all(use.filesystem()));
+            assertThat(use.local()).isFalse();
         }
     }
 

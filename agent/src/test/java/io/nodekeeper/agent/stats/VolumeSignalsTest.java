@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.stats;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.facts.Filesystem;
@@ -35,7 +36,7 @@ class VolumeSignalsTest {
 
     private static VolumeUse use(String name) {
         return new VolumeUse(
-                name, Optional.empty(), new Filesystem(new Level(1, 2), new Level(3, 4)), new DiskUse(5, 6));
+                name, Optional.empty(), new Filesystem(new Level(1, 2), new Level(3, 4)), new DiskUse(5, 6), false);
     }
 
     private static List<MountedVolume> volumes(String... names) {
@@ -86,6 +87,27 @@ class VolumeSignalsTest {
         time.advance(Duration.ZERO);
         assertThat(next).isCompleted();
         assertThat(read).filteredOn("a"::equals).hasSize(2);
+    }
+
+    /** A pod can have more files than can be counted in a day. */
+    @Test
+    void countsOfFilesThatNeverEndAreFour() {
+        List<MountedVolume> endless = Stream.of("a", "b", "c", "d", "e", "f")
+                .map(name -> volume(name, true))
+                .toList();
+        endless.forEach(volume -> hung.put(volume.name(), new CompletableFuture<>()));
+
+        for (int i = 0; i < 10; i++) {
+            signals.refresh(endless);
+            time.advance(Duration.ofMinutes(1));
+        }
+        assertThat(read).hasSize(4);
+
+        // One that returns makes room for another one.
+        requireNonNull(hung.get("a")).complete(Optional.of(use("a")));
+        time.advance(Duration.ZERO);
+        signals.refresh(endless);
+        assertThat(read).hasSize(5);
     }
 
     @Test

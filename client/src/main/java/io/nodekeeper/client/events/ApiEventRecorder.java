@@ -102,7 +102,16 @@ public final class ApiEventRecorder implements EventRecorder {
 
     @Override
     public void record(ObjectRef about, String type, String reason, String message) {
-        loop.execute(() -> accept(new EventCorrelator.Input(about, type, reason, message)));
+        record(about, type, reason, message, component);
+    }
+
+    /** Records events of another component, which take nothing of this one's share of events about an object. */
+    public EventRecorder of(String other) {
+        return (about, type, reason, message) -> record(about, type, reason, message, other);
+    }
+
+    private void record(ObjectRef about, String type, String reason, String message, String source) {
+        loop.execute(() -> accept(new EventCorrelator.Input(about, type, reason, message, source)));
     }
 
     /** The number of Event objects that wait to be written; on the loop. */
@@ -225,14 +234,14 @@ public final class ApiEventRecorder implements EventRecorder {
                 .put(
                         "source",
                         JsonObject.builder()
-                                .put("component", component)
+                                .put("component", event.source())
                                 .putUnlessEmpty("host", host)
                                 .build())
                 .put("firstTimestamp", KubeTime.format(send.write().first()))
                 .put("lastTimestamp", KubeTime.format(send.last()))
                 .put("count", send.write().count())
                 .put("type", event.type())
-                .put("reportingComponent", component)
+                .put("reportingComponent", event.source())
                 .put("reportingInstance", host)
                 .build();
     }

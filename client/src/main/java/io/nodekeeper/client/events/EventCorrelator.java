@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides how an event is written, so that a repeated event is one object with a count and a flood is limited: equal
- * events are counted; more than ten that differ only in their message are combined; events of one object beyond a burst
- * are dropped. All numbers are client-go's. Its only state is bounded; not thread-safe.
+ * events are counted; more than ten that differ only in their message are combined; events of one source about one
+ * object beyond a burst are dropped. All numbers are client-go's. Its only state is bounded; not thread-safe.
  */
 final class EventCorrelator {
     /** The most entries of each kind. */
@@ -25,10 +25,14 @@ final class EventCorrelator {
 
     private final Lru<Group, Similar> similar = new Lru<>(REMEMBERED);
     private final Lru<Key, Seen> seen = new Lru<>(REMEMBERED);
-    private final Lru<ObjectRef, TokenBucket> budgets = new Lru<>(REMEMBERED);
+    private final Lru<Origin, TokenBucket> budgets = new Lru<>(REMEMBERED);
 
-    /** An event as it was recorded. */
-    record Input(ObjectRef about, String type, String reason, String message) {}
+    /**
+     * An event as it was recorded.
+     *
+     * @param source the component that it is of
+     */
+    record Input(ObjectRef about, String type, String reason, String message, String source) {}
 
     /**
      * A write of an Event object.
@@ -40,7 +44,9 @@ final class EventCorrelator {
      */
     record Write(String name, String message, Instant first, int count) {}
 
-    private record Group(ObjectRef about, String type, String reason) {}
+    private record Origin(String source, ObjectRef about) {}
+
+    private record Group(Origin origin, String type, String reason) {}
 
     private record Key(Group group, String message) {}
 
@@ -59,7 +65,8 @@ final class EventCorrelator {
      * @param nanos the monotonic time
      */
     Optional<Write> observe(Input event, String freshName, Instant wall, long nanos) {
-        Group group = new Group(event.about, event.type, event.reason);
+        Origin origin = new Origin(event.source, event.about);
+        Group group = new Group(origin, event.type, event.reason);
         boolean combined = isOneOfMany(group, event.message, nanos);
         // Combined events share one object, whatever their message.
         Key key = new Key(group, combined ? COMBINED : event.message);
@@ -68,7 +75,7 @@ final class EventCorrelator {
         Seen now =
                 before == null ? new Seen(freshName, wall, 1) : new Seen(before.name, before.first, before.count + 1);
         seen.put(key, now);
-        if (!budget(event.about, nanos).tryTake(nanos)) {
+        if (!budget(origin, nanos).tryTake(nanos)) {
             return Optional.empty();
         }
         return Optional.of(new Write(now.name, message, now.first, now.count));
@@ -94,7 +101,7 @@ final class EventCorrelator {
         return false;
     }
 
-    private TokenBucket budget(ObjectRef about, long nanos) {
-        return budgets.computeIfAbsent(about, fresh -> new TokenBucket(REFILL_PER_SECOND, BURST, nanos));
+    private TokenBucket budget(Origin origin, long nanos) {
+        return budgets.computeIfAbsent(origin, fresh -> new TokenBucket(REFILL_PER_SECOND, BURST, nanos));
     }
 }

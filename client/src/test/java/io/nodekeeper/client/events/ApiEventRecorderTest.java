@@ -232,6 +232,24 @@ class ApiEventRecorderTest {
                 .doesNotHaveDuplicates();
     }
 
+    /** What pods make the kernel log must not hide what the agent says about the node. */
+    @Test
+    void aFloodOfOneComponentLeavesTheEventsOfAnother() {
+        EventRecorder kernel = recorder.of("kernel-monitor");
+        for (int i = 0; i < 30; i++) {
+            kernel.record(NODE, EventRecorder.WARNING, "OOMKilling", "Killed process " + i);
+        }
+        recorder.record(NODE, EventRecorder.NORMAL, "NodeNotReady", "Node n1 status is now: NodeNotReady");
+        settle();
+
+        assertThat(transport.log()).hasSizeLessThanOrEqualTo(26);
+        JsonObject last = body(transport.log().size() - 1);
+        assertThat(last.text("reason")).isEqualTo("NodeNotReady");
+        assertThat(last.object("source").text("component")).isEqualTo("node-controller");
+        assertThat(body(0).object("source").text("component")).isEqualTo("kernel-monitor");
+        assertThat(body(0).text("reportingComponent")).isEqualTo("kernel-monitor");
+    }
+
     @Test
     void remembersABoundedNumberOfObjects() {
         EventCorrelator correlator = new EventCorrelator();
@@ -253,7 +271,7 @@ class ApiEventRecorderTest {
     }
 
     private static EventCorrelator.Input input(String node) {
-        return new EventCorrelator.Input(new ObjectRef("v1", "Node", "", node, ""), "Normal", "R", "m");
+        return new EventCorrelator.Input(new ObjectRef("v1", "Node", "", node, ""), "Normal", "R", "m", "kubelet");
     }
 
     private void settle() {

@@ -157,7 +157,8 @@ class EventFloodTest {
 
     private static EventQueue.Send send(int number, String kind, String reason) {
         return new EventQueue.Send(
-                new EventCorrelator.Input(new ObjectRef("v1", kind, "", "o" + number, ""), "Normal", reason, "m"),
+                new EventCorrelator.Input(
+                        new ObjectRef("v1", kind, "", "o" + number, ""), "Normal", reason, "m", "kubelet"),
                 new EventCorrelator.Write("event" + number, "m", Instant.EPOCH, 1),
                 Instant.EPOCH,
                 true);

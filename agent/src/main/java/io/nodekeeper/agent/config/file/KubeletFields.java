@@ -77,7 +77,7 @@ public final class KubeletFields {
             supported("enforceNodeAllocatable", TEXTS.zeroCounts(), "[pods]"),
             noEffect("eventBurst", whole(0, Integer.MAX_VALUE), "100", OWN_CLIENT),
             noEffect("eventRecordQPS", whole(0, Integer.MAX_VALUE).zeroCounts(), "50", OWN_CLIENT),
-            supported("evictionHard", TEXT_MAP, ""),
+            supported("evictionHard", TEXT_MAP.zeroCounts(), ""),
             supported("evictionMaxPodGracePeriod", WHOLE, "0"),
             supported("evictionMinimumReclaim", TEXT_MAP, ""),
             supported("evictionPressureTransitionPeriod", DURATION, "5m0s"),

@@ -66,7 +66,7 @@ final class LocalLimits {
                 .flatMap(container -> container
                         .limit(STORAGE)
                         .filter(limit -> Optional.ofNullable(use.containers().get(container.name()))
-                                .filter(part -> part.disk() > limit.toLong())
+                                .filter(part -> use.disk(part) > limit.toLong())
                                 .isPresent())
                         .map(limit -> "Container " + container.name() + " exceeded its local ephemeral storage limit \""
                                 + limit + "\". ")

@@ -13,15 +13,17 @@ import java.util.OptionalLong;
 /**
  * The order in which a kubelet evicts pods: those that use more than they request first, then those of lower priority, then those
  * that use most beyond their request. For process ids there is no request: priority, then the number of processes. A pod whose
- * use is not known counts as one that uses too much. Pure.
+ * use is not known counts as one that uses too much. If images have a disk of their own, only what is on the disk that is short counts.
+ * Pure.
  *
  * @param resource as in messages: {@code memory}, {@code ephemeral-storage}, {@code inodes}, {@code pids}
+ * @param ofImages whether the disk of the images is short, rather than the node's
  * @param use by UID
  */
-record PodRanking(String resource, Map<String, PodUse> use) {
+record PodRanking(String resource, boolean ofImages, Map<String, PodUse> use) {
     /** The ranking for {@code shortage}. */
     static PodRanking of(Shortage shortage, Map<String, PodUse> use) {
-        return new PodRanking(shortage.resource(), use);
+        return new PodRanking(shortage.resource(), shortage.isOfImages(), use);
     }
 
     /** The first pod to evict; empty if none may be. */
@@ -56,8 +58,8 @@ record PodRanking(String resource, Map<String, PodUse> use) {
         return switch (resource) {
             case "memory" -> own.memory();
             case "pids" -> own.processes();
-            case "inodes" -> OptionalLong.of(own.inodes());
-            default -> OptionalLong.of(own.disk());
+            case "inodes" -> OptionalLong.of(ofImages ? own.imageInodes() : own.inodes());
+            default -> OptionalLong.of(ofImages ? own.imageDisk() : own.disk());
         };
     }
 

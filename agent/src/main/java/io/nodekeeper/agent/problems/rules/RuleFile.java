@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * The content of a rule file. Immutable.
  *
- * @param source the name of the monitor, for log lines
+ * @param source the name of the monitor, for log lines and events
  * @param log the kernel's log, {@code /dev/kmsg}
  * @param lookback the age of the oldest message that is read at the start
  * @param bufferSize the messages that a pattern can match together, 1 to {@value RuleFileReader#BUFFER}

@@ -16,7 +16,7 @@ import java.util.Set;
 /**
  * Finds the cgroups of containers and pods by the names of directories, without a question to the container runtime. It
  * knows the names that kubelets and runtimes give with the systemd driver and with the cgroupfs driver:
- * {@code cri-containerd-ID.scope}, {@code crio-ID.scope} and {@code ID} of a container, {@code kubepods-QOS-podUID.slice}
+ * {@code cri-containerd-ID.scope}, {@code crio-ID.scope}, {@code crio-ID} and {@code ID} of a container, {@code kubepods-QOS-podUID.slice}
  * and {@code podUID} of a pod. Keeps what it found, and searches again if something is missing. Used by one thread at a
  * time.
  */
@@ -25,6 +25,10 @@ public final class CgroupIndex {
     static final int MOST_DIRECTORIES = 16_384;
     /** The deepest directory; that of a container is the fifth. */
     private static final int DEEPEST = 12;
+
+    private static final String CRIO = "crio-";
+    /** Of the process that watches a container of CRI-O; the container's id follows. */
+    private static final String CONMON = "crio-conmon-";
 
     private final CgroupFiles files;
     /** Id of a container or UID of a pod → cgroup; only those of the last {@link #find}. */
@@ -86,6 +90,9 @@ public final class CgroupIndex {
 
     /** The id of the container or the UID of the pod whose directory has that name; any text for other names. */
     static String id(String directory) {
+        if (directory.startsWith(CONMON)) {
+            return "";
+        }
         if (directory.endsWith(".slice")) {
             int pod = directory.lastIndexOf("-pod");
             return pod < 0
@@ -97,6 +104,9 @@ public final class CgroupIndex {
         if (directory.endsWith(".scope")) {
             String name = directory.substring(0, directory.length() - ".scope".length());
             return name.substring(name.lastIndexOf('-') + 1);
+        }
+        if (directory.startsWith(CRIO)) {
+            return directory.substring(CRIO.length());
         }
         return directory.startsWith("pod") ? directory.substring("pod".length()) : directory;
     }

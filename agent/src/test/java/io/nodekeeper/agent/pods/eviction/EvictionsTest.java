@@ -92,9 +92,12 @@ class EvictionsTest {
                 new PodUse(
                         OptionalLong.of(memory * MI),
                         OptionalLong.of(memory),
-                        Map.of("app", new PodUse.ContainerUse(OptionalLong.of(memory * MI), memory * MI)),
+                        Map.of("app", new PodUse.ContainerUse(OptionalLong.of(memory * MI), memory * MI, 0)),
                         Map.of(),
-                        memory));
+                        0,
+                        memory,
+                        0,
+                        false));
     }
 
     private void pod(String name, long priority, String resources, String volumes, PodUse used) {
@@ -401,12 +404,53 @@ class EvictionsTest {
         assertThat(nodeEvents).isEmpty();
     }
 
+    @Test
+    void shouldCountWhatAPodWroteBesidesItsVolumes() {
+        pod("hosts", 0, "\"limits\": {\"ephemeral-storage\": \"3Mi\"}", "", disk(0, 0, Map.of(), 4 * MI, false));
+
+        round();
+
+        assertThat(evicted)
+                .containsExactly("hosts 1s Evicted: Pod ephemeral local storage usage exceeds the total limit of"
+                        + " containers 3Mi. ");
+    }
+
+    @Test
+    void shouldRankByTheDiskThatIsShortIfImagesHaveTheirOwn() {
+        pod("layer", 0, "", "", disk(90 * MI, 0, Map.of(), 0, true));
+        pod("logs", 0, "", "", disk(0, 50 * MI, Map.of(), 0, true));
+        pod("volume", 0, "", "", disk(0, 10 * MI, Map.of("cache", 60 * MI), 0, true));
+
+        assertThat(order(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1)))
+                .containsExactly("volume", "logs", "layer");
+        assertThat(order(shortage(EvictionSignal.IMAGEFS_AVAILABLE, "15%", 1)).getFirst())
+                .isEqualTo("layer");
+    }
+
+    @Test
+    void shouldLeaveLayersOutOfLimitsIfImagesHaveTheirOwnDisk() {
+        String limit = "\"limits\": {\"ephemeral-storage\": \"3Mi\"}";
+        pod("layer", 0, limit, "", disk(90 * MI, MI, Map.of(), 0, true));
+        pod("logs", 0, limit, "", disk(0, 4 * MI, Map.of(), 0, true));
+
+        round();
+
+        assertThat(evicted).hasSize(1).first().asString().startsWith("logs ");
+    }
+
     private static PodUse disk(long container, Map<String, Long> volumes) {
+        return disk(container, 0, volumes, 0, false);
+    }
+
+    private static PodUse disk(long layer, long logs, Map<String, Long> volumes, long other, boolean imagesApart) {
         return new PodUse(
                 OptionalLong.of(0),
                 OptionalLong.of(1),
-                Map.of("app", new PodUse.ContainerUse(OptionalLong.of(0), container)),
+                Map.of("app", new PodUse.ContainerUse(OptionalLong.of(0), layer, logs)),
                 volumes,
-                1);
+                other,
+                1,
+                0,
+                imagesApart);
     }
 }

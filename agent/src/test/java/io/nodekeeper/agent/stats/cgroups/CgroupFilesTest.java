@@ -171,6 +171,22 @@ class CgroupFilesTest {
                         "c3", CgroupPaths.everywhere("/system.slice/k8s.io/crio-c3.scope")));
     }
 
+    /** CRI-O gives the process that watches a container a cgroup whose name has the container's id, too. */
+    @Test
+    void theCgroupOfAContainerOfCrioIsNotThatOfItsConmon() throws IOException {
+        version2();
+        file("system.slice/crio-conmon-c1.scope/cpu.stat", "");
+        file("kubepods.slice/kubepods-pod1.slice/crio-c1.scope/cpu.stat", "");
+        file("kubepods/podX/crio-conmon-c2/cpu.stat", "");
+        file("kubepods/podX/crio-c2/cpu.stat", "");
+        CgroupIndex index = new CgroupIndex(CgroupFiles.below(root));
+
+        assertThat(index.find(Set.of("c1", "c2")))
+                .isEqualTo(Map.of(
+                        "c1", CgroupPaths.everywhere("/kubepods.slice/kubepods-pod1.slice/crio-c1.scope"),
+                        "c2", CgroupPaths.everywhere("/kubepods/podX/crio-c2")));
+    }
+
     @Test
     void aContainerThatStartedSinceTheLastSearchIsFound() throws IOException {
         container2();
