@@ -46,9 +46,12 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
     /** PATH_MAX, with the byte that ends a path. */
     private static final int LONGEST_PATH = 4_096;
 
+    /** No directory. */
+    private static final Path NOWHERE = Path.of("/dev/null");
+
     private static final MethodHandle STATX = statx();
 
-    /** That of {@code path}; empty if it is gone. Blocks. */
+    /** That of {@code path}, which is not followed if it is a link; empty if it is gone or the kernel refuses to say. Blocks. */
     public static Optional<FileStat> of(Path path) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(STATX_SIZE, 8);
@@ -93,17 +96,20 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
         return bytes(path).length >= LONGEST_PATH;
     }
 
-    /** As the kernel knows it: names need not be UTF-8, nor in the encoding of Java's locale. Only its URI shows those bytes. */
+    /**
+     * As the kernel knows it: names need not be UTF-8, nor in the encoding of Java's locale. Only the URI of a path shows those bytes,
+     * and making it looks at the file behind all links, which may hang: so it is that of a path that cannot exist.
+     */
     private static byte[] bytes(Path path) {
         String text = path.toString();
         if (text.chars().allMatch(character -> character < 0x80)) {
             return text.getBytes(StandardCharsets.US_ASCII);
         }
-        String raw = path.toUri().getRawPath();
+        Path absolute = path.toAbsolutePath();
+        String raw =
+                NOWHERE.resolve(absolute.getRoot().relativize(absolute)).toUri().getRawPath();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        // That of a directory ends with a slash, by which a link to one would be followed.
-        int end = raw.endsWith("/") ? raw.length() - 1 : raw.length();
-        for (int i = 0; i < end; i++) {
+        for (int i = NOWHERE.toString().length(); i < raw.length(); i++) {
             if (raw.charAt(i) == '%') {
                 bytes.write(Integer.parseInt(raw, i + 1, i + 3, 16));
                 i += 2;
@@ -114,13 +120,9 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
         return bytes.toByteArray();
     }
 
-    /** Whether two paths are on different file systems; not if one is not known. Blocks. */
+    /** Whether two paths lead to different file systems. Follows links. Blocks. */
     public static boolean areApart(Path one, Path other) throws IOException {
-        Optional<FileStat> first = of(one);
-        Optional<FileStat> second = of(other);
-        return first.isPresent()
-                && second.isPresent()
-                && first.get().device() != second.get().device();
+        return !Files.getAttribute(one, "unix:dev").equals(Files.getAttribute(other, "unix:dev"));
     }
 
     @SuppressWarnings("restricted")

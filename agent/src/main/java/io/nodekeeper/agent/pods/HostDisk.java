@@ -33,7 +33,7 @@ final class HostDisk {
     }
 
     /**
-     * Runs calls on {@code disk}, which must have a thread for each pod besides {@code most}.
+     * Runs calls on {@code disk}, which must have two threads for each pod besides {@code most}.
      *
      * @param most calls that hang beyond their deadlines until no further one begins, but removals
      */

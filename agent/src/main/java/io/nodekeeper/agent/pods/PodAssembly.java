@@ -14,6 +14,7 @@ import io.nodekeeper.agent.facts.NodeStorage;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
+import io.nodekeeper.agent.kernel.FileStat;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PodRef;
 import io.nodekeeper.agent.pods.cgroups.PodCgroups;
@@ -55,7 +56,6 @@ import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -151,7 +151,8 @@ public final class PodAssembly {
         this.random = random;
         disk = new Workers("pods", WORKERS, loop);
         int hanging = Math.max(1, config.maxPods());
-        hostDisk = new Workers("pods-host-paths", 2 * hanging, loop);
+        // Those that hang, and for each pod one that may hang, and its removal.
+        hostDisk = new Workers("pods-host-paths", 3 * hanging, loop);
         manifests = new Workers("static-pods", 2, loop);
         rotation = new Workers("container-logs", 2, loop);
         prober = new NodeProber(runtime, loop);
@@ -385,11 +386,7 @@ public final class PodAssembly {
         if (!nodeOnly || mount.isEmpty()) {
             return CompletableFuture.completedFuture(true);
         }
-        return disk.call(
-                        "disk of images",
-                        Duration.ofSeconds(2),
-                        () -> Files.getAttribute(rootDir, "unix:dev")
-                                .equals(Files.getAttribute(mount.get(), "unix:dev")))
+        return disk.call("disk of images", Duration.ofSeconds(2), () -> !FileStat.areApart(rootDir, mount.get()))
                 .exceptionally(error -> true)
                 .thenApplyAsync(same -> same, loop);
     }

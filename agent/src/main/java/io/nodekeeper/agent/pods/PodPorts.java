@@ -71,11 +71,17 @@ record PodPorts(
         return loop.deliver(hostDisk.removal("removal of " + pod.uid(), what, callDeadline, work));
     }
 
-    /** Completes once each of {@code places} has answered: of those that hang, pods that come and go hold one thread each. */
+    /**
+     * Completes once each of {@code places} has answered, one after the other: a pod holds one thread, and pods that come and go hold
+     * one together if they ask about the same place.
+     */
     CompletableFuture<Void> ask(Map<String, Callable<Boolean>> places) {
-        return CompletableFuture.allOf(places.entrySet().stream()
-                .map(place -> loop.deliver(hostDisk.ask(place.getKey(), callDeadline, place.getValue())))
-                .toArray(CompletableFuture[]::new));
+        CompletableFuture<Void> all = CompletableFuture.completedFuture(null);
+        for (Map.Entry<String, Callable<Boolean>> place : places.entrySet()) {
+            all = all.thenCompose(done -> loop.deliver(hostDisk.ask(place.getKey(), callDeadline, place.getValue())))
+                    .thenAccept(answer -> {});
+        }
+        return all;
     }
 
     /** As {@link #onDisk}, for work that touches all volumes of {@code pod}: if it hangs, only this pod waits. */

@@ -60,6 +60,9 @@ final class PodWorker {
     private OptionalLong wakeAt = OptionalLong.empty();
 
     private Optional<Shown> shown = Optional.empty();
+    /** When that was, monotonic ns. */
+    private long shownAt;
+
     /** What the runtime shows counts only if it is newer than the last command. Monotonic ns. */
     private long freshAfter;
 
@@ -213,7 +216,7 @@ final class PodWorker {
     private boolean isManifestOver() {
         return !wanted.inApi()
                 && !busy
-                && shown.filter(last -> last.decision().over()).isPresent();
+                && current().filter(last -> last.decision().over()).isPresent();
     }
 
     /** Removes the pod's cgroup if nothing of it runs or will run again. What fails is tried again in the next round. */
@@ -223,8 +226,15 @@ final class PodWorker {
         }
     }
 
+    /** What was shown after the last command; empty until then. */
+    private Optional<Shown> current() {
+        return shown.filter(last -> shownAt - freshAfter > 0);
+    }
+
+    /** Nothing runs, as seen after the last command. */
     private boolean rests() {
-        return shown.filter(last -> last.status().containers().stream().noneMatch(PodWorker::runs)
+        return current()
+                .filter(last -> last.status().containers().stream().noneMatch(PodWorker::runs)
                         && last.status().sandboxes().stream()
                                 .noneMatch(status -> status.sandbox().ready()))
                 .isPresent();
@@ -274,6 +284,7 @@ final class PodWorker {
         memory = decision.memory();
         decision.events().forEach(event -> events.record(pod(), event.type(), event.reason(), event.message()));
         shown = Optional.of(new Shown(status, decision));
+        shownAt = clock.nanoTime();
         report(status, decision, health);
         if (decision.commands().isEmpty()) {
             finished = decision.finished();

@@ -103,9 +103,7 @@ public final class KernelLogCheck implements ProblemCheck {
             // A new record is as old as this run.
             long micros = caughtUp ? now : record.micros();
             if (builtIn && micros >= startMicros - micros(BuiltInRules.FILE.lookback())) {
-                SystemOom.of(record.message())
-                        .map(event -> event.from(BuiltInRules.FILE.source()))
-                        .ifPresent(events::add);
+                SystemOom.of(record.message()).ifPresent(events::add);
             }
             for (LogMatcher matcher : matchers) {
                 if (micros >= startMicros - micros(matcher.file().lookback())) {
@@ -117,8 +115,7 @@ public final class KernelLogCheck implements ProblemCheck {
         if (source.lost() > lost) {
             lost = source.lost();
             events.add(Finding.Temporary.warning(
-                            "KernelLogOverrun", "records of " + log + " were overwritten before the agent read them")
-                    .from(BuiltInRules.FILE.source()));
+                    "KernelLogOverrun", "records of " + log + " were overwritten before the agent read them"));
         }
         List<ConditionReport> reports = new ArrayList<>(conditions.values());
         if (builtIn) {

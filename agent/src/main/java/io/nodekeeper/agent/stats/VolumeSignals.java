@@ -106,11 +106,12 @@ final class VolumeSignals {
 
     private CompletableFuture<Optional<VolumeUse>> read(MountedVolume volume) {
         CompletableFuture<Optional<VolumeUse>> use = reading.apply(volume);
-        if (volume.counted()) {
-            counting++;
-            use.whenCompleteAsync((measured, error) -> counting--, loop);
+        if (!volume.counted()) {
+            return use;
         }
-        return use;
+        counting++;
+        // Its place is free before anybody knows the result.
+        return use.whenCompleteAsync((measured, error) -> counting--, loop);
     }
 
     /** By UID of the pod: what is known about its volumes, each with its time, by their names. */

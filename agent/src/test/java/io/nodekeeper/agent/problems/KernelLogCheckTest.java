@@ -96,15 +96,9 @@ class KernelLogCheckTest {
                 .filteredOn(event -> event.reason().equals("SystemOOM"))
                 .containsExactly(
                         new Finding.Temporary(
-                                "Warning",
-                                "SystemOOM",
-                                "System OOM encountered, victim process: web (x), pid: 1234",
-                                "kernel-monitor"),
+                                "Warning", "SystemOOM", "System OOM encountered, victim process: web (x), pid: 1234"),
                         new Finding.Temporary(
-                                "Warning",
-                                "SystemOOM",
-                                "System OOM encountered, victim process: java, pid: 7",
-                                "kernel-monitor"));
+                                "Warning", "SystemOOM", "System OOM encountered, victim process: java, pid: 7"));
     }
 
     @Test
@@ -207,8 +201,7 @@ class KernelLogCheckTest {
                 .containsExactly(new Finding.Temporary(
                         "Warning",
                         "KernelLogOverrun",
-                        "records of /dev/kmsg were overwritten before the agent read them",
-                        "kernel-monitor"));
+                        "records of /dev/kmsg were overwritten before the agent read them"));
         assertThat(check.run().events()).isEmpty();
     }
 

@@ -54,6 +54,7 @@ record ReviewSelectors(Map<String, String> selected, String error) {
         } catch (ApiException e) {
             faults.add(PATH + "labelSelector ignored due to parse error");
         }
+        // Not a copy: that of the JDK searches long for keys of one hash code.
         return new ReviewSelectors(Collections.unmodifiableMap(selected), String.join(". ", faults));
     }
 

@@ -22,18 +22,21 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Authenticates service accounts by their tokens. A token is valid until it expires, and while its account and its
- * bound object exist with the same UIDs, which is checked each time. The signature of a repeated token, good or bad, is
+ * bound object exist with the same UIDs, which is checked each time. The signature of a repeated token of usual length, good or bad, is
  * checked only once, and an account or object is read only once after each change. Thread-safe.
  */
 public final class ServiceAccounts {
-    /** The most tokens whose signature is remembered: more than the pods that call at the same time, in about 10 MB. */
+    /** The most tokens whose signature is remembered: more than the pods that call at the same time, usually in about 10 MB. */
     private static final int REMEMBERED = 10_000;
 
-    /** The most characters of a remembered token, twice those with the longest names: so the claims take 60 MB at most. */
+    /** The most characters of a remembered token, twice those with the longest names: so all claims take 100 MB at most. */
     private static final int LONGEST = 4_096;
 
-    /** The most audiences of a remembered token: a pod's token for this server has one. */
-    private static final int AUDIENCES = 10;
+    /** The most audiences of a remembered token: as many as this server signs. */
+    private static final int AUDIENCES = 100;
+
+    /** From so many on audiences are compared by their hash; most tokens have one. */
+    private static final int MANY = 10;
 
     /** The most refused tokens that are remembered: more than clients that repeat one at the same time. */
     private static final int REFUSED = 1_000;
@@ -117,10 +120,9 @@ public final class ServiceAccounts {
 
     private List<String> common(TokenClaims claims, List<String> audiences) {
         List<String> wanted = audiences.isEmpty() ? tokens.audiences() : audiences;
-        // Both lists may be long; most tokens have one audience.
-        Collection<String> known =
-                claims.audiences().size() > AUDIENCES ? new HashSet<>(claims.audiences()) : claims.audiences();
-        return wanted.stream().filter(known::contains).toList();
+        Collection<String> has =
+                claims.audiences().size() >= MANY ? new HashSet<>(claims.audiences()) : claims.audiences();
+        return wanted.stream().filter(has::contains).toList();
     }
 
     private Optional<TokenClaims> read(TokenHash hash, String token) {

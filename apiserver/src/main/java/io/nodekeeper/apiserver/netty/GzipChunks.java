@@ -15,7 +15,7 @@ final class GzipChunks implements ResponseChunks, AutoCloseable {
     private static final byte[] HEAD = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 4, (byte) 255};
 
     /** The memory of zlib for one stream, in bytes (256 KiB for these settings, according to its manual). */
-    private static final long ZLIB = 256 << 10;
+    static final long ZLIB = 256 << 10;
 
     private final ResponseChunks plain;
     private final Deflater deflater;

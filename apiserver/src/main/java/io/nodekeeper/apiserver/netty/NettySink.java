@@ -124,9 +124,14 @@ final class NettySink implements StreamSink, Outbox.Target {
         outbox.add(this, new First(bytes), 0);
     }
 
+    /** The memory that {@code chunks} use until they are written: one part waits while the next one is made. */
+    static long needed(ResponseChunks chunks) {
+        return chunks.held() + 2L * ResponseChunks.SIZE;
+    }
+
     @Override
     public void writeFirst(ResponseChunks chunks) {
-        AtomicLong held = new AtomicLong(chunks.held() + 2L * ResponseChunks.SIZE);
+        AtomicLong held = new AtomicLong(needed(chunks));
         if (!serverContext.answers.take(user, held.get())) {
             log.warn(
                     "disconnecting {}: {} has no share left of the memory for unread responses",

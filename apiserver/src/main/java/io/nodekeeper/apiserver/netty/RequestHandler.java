@@ -41,13 +41,17 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
      */
     private static final int AHEAD = 256;
 
-    /**
-     * The same during a watch, and their bytes: more than a client sends that gives up a watch. Such parts wait as long as
-     * the watch lasts.
-     */
+    /** The most message parts that a client may send ahead during a watch: they wait as long as the watch lasts. */
     private static final int AHEAD_OF_STREAM = 16;
 
+    /** The most bytes of such parts. */
     private static final long AHEAD_OF_STREAM_BYTES = 64 << 10;
+
+    /**
+     * The most bytes of headers that are kept for a body without knowing their sender: those of kubelets have half as much. To
+     * check the sender twice would cost each of their renewals as much as the rest of its request.
+     */
+    private static final long SMALL_HEAD = 1 << 10;
 
     /** How long a body may take to arrive: as long as a request may take in Kubernetes. */
     private static final int BODY_SECONDS = 60;
@@ -74,7 +78,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private long received;
     /** Bytes of {@link ServerContext#bodies} that the request holds. */
     private long held;
-    /** Those of its headers. */
+    /** Those of {@link #held} for its headers. */
     private long heldByHead;
 
     private boolean crowded;
@@ -137,29 +141,29 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         context.fireChannelReadComplete();
     }
 
-    /** Keeps a request whose body comes later only if its sender is authorized and has a share left. */
+    /** Keeps a request whose body comes later; if its headers are large, only if its sender is authorized and has a share left. */
     private void expectBody(ChannelHandlerContext context) {
         HttpRequest request = head;
         if (request == null || busy || bodyTimer != null) {
             return;
         }
-        checkSender(context, request);
         long bytes = IncomingRequest.bytes(request);
-        if (turnedAway) {
-            unread = true;
-            dispatch(context, request);
-        } else if (!serverContext.bodies.take(sender, bytes)) {
-            crowded = true;
-            dispatch(context, request);
-        } else {
+        if (bytes > SMALL_HEAD) {
+            checkSender(context, request);
+            crowded = !turnedAway && !serverContext.bodies.take(sender, bytes);
+            if (turnedAway || crowded) {
+                unread = true;
+                dispatch(context, request);
+                return;
+            }
             held += bytes;
             heldByHead = bytes;
-            bodyTimer = context.executor()
-                    .schedule(
-                            () -> refuse(context, 408, "Timeout", "the body did not arrive in " + BODY_SECONDS + " s"),
-                            BODY_SECONDS,
-                            TimeUnit.SECONDS);
         }
+        bodyTimer = context.executor()
+                .schedule(
+                        () -> refuse(context, 408, "Timeout", "the body did not arrive in " + BODY_SECONDS + " s"),
+                        BODY_SECONDS,
+                        TimeUnit.SECONDS);
     }
 
     private void take(ChannelHandlerContext context, Object message) {
@@ -251,7 +255,12 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         }
         if (crowded) {
             serverContext.server.dropped(request.method().name());
-            refuse(context, ResponseWriter.TOO_MANY);
+            if (unread) {
+                answers.early(context, ResponseWriter.TOO_MANY, false, () -> unread);
+                proceed(context);
+            } else {
+                refuse(context, ResponseWriter.TOO_MANY);
+            }
             return;
         }
         if (serverContext.stopping()) {
@@ -269,7 +278,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         // One request at a time: pipelined requests wait, here or in the socket, until the response is written.
         busy = true;
         user = "";
-        serverContext.server.handle(asked, name -> user = name).whenComplete((response, error) -> {
+        boolean dropped = turnedAway;
+        serverContext.server.handle(asked, name -> admitted(name, dropped)).whenComplete((response, error) -> {
             if (error != null) {
                 log.error("no response to {} {}", asked.method(), asked.path(), error);
                 context.executor().execute(context::close);
@@ -284,6 +294,17 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 context.executor().execute(() -> answer(context, request, asked, response));
             }
         });
+    }
+
+    /** The request of {@code name} is authorized. If its body was dropped because it was not, it must not be carried out without. */
+    private void admitted(String name, boolean dropped) {
+        if (dropped) {
+            throw new ApiException(
+                    429,
+                    "TooManyRequests",
+                    "what " + name + " may do has changed while the request arrived; send it again");
+        }
+        user = name;
     }
 
     /**
@@ -329,7 +350,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 proceed(context);
             }
             case ApiResponse.Chunked large -> {
-                if (!serverContext.answers.has(user, large.chunks().held())) {
+                if (!serverContext.answers.has(user, NettySink.needed(large.chunks()) + GzipChunks.ZLIB)) {
                     answers.write(context, ResponseWriter.TOO_MANY, false, user);
                     proceed(context);
                     return;

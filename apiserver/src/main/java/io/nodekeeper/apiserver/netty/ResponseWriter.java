@@ -17,6 +17,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /** Writes responses to a channel. Confined to the channel's event loop. */
@@ -28,17 +29,21 @@ final class ResponseWriter {
     static final ApiResponse.Full CLOSING = retry(ApiResponse.refusal(
             new ApiException(503, "ServiceUnavailable", "the server is shutting down and takes no more requests")));
 
-    /**
-     * Responses above this size are written only if the memory limit allows it. A socket's buffer accepts smaller ones
-     * immediately.
-     */
+    /** Responses above this size are written only if the memory limit allows it. */
     private static final int LARGE = 64 << 10;
 
     /**
-     * Responses above this size count towards the memory limit while they wait in the window of a stream of HTTP/2. Smaller
-     * ones, such as renewed leases, cost no more than the stream itself.
+     * Responses of HTTP/2 above this size count towards the memory limit until they are written, which may have to wait for the
+     * client's window. Smaller ones, such as renewed leases, cost no more than the stream itself. With HTTP/1.1 a socket's
+     * buffer takes up to {@link #LARGE} at once.
      */
     private static final int SMALL = 1 << 10;
+
+    /** How long such a response of a user without a share left may take: one that waits for no window needs some ms. */
+    private static final int SPARE_MILLIS = 1_000;
+
+    /** In whose share refusals wait. */
+    private static final String NOBODY = "";
 
     private final ServerContext serverContext;
 
@@ -68,11 +73,10 @@ final class ResponseWriter {
         ChannelFuture written = context.writeAndFlush(out);
         boolean counted = large;
         if (!large && length > SMALL && !written.isDone() && HttpStream.is(context)) {
-            if (!serverContext.answers.take(user, length)) {
-                HttpStream.cut(context);
-                return;
+            counted = serverContext.answers.take(user, length);
+            if (!counted) {
+                cutUnlessWritten(context, written);
             }
-            counted = true;
         }
         if (counted) {
             written.addListener(done -> serverContext.answers.giveBack(user, length));
@@ -80,12 +84,33 @@ final class ResponseWriter {
         WriteTimeout.watch(context, written);
     }
 
+    private static void cutUnlessWritten(ChannelHandlerContext context, ChannelFuture written) {
+        context.executor()
+                .schedule(
+                        () -> {
+                            if (!written.isDone()) {
+                                HttpStream.cut(context);
+                            }
+                        },
+                        SPARE_MILLIS,
+                        TimeUnit.MILLISECONDS);
+    }
+
     /**
      * Writes a response before the end of the request's body. The client may read it only after it has sent that, so a
-     * connection stays open. A stream of HTTP/2 ends without an error.
+     * connection stays open. A stream of HTTP/2 ends without an error. All such responses share what one user may have.
      */
     void early(ChannelHandlerContext context, ApiResponse.Full answer, boolean headOnly, BooleanSupplier sends) {
+        int length = headOnly ? 0 : answer.body().length;
+        boolean counted = length > SMALL;
+        if (counted && !serverContext.answers.take(NOBODY, length)) {
+            HttpStream.cut(context);
+            return;
+        }
         ChannelFuture written = context.writeAndFlush(response(answer, headOnly));
+        if (counted) {
+            written.addListener(done -> serverContext.answers.giveBack(NOBODY, length));
+        }
         WriteTimeout.watch(context, written);
         written.addListener(done -> {
             if (done.isSuccess() && sends.getAsBoolean()) {

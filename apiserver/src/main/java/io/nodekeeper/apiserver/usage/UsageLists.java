@@ -155,7 +155,8 @@ public final class UsageLists {
             media = Media.of(request, isList ? "list" : "get");
         }
 
-        /** The stored objects that the request names and that are {@code shown}. A list is read in the turn of its user. */
+        /** The stored objects that the request names and that are {@code shown}. A list is read in the turn of its user, unless the store
+         * has to be waited for. */
         private CompletableFuture<List<Found>> selected(Resource kind, Predicate<JsonObject> shown) {
             if (!isList) {
                 return store.read(kind.key(target.namespace(), target.name()))

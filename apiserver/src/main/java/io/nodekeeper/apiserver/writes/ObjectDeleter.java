@@ -60,10 +60,11 @@ final class ObjectDeleter {
                 : 0;
         if (running > 0) {
             long asked = options.graceSeconds().orElse(running);
-            return asked >= running ? Optional.of(found) : shortened(found, running, asked);
+            return asked >= running
+                    ? Optional.of(found)
+                    : shortened(propagated(resource, found, options), running, asked);
         }
-        JsonObject object =
-                resource.strategy().isCollected() ? options.propagation().in(found) : found;
+        JsonObject object = propagated(resource, found, options);
         JsonObject metadata = object.object("metadata");
         boolean namespace = resource.equals(Resources.NAMESPACES);
         boolean held = namespace || !metadata.array("finalizers").isEmpty();
@@ -76,6 +77,11 @@ final class ObjectDeleter {
         }
         JsonObject kept = ending(object, clock.wallTime().plusSeconds(grace), grace);
         return Optional.of(namespace ? kept.update("status", status -> status.with("phase", "Terminating")) : kept);
+    }
+
+    /** The object with the finalizers that the propagation policy asks for. */
+    private static JsonObject propagated(Resource resource, JsonObject found, DeleteOptions options) {
+        return resource.strategy().isCollected() ? options.propagation().in(found) : found;
     }
 
     /** The object whose grace period of {@code running} seconds becomes {@code asked} seconds from its first deletion. */

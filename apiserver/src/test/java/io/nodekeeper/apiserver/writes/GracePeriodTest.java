@@ -54,6 +54,20 @@ class GracePeriodTest {
         assertThat(server.get(PODS + "/p1").status()).isEqualTo(404);
     }
 
+    /** As kubectl delete --cascade=foreground, and then --force, which always asks for Background. */
+    @Test
+    @Tag("W43")
+    void propagationPolicyOfTheDeletionThatShortensCounts() {
+        server.post(PODS, TestServer.pod("p1", "n1"));
+        server.delete(PODS + "/p1", "{\"propagationPolicy\":\"Foreground\"}");
+        assertThat(server.get(PODS + "/p1").json().object("metadata").array("finalizers"))
+                .hasToString("[\"foregroundDeletion\"]");
+
+        server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":0,\"propagationPolicy\":\"Background\"}");
+
+        assertThat(server.get(PODS + "/p1").status()).isEqualTo(404);
+    }
+
     @Test
     @Tag("W43")
     void podWithAFinalizerStaysAfterItsGracePeriodWasCutToNothing() {

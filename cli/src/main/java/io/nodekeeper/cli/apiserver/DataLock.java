@@ -5,11 +5,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The lock of a data directory, {@code DATA/pki/.lock}, which a server holds while it runs. A second server must be refused before
@@ -19,47 +21,67 @@ import java.util.Set;
 final class DataLock implements AutoCloseable {
     private static final int PID_BYTES = 20;
 
-    private final FileChannel channel;
+    /**
+     * What this process has locked, by the real path. POSIX releases a process's lock when the process closes any descriptor of
+     * the file, so a locked file is never opened again. Bound: the servers of this process.
+     */
+    private static final Set<Path> LOCKED = ConcurrentHashMap.newKeySet();
 
-    private DataLock(FileChannel channel) {
+    private final Path file;
+    private final Optional<FileChannel> channel;
+
+    private DataLock(Path file, Optional<FileChannel> channel) {
+        this.file = file;
         this.channel = channel;
     }
 
     /**
-     * Locks {@code data}, and creates its directory {@code pki} if it is absent.
+     * Locks {@code data}, and creates its directory {@code pki} if it is absent. One that cannot be written is not locked: nobody
+     * can change its certificates.
      *
      * @throws IOException if another server holds the lock; the message names its process
      */
     static DataLock take(Path data) throws IOException {
-        Path file = OwnerOnly.directory(data.resolve("pki")).resolve(".lock");
+        Path pki = OwnerOnly.directory(data.resolve("pki"));
+        Path file = pki.toRealPath().resolve(".lock");
+        if (!Files.isWritable(pki)) {
+            return new DataLock(file, Optional.empty());
+        }
+        if (!LOCKED.add(file)) {
+            throw inUse(data, "this process");
+        }
+        try {
+            return new DataLock(file, Optional.of(locked(data, file)));
+        } catch (IOException | RuntimeException e) {
+            LOCKED.remove(file);
+            throw e;
+        }
+    }
+
+    private static FileChannel locked(Path data, Path file) throws IOException {
         FileChannel channel = FileChannel.open(
                 file,
                 Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
                 OwnerOnly.FILE);
         try {
-            if (!isLocked(channel)) {
-                throw new IOException("the data directory " + data + " is in use by " + holder(channel)
-                        + "; stop that, or use another --data-dir");
+            FileLock lock = channel.tryLock();
+            if (lock == null) {
+                throw inUse(data, holder(channel));
             }
             channel.truncate(0);
             channel.write(
                     ByteBuffer.wrap(Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)),
                     0);
-            return new DataLock(channel);
+            return channel;
         } catch (IOException e) {
             channel.close();
             throw e;
         }
     }
 
-    private static boolean isLocked(FileChannel channel) throws IOException {
-        try {
-            FileLock lock = channel.tryLock();
-            return lock != null;
-        } catch (OverlappingFileLockException e) {
-            // This process holds it.
-            return false;
-        }
+    private static IOException inUse(Path data, String holder) {
+        return new IOException(
+                "the data directory " + data + " is in use by " + holder + "; stop it, or use another --data-dir");
     }
 
     private static String holder(FileChannel channel) throws IOException {
@@ -71,6 +93,9 @@ final class DataLock implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        channel.close();
+        if (channel.isPresent()) {
+            channel.get().close();
+            LOCKED.remove(file);
+        }
     }
 }

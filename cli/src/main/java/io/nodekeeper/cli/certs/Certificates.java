@@ -140,9 +140,9 @@ public final class Certificates {
         if (expires(identity, now)) {
             return false;
         }
-        warnOfTheFuture(identity, now);
         try {
             identity.certificate().verify(authority().getPublicKey());
+            warnOfTheFuture(identity, now);
             return true;
         } catch (GeneralSecurityException e) {
             return false;
@@ -161,9 +161,10 @@ public final class Certificates {
         Instant from = identity.certificate().getNotBefore().toInstant();
         if (from.isAfter(now)) {
             log.warn(
-                    "The certificate {} is valid only from {} on, and it is {}: clients refuse it until then. If the clock is right"
-                            + " now, it was ahead when the certificate was made: remove the file and its key from the"
-                            + " directory pki, and start again",
+                    "The certificate {} is valid only from {} on, and it is {}: everybody refuses it, and what it signed, until"
+                            + " then. If the clock is right now, it was ahead when the certificate was made: remove its files"
+                            + " and start the server, which makes it again. If it is that of the authority (ca.crt), all"
+                            + " certificates and kubeconfigs that it signed are invalid then",
                     identity,
                     from,
                     now);

@@ -16,9 +16,9 @@ import java.util.function.Supplier;
 
 /**
  * Sends the fleet to each reader, then once a second what changed since the reader's last event. A reader has at most
- * one event on its way, so that a slow one skips moments instead of queueing them, and one that takes longer than
- * {@link #SLOWEST} for an event is cut, and each one after {@link #LONGEST}. Nothing is read while there is no reader. Thread-safe; its state is confined to
- * its loop.
+ * one event on its way, so that a slow one skips moments instead of queueing them. A reader that takes longer than
+ * {@link #SLOWEST} for an event is cut. Each stream ends after {@link #LONGEST}. Nothing is read while there is no reader.
+ * Thread-safe; its state is confined to its loop.
  */
 final class FleetFeed implements Feed {
     /** The most readers, each with at most one event on its way (6 MB for 50,000 nodes): some teams' open pages. */

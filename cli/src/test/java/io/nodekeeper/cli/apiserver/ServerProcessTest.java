@@ -32,8 +32,8 @@ class ServerProcessTest {
         String shown = Files.readString(certificate);
 
         assertThatThrownBy(() -> ServerProcess.start(options(List.of("other.example"))))
-                .hasMessage("the data directory " + data + " is in use by process "
-                        + ProcessHandle.current().pid() + "; stop that, or use another --data-dir");
+                .hasMessage("the data directory " + data
+                        + " is in use by this process; stop it, or use another --data-dir");
 
         assertThat(certificate).hasContent(shown);
         first.stop();

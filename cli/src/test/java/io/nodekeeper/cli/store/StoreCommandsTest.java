@@ -195,6 +195,13 @@ class StoreCommandsTest {
                 .isEqualTo(2);
         assertThat(err.toString()).startsWith(refusal);
         assertThat(run("check")).isEqualTo(4);
+
+        // also if only the server's part is another user's, as in a volume of root
+        Files.setOwner(data, Files.getOwner(directory));
+        Files.setOwner(store, nobody);
+        assertThat(run("repair")).isEqualTo(2);
+        assertThat(err.toString()).contains(store + " belongs to the user nobody");
+
         data = Files.createDirectory(directory.resolve("new"));
         Files.setOwner(data, nobody);
         assertThat(run("restore", snapshot.toString())).isEqualTo(2);

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class TokenSource {
     private static final Logger log = LoggerFactory.getLogger(TokenSource.class);
+
     private final Optional<Path> file;
     private final Rereading rereading;
     private volatile String token;

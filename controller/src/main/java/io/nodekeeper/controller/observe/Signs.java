@@ -19,6 +19,9 @@ import java.util.OptionalLong;
  * after the one before as its sender's clock says: a difference of one clock, whatever that shows.
  */
 final class Signs {
+    /** What arrives as long after the one before as its sender's clock says, but for this, is not late. */
+    private static final Duration IN_TIME = Duration.ofSeconds(1);
+
     private static final class Sign {
         private final Mark heartbeat = new Mark();
         private final Mark renewal = new Mark();
@@ -36,14 +39,19 @@ final class Signs {
     /** The newest time that a sender wrote, and when that was at the latest. */
     private static final class Mark {
         private String written = "";
-        private long at;
+        private long arrivedAt;
+        private long sentAt;
 
         /** The sender wrote {@code time}. Returns when that was at the latest; empty if it is the first one known. */
         private OptionalLong next(String time, long now) {
             boolean known = !written.isEmpty();
-            at = known ? at + between(written, time, now - at) : now;
+            long passed = between(written, time, now - sentAt);
+            // What arrives in the sender's own time is not late: the small errors of its clock must not add up.
+            boolean inTime = Math.abs(now - arrivedAt - passed) <= IN_TIME.toNanos();
+            sentAt = known && !inTime ? Math.min(now, sentAt + passed) : now;
+            arrivedAt = now;
             written = time;
-            return known ? OptionalLong.of(at) : OptionalLong.empty();
+            return known ? OptionalLong.of(sentAt) : OptionalLong.empty();
         }
 
         /** The time between two written times, {@code most} if that is more or the clock was set back. */

@@ -31,8 +31,8 @@ public final class ObserverGuard {
     private static final long NEVER = Long.MIN_VALUE / 2;
     /** Periods of the canary (1 s by default) in a node's renewal period (10 s by Kubernetes' defaults). */
     private static final long RENEWALS = 10;
-    /** The most spans that were given back and are remembered: more than fit into a grace period. */
-    private static final int MOST_SPANS = 8;
+    /** The most spans that were given back and are remembered: as many as fit into a minute, with a second of sight between them. */
+    private static final int MOST_SPANS = 64;
 
     private final boolean on;
     private final long period;

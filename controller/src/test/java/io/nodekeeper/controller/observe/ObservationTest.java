@@ -76,6 +76,25 @@ class ObservationTest {
         assertThat(observation.waiting()).isEqualTo(1);
     }
 
+    /** The clock of the node was set back by 6 s, so one renewal seems to come late, but not those after it. */
+    @Test
+    void aClockThatIsSetBackMakesOneRenewalLateOnly() {
+        list("", "", node("a", "1", "True"));
+        leases("2015-01-01T00:00:00.000000Z");
+        for (String time : List.of("10", "14", "24")) {
+            time(time);
+        }
+
+        list("", "", node("a", "1", "Unknown"));
+
+        assertThat(observation.waiting()).isZero();
+    }
+
+    private void time(String second) {
+        time.advance(Duration.ofSeconds(10));
+        leases("2015-01-01T00:00:" + second + ".000000Z");
+    }
+
     @Test
     void aVerdictAMomentAfterARenewalIsFalseAtOnce() {
         list("", "", node("a", "1", "True"));

@@ -200,7 +200,11 @@ class HelmChartIT {
                 + " pages.readers[0].name=prometheus pages.readers[0].namespace=monitoring"
                 + " pages.readers[1].kind=Group pages.readers[1].name=sre");
 
-        assertThat(rendered.objects()).containsKey("ClusterRoleBinding /nodekeeper-pages-through-proxy");
+        Map<String, Object> anybody = rendered.get("ClusterRoleBinding /nodekeeper-pages-through-proxy");
+        assertThat(map(anybody.get("roleRef"))).containsEntry("name", "nodekeeper-pages-through-proxy");
+        assertThat(rendered.get("ClusterRole /nodekeeper-pages-through-proxy").toString())
+                .as("paths that other components serve, too")
+                .doesNotContain("/metrics", "/debug/*", "resources", "pprof");
         Map<String, Object> binding = rendered.get("ClusterRoleBinding /nodekeeper-pages-readers");
         assertThat(map(binding.get("roleRef"))).containsEntry("name", "nodekeeper-pages-reader");
         assertThat(binding)
@@ -291,7 +295,9 @@ class HelmChartIT {
                         + " | it needs networkPolicy.enabled=true",
                 "controller.mode=standalone controller.extraArgs[0]=--leader-elect=false"
                         + " | all 2 replicas would work at the same time: set controller.replicas=1",
-                "controller.enabled=false companion.enabled=true pages.throughProxy=true | set monitoring.enabled=true",
+                "controller.enabled=false companion.enabled=true pages.throughProxy=true | it needs controller.enabled=true",
+                "controller.enabled=false companion.enabled=true pages.readers[0].kind=Group pages.readers[0].name=sre"
+                        + " | set monitoring.enabled=true",
             })
     void valuesThatAreUnknownOrContradictoryAreRefused(String values, String message) {
         assertThatThrownBy(() -> render(values)).hasMessageContaining(message);

@@ -102,10 +102,16 @@ final class StoreFiles {
         try (Stream<Path> files = Files.list(directory.resolveSibling(""))) {
             files.filter(file -> file.getFileName().toString().matches(Pattern.quote(name) + "[0-9]*"))
                     .toList()
-                    .forEach(StoreFiles::delete);
+                    .forEach(StoreFiles::deleteUnused);
         } catch (IOException e) {
             throw new StoreException("cannot list the directory of " + directory + ": " + e, e);
         }
+    }
+
+    /** Deletes a store that no process writes. */
+    private static void deleteUnused(Path directory) {
+        HighWaterMark.lock(directory).ifPresent(HighWaterMark::close);
+        delete(directory);
     }
 
     /** Deletes a directory with all its files. Does nothing if it does not exist. */

@@ -16,6 +16,8 @@ final class Programs {
     private final ScanMemory memory;
     private final HostNamespaces host;
     private volatile String reading = "";
+    /** Whether the program that was read last claims a role that it does not have. */
+    private boolean pretends;
 
     Programs(ProcFiles files, ScanMemory memory, HostNamespaces host) {
         this.files = files;
@@ -59,12 +61,15 @@ final class Programs {
         if (known != null && known.isOf(stat)) {
             return known;
         }
+        pretends = false;
         // Kernel threads have no arguments; a process that made an earlier scan hang is skipped.
         Program program = Program.isKernelThread(stat) || isUnreadable(stat)
                 ? Program.of(stat, List.of(), Map.of())
                 : read(stat, () -> ofMemory(stat));
-        // An ended process has no arguments any more; a starting one has none yet.
-        if (!program.arguments().isEmpty() || program.kernelThread()) {
+        // An ended process has no arguments any more; a starting one has none yet. One that pretends is looked at
+        // again, because
+        // it may have the runtime's namespaces, which are not known while that does not run.
+        if (!pretends && (!program.arguments().isEmpty() || program.kernelThread())) {
             memory.programs().put(stat.pid(), program);
         }
         return known != null
@@ -80,7 +85,8 @@ final class Programs {
                 .filter(variable -> variable.startsWith("CNI_"))
                 .toList());
         Program program = Program.of(stat, arguments, cni);
-        return program.claimsRole() && isContained(stat.pid()) ? program.withoutRole() : program;
+        pretends = program.claimsRole() && isContained(stat.pid());
+        return pretends ? program.withoutRole() : program;
     }
 
     /**

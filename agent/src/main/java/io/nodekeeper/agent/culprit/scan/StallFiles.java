@@ -44,8 +44,13 @@ record StallFiles(ProcFiles files) {
 
     private boolean waitsForChild(int pid, int thread) {
         Path directory = files.thread(pid, thread);
-        return text(directory.resolve("syscall")).filter(CALLS::startsProcess).isPresent()
-                || text(directory.resolve("wchan")).filter(FORKS::contains).isPresent();
+        // A thread can wait for a lock or for memory while it starts a process, too. Not all kernels show the function.
+        return text(directory.resolve("wchan"))
+                .filter(function -> !function.equals("0"))
+                .map(FORKS::contains)
+                .orElseGet(() -> text(directory.resolve("syscall"))
+                        .filter(CALLS::startsProcess)
+                        .isPresent());
     }
 
     private Stall stall(int pid, int thread, boolean memory) {

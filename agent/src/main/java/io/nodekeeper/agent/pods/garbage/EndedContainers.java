@@ -36,7 +36,9 @@ public final class EndedContainers {
         return CompletableFuture.allOf(containers.stream()
                 .limit(MOST)
                 .map(container -> runtime.call(new RuntimeCall.RemoveContainer(container.id()), deadline)
-                        .thenCompose(done -> files.apply(container))
+                        .thenCompose(done -> files.apply(container)
+                                .exceptionallyCompose(error -> CompletableFuture.failedFuture(new IllegalStateException(
+                                        "it is gone, but its files are left: " + Failures.text(error)))))
                         .handle((done, error) -> {
                             if (error != null) {
                                 log.warn("Container {} is not removed: {}", container.id(), Failures.text(error));

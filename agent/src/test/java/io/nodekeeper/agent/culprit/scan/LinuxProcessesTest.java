@@ -374,18 +374,21 @@ class LinuxProcessesTest {
 
     @Test
     void threadThatWaitsForItsVforkIsNoStall() throws Exception {
-        // given threads in state D: two that started a child, one by its call and one by the kernel's function, and one
-        // on a disk
+        // given threads in state D: two that started a child, one by its call and one by the kernel's function, one
+        // that waits
+        // for a lock before it can, and one on a disk
         process(201, 200, 'D', 1_100, "builder");
-        for (int thread : List.of(201, 202, 203)) {
+        for (int thread : List.of(201, 202, 203, 204)) {
             file("proc/201/task/" + thread + "/stat", stat(thread, "builder", 'D', 200, 1_100));
         }
         file("proc/201/task/201/syscall", (ARM ? 220 : 58) + " 0x3 0x7f 0x10 0x0 0x0 0x0 0x7ffe 0x7fdf\n");
         file("proc/201/task/202/wchan", "kernel_clone");
         file("proc/201/task/203/wchan", "io_schedule");
+        file("proc/201/task/204/syscall", (ARM ? 220 : 58) + " 0x3 0x7f 0x10 0x0 0x0 0x0 0x7ffe 0x7fdf\n");
+        file("proc/201/task/204/wchan", "percpu_rwsem_wait");
 
-        // when they are scanned, then only the last one is a stall
-        assertThat(of(scan(true), 201).stalls()).extracting(Stall::thread).containsExactly(203);
+        // when they are scanned, then only the last two are stalls
+        assertThat(of(scan(true), 201).stalls()).extracting(Stall::thread).containsExactlyInAnyOrder(203, 204);
     }
 
     @Test

@@ -45,10 +45,12 @@ public record Binding(String namespace, String name, String roleKind, String rol
                         .toList());
     }
 
-    /** A subject; one without a namespace is in {@code own}, that of the binding. */
+    /** A subject; a service account without a namespace is in {@code own}, that of the binding. */
     private static Subject subject(JsonObject subject, String own) {
+        String kind = subject.text("kind");
         String namespace = subject.text("namespace");
-        return new Subject(subject.text("kind"), subject.text("name"), namespace.isEmpty() ? own : namespace);
+        boolean here = namespace.isEmpty() && kind.equals("ServiceAccount");
+        return new Subject(kind, subject.text("name"), here ? own : namespace);
     }
 
     /** The reason of a decision to allow a request, in Kubernetes' words. */

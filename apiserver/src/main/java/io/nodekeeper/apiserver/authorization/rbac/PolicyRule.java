@@ -5,7 +5,6 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -165,8 +164,7 @@ public record PolicyRule(
      */
     public static List<PolicyRule> missing(List<PolicyRule> held, List<PolicyRule> wanted) {
         // By the text of the rule, as a hash table finds texts of one hash code fast.
-        Map<String, PolicyRule> things = new LinkedHashMap<>();
-        Map<String, TreeSet<String>> verbs = new HashMap<>();
+        Map<String, Missing> missing = new LinkedHashMap<>();
         long combinations = 0;
         for (PolicyRule rule : wanted) {
             if (held.stream().anyMatch(holder -> holder.coversWhole(rule))) {
@@ -184,20 +182,20 @@ public record PolicyRule(
                 if (held.stream().noneMatch(holder -> holder.coversSingle(single))) {
                     PolicyRule thing =
                             new PolicyRule(List.of(), single.groups, single.resources, single.names, single.paths);
-                    String key = Json.write(thing.json());
-                    things.putIfAbsent(key, thing);
-                    verbs.computeIfAbsent(key, none -> new TreeSet<>()).add(single.verbs.getFirst());
+                    missing.computeIfAbsent(Json.write(thing.json()), text -> new Missing(thing, new TreeSet<>()))
+                            .verbs
+                            .add(single.verbs.getFirst());
                 }
             }
         }
-        List<PolicyRule> missing = new ArrayList<>();
-        things.forEach((key, thing) -> missing.add(new PolicyRule(
-                List.copyOf(verbs.getOrDefault(key, new TreeSet<>())),
-                thing.groups,
-                thing.resources,
-                thing.names,
-                thing.paths)));
-        return missing;
+        return missing.values().stream().map(Missing::rule).toList();
+    }
+
+    /** A rule without verbs, and those of it that are not allowed. */
+    private record Missing(PolicyRule thing, TreeSet<String> verbs) {
+        private PolicyRule rule() {
+            return new PolicyRule(List.copyOf(verbs), thing.groups, thing.resources, thing.names, thing.paths);
+        }
     }
 
     /** The rule in the form of Kubernetes' refusals: {@code {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}}. */
