@@ -228,7 +228,7 @@ final class PodWorker {
 
     /** What was shown after the last command; empty until then. */
     private Optional<Shown> current() {
-        return shown.filter(last -> shownAt - freshAfter > 0);
+        return shown.filter(last -> shownAt - freshAfter >= 0);
     }
 
     /** Nothing runs, as seen after the last command. */
