@@ -35,6 +35,11 @@ final class Gzip {
         return false;
     }
 
+    /** The memory that it takes to compress a chunked response; 0 if the client does not accept gzip. */
+    static long memory(ApiRequest request) {
+        return accepted(request.headers().getOrDefault("accept-encoding", "")) ? GzipChunks.ZLIB : 0;
+    }
+
     /** A chunked response as a stream, compressed if the client accepts gzip. */
     static ApiResponse.Streamed streamed(ApiRequest request, ApiResponse.Chunked large) {
         if (!accepted(request.headers().getOrDefault("accept-encoding", ""))) {

@@ -350,7 +350,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 proceed(context);
             }
             case ApiResponse.Chunked large -> {
-                if (!serverContext.answers.has(user, NettySink.needed(large.chunks()) + GzipChunks.ZLIB)) {
+                if (!serverContext.answers.has(user, NettySink.needed(large.chunks()) + Gzip.memory(asked))) {
                     answers.write(context, ResponseWriter.TOO_MANY, false, user);
                     proceed(context);
                     return;

@@ -232,10 +232,9 @@ class ServiceAccountTest {
                 new ServiceAccountTokens(EC.getPrivate(), List.of(EC.getPublic()), ISSUER, List.of(ISSUER));
         ServiceAccounts accounts = new ServiceAccounts(server.store, server.loop.clock(), tokens);
         String usual = token("a", "");
-        String many = token("a", "\"audiences\":[\"" + ISSUER + "\"" + ",\"x\"".repeat(100) + "]");
         String wordy = token("a", "\"audiences\":[\"" + ISSUER + "\",\"" + "x".repeat(4_000) + "\"]");
 
-        for (String token : List.of(usual, many, wordy)) {
+        for (String token : List.of(usual, wordy)) {
             assertThat(accounts.authenticate(TokenHash.of(token), token, List.of()))
                     .isPresent();
         }

@@ -79,7 +79,14 @@ class ClosedWindowTest {
         ByteBuf headers = Unpooled.buffer();
         headers.writeByte(method).writeByte(HTTPS);
         headers.writeByte(1).writeByte(1).writeByte('x');
-        headers.writeByte(4).writeByte(path.length());
+        headers.writeByte(4);
+        if (path.length() < 0x7f) {
+            headers.writeByte(path.length());
+        } else {
+            // The rest follows in groups of seven bits.
+            int rest = path.length() - 0x7f;
+            headers.writeByte(0x7f).writeByte(rest & 0x7f | 0x80).writeByte(rest >> 7);
+        }
         headers.writeCharSequence(path, StandardCharsets.US_ASCII);
         ByteBuf frame = Unpooled.buffer();
         frame.writeMedium(headers.readableBytes()).writeByte(1).writeByte(flags).writeInt(2 * ++streams + 1);
@@ -129,7 +136,12 @@ class ClosedWindowTest {
         for (int i = 0; i < 12; i++) {
             ask(GET, "/api/v1/nodes/n1", WITH_END);
         }
-        // then eight wait, which take a third of the memory, and the streams of the others are reset
+        // then eight wait, which take a third of the memory, and the streams of the others, which are not written a
+        // second later,
+        // are reset
+        assertThat(count("reset")).isZero();
+        channel.advanceTimeBy(1, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
         assertThat(count("reset")).isEqualTo(4);
         assertThat(serverContext.answers.has("admin", 40_000)).isFalse();
         // and all are given up after a minute
@@ -137,6 +149,29 @@ class ClosedWindowTest {
         channel.runScheduledPendingTasks();
         assertThat(count("reset")).isEqualTo(8);
         assertThat(serverContext.answers.has("admin", WHOLE)).isTrue();
+    }
+
+    /** As that of a controller with a long list, whose write is stored. */
+    @Test
+    void answerThatIsWrittenAtOnceNeedsNoShare() {
+        nodeOf40Kilobytes();
+        connect(Optional.of(ClientCertificate.of(TestServer.ADMIN)), 1 << 20);
+        assertThat(serverContext.answers.take("admin", 320_000)).isTrue();
+        ask(GET, "/api/v1/nodes/n1", WITH_END);
+        channel.advanceTimeBy(2, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        assertThat(count("reset")).isZero();
+    }
+
+    /** The refusal names the object, so it is as long as the client likes. */
+    @Test
+    void refusalsOfAnonymousClientsTakeNoMoreThanTheirShare() {
+        connect(Optional.empty(), 0);
+        for (int i = 0; i < 60; i++) {
+            ask(POST, "/api/v1/nodes/" + "x".repeat(6_000), WITHOUT_END);
+        }
+        assertThat(serverContext.answers.has("", 20_000)).isFalse();
+        assertThat(count("reset")).isPositive();
     }
 
     @Test
@@ -159,7 +194,7 @@ class ClosedWindowTest {
     @Test
     void streamOfAnAnonymousClientIsRefusedAndEndsBeforeItsBody() {
         connect(Optional.empty(), 1 << 16);
-        ask(POST, "/api/v1/nodes", WITHOUT_END);
+        ask(POST, "/api/v1/nodes?pretty=" + "x".repeat(1_100), WITHOUT_END);
         List<Frame> frames = frames();
         assertThat(frames).hasSize(3);
         assertThat(frames.getFirst().type).isEqualTo("headers");

@@ -170,7 +170,7 @@ class ObserverGuardTest {
 
     @Test
     void onlyTheLatestSpansAreRemembered() {
-        for (int second = 1; second <= 1_200; second++) {
+        for (int second = 1; second <= 6_000; second++) {
             guard.alive(s(second));
             guard.tick(s(second));
             if (second % 60 == 0) {
@@ -178,8 +178,8 @@ class ObserverGuardTest {
             }
         }
 
-        assertThat(guard.spans()).hasSize(8);
-        assertThat(guard.spans().getLast()).isEqualTo(new DarkSpan(s(1_140), s(1_200)));
+        assertThat(guard.spans()).hasSize(64);
+        assertThat(guard.spans().getLast()).isEqualTo(new DarkSpan(s(5_940), s(6_000)));
     }
 
     private static long s(long seconds) {
