@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** What futures lack. */
 public final class Futures {
@@ -15,6 +16,15 @@ public final class Futures {
      */
     public static <T> CompletableFuture<T> nowOrOn(Executor executor, CompletableFuture<T> future) {
         return future.isDone() ? future : future.thenApplyAsync(Function.identity(), executor);
+    }
+
+    /** What {@code call} returns; a future that failed with what it throws, for callers that clean up when a call ends. */
+    public static <T> CompletableFuture<T> start(Supplier<CompletableFuture<T>> call) {
+        try {
+            return call.get();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     /**

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.rocksdb.Options;
@@ -19,6 +20,8 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.WALRecoveryMode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A read of a damaged store that skips rows that cannot be read.
@@ -29,6 +32,8 @@ import org.rocksdb.WALRecoveryMode;
  * @param unreadable ranges of revisions with at least one unreadable change
  */
 record BestEffortRead(List<Entry> entries, long revision, long rows, List<String> unreadable) {
+    private static final Logger log = LoggerFactory.getLogger(BestEffortRead.class);
+
     /** The search tries this many revisions one by one. A block of a table has a few hundred rows, so this skips several blocks. */
     private static final int ONE_BY_ONE = 4_096;
 
@@ -46,7 +51,7 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
             for (WALRecoveryMode mode :
                     List.of(WALRecoveryMode.PointInTimeRecovery, WALRecoveryMode.SkipAnyCorruptedRecords)) {
                 try (Options options = database.options(mode).setParanoidChecks(false);
-                        RocksDB db = RocksDB.openReadOnly(options, scratch.toString())) {
+                        RocksDB db = RocksOptions.openReadOnly(options, scratch)) {
                     RocksValueReader values =
                             new RocksValueReader(directory, ValueTransformer.RAW, ValuePlacement.ALL_ON_DISK);
                     values.attach(db);
@@ -70,8 +75,31 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
         }
     }
 
+    /**
+     * Passes each object to {@code taker}.
+     *
+     * @return the keys of those whose value cannot be read after all
+     */
+    List<String> each(Consumer<Entry> taker) {
+        List<String> lost = new ArrayList<>();
+        for (Entry entry : entries) {
+            Optional<Entry> loaded = loaded(entry);
+            loaded.ifPresentOrElse(taker, () -> lost.add(entry.key()));
+        }
+        return lost;
+    }
+
+    private static Optional<Entry> loaded(Entry entry) {
+        try {
+            return Optional.of(entry.loaded());
+        } catch (StoreException e) {
+            log.warn("{} is lost: {}", entry.key(), e.getMessage());
+            return Optional.empty();
+        }
+    }
+
     private static BestEffortRead read(RocksDB db, RocksValueReader values) throws RocksDBException {
-        ChangeRow.Reader reader = new ChangeRow.Reader(true);
+        ChangeRow.Reader rowReader = new ChangeRow.Reader(true);
         Map<String, Entry> live = new HashMap<>();
         List<String> unreadable = new ArrayList<>();
         long rows = 0;
@@ -80,7 +108,7 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
         while (from >= 0) {
             try (RocksIterator at = db.newIterator()) {
                 for (at.seek(RowFormat.row(from, "")); at.isValid() && at.key()[0] == RowFormat.CHANGE; at.next()) {
-                    ChangeRow change = reader.read(at);
+                    ChangeRow change = rowReader.read(at);
                     String key = RowFormat.key(change.row());
                     last = RowFormat.revision(change.row());
                     if (change.put()) {

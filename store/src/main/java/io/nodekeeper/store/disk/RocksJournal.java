@@ -418,7 +418,7 @@ public final class RocksJournal implements Journal {
                 db = RocksDB.open(options, directory.toString());
                 values.attach(db);
             } catch (RocksDBException e) {
-                db = RocksDB.openReadOnly(options, directory.toString());
+                db = RocksOptions.openReadOnly(options, directory);
                 values.attach(db);
                 throw e;
             }

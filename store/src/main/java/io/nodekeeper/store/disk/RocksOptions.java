@@ -1,11 +1,14 @@
 package io.nodekeeper.store.disk;
 
+import java.nio.file.Path;
 import java.util.List;
 import org.rocksdb.CompressionType;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.Status;
+import org.rocksdb.StringAppendOperator;
 import org.rocksdb.WALRecoveryMode;
 
 /**
@@ -41,6 +44,20 @@ record RocksOptions(long writeBuffer, int levelZeroFiles) {
                 .setMaxWriteBufferNumber(2)
                 .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
                 .setKeepLogFileNum(2);
+    }
+
+    /**
+     * Opens the database in {@code directory} for reads. It keeps all files open, so values can be read although a server deletes the
+     * files.
+     */
+    static RocksDB openReadOnly(Options options, Path directory) throws RocksDBException {
+        // A get of RocksDB's CompactedDBImpl, which reads a database of one level, does not find values in blob files
+        // (facebook/rocksdb#12503). RocksDB does not use it for databases with a merge operator, of which this one
+        // makes no use.
+        try (StringAppendOperator unused = new StringAppendOperator();
+                Options other = new Options(options).setMergeOperator(unused)) {
+            return RocksDB.openReadOnly(other, directory.toString());
+        }
     }
 
     /** Whether {@code why} means that files are damaged or missing. False for other errors, for example missing permissions. */

@@ -148,7 +148,7 @@ public final class StoreCheck {
             RocksValueReader values)
             throws RocksDBException {
         try (Options options = database.options(recovery);
-                RocksDB db = RocksDB.openReadOnly(options, directory.toString())) {
+                RocksDB db = RocksOptions.openReadOnly(options, directory)) {
             return JournalContents.read(db, directory, transformer, values);
         }
     }

@@ -22,7 +22,6 @@ public final class StoreReading implements AutoCloseable {
     private final RocksOptions database;
     private final ValueTransformer transformer;
     private final RocksValueReader values;
-    private Optional<Options> options = Optional.empty();
     private Optional<RocksDB> db = Optional.empty();
     private final StoreCheck check;
 
@@ -68,12 +67,12 @@ public final class StoreReading implements AutoCloseable {
     /** Opens the database, in the place of the one that could not be read, and leaves it open. */
     private JournalContents rows(WALRecoveryMode recovery) throws RocksDBException {
         close();
-        Options how = database.options(recovery);
-        options = Optional.of(how);
-        RocksDB open = RocksDB.openReadOnly(how, directory.toString());
-        db = Optional.of(open);
-        values.attach(open);
-        return JournalContents.read(open, directory, transformer, values);
+        try (Options options = database.options(recovery)) {
+            RocksDB open = RocksOptions.openReadOnly(options, directory);
+            db = Optional.of(open);
+            values.attach(open);
+            return JournalContents.read(open, directory, transformer, values);
+        }
     }
 
     /** What is known of the files. */
@@ -93,7 +92,5 @@ public final class StoreReading implements AutoCloseable {
         values.detach();
         db.ifPresent(RocksDB::close);
         db = Optional.empty();
-        options.ifPresent(Options::close);
-        options = Optional.empty();
     }
 }

@@ -55,13 +55,18 @@ public final class StoreRepair {
                 check.lost().forEach((revision, key) -> losses.add("revision " + revision + " of " + key));
             } else {
                 objects = BestEffortRead.use(directory, StoreFiles.scratch(directory), database, readable -> {
-                    create(directory, Math.max(check.known(), readable.revision()), readable.entries()::forEach);
+                    List<String> lost = new ArrayList<>();
+                    create(
+                            directory,
+                            Math.max(check.known(), readable.revision()),
+                            taker -> lost.addAll(readable.each(taker)));
                     losses.add(
                             readable.rows() + " changes can be read, up to revision " + readable.revision()
                                     + "; objects whose latest change cannot be read are missing, or are as they were before it");
                     readable.unreadable()
                             .forEach(range -> losses.add("changes of revisions " + range + " cannot be read"));
-                    return readable.entries().size();
+                    lost.forEach(key -> losses.add("the value of " + key + " cannot be read"));
+                    return readable.entries().size() - lost.size();
                 });
             }
             return new Report(check, objects, losses, Optional.of(StoreFiles.keepDamaged(directory)));

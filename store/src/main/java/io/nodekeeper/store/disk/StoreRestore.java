@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Makes stores of given objects. Of a store that does not become complete nothing is left. */
+/** Makes stores of given objects. If that fails, it deletes what it has made. */
 public final class StoreRestore {
     private StoreRestore() {}
 

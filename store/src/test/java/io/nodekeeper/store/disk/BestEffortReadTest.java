@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.ValueReader;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
@@ -114,6 +116,32 @@ class BestEffortReadTest {
         Matcher range = Pattern.compile("([0-9]+) to ([0-9]+)").matcher(text);
         assertThat(range.matches()).as(text).isTrue();
         return new long[] {Long.parseLong(range.group(1)), Long.parseLong(range.group(2))};
+    }
+
+    @Test
+    void objectsWhoseValueCannotBeReadAreNamedAndTheOthersKept() {
+        // given three objects, the second of which was found but cannot be read
+        ValueReader broken = new ValueReader() {
+            @Override
+            public byte[] read(String key, long revision) {
+                throw new StoreException("cannot read " + key, null);
+            }
+
+            @Override
+            public boolean cached(long revision) {
+                return false;
+            }
+        };
+        Entry first = new Entry(key(1), new byte[1], 1, 1);
+        Entry third = new Entry(key(3), new byte[1], 3, 3);
+        List<Entry> kept = new ArrayList<>();
+
+        List<String> lost = new BestEffortRead(
+                        List.of(first, Entry.stored(key(2), 1, broken, 2, 2), third), 3, 3, List.of())
+                .each(kept::add);
+
+        assertThat(kept).containsExactly(first, third);
+        assertThat(lost).containsExactly(key(2));
     }
 
     private static void assertReadsAllBut(BestEffortRead read, LongStream written, LongPredicate lost) {

@@ -378,24 +378,25 @@ class LargeValuesTest {
     @Test
     void smallHeapIsEnoughForManyLargeObjectsAndTheirHistory() throws Exception {
         // 600 writes of 240 KB, three times the heap; then a start with all of them on disk
-        assertThat(inSmallHeap("write")).isEqualTo(0);
-        assertThat(inSmallHeap("read")).isEqualTo(0);
+        inSmallHeap("write");
+        inSmallHeap("read");
 
         // then what reads the store beside or without a server needs no more
-        assertThat(inSmallHeap("check")).isEqualTo(0);
-        assertThat(inSmallHeap("snapshot")).isEqualTo(0);
+        inSmallHeap("check");
+        inSmallHeap("snapshot");
 
         // and a repair does not, whether the check or only a search finds what can be read, nor does a rewrite
         Files.delete(directory.resolve("store").resolve(HighWaterMark.FILE));
-        assertThat(inSmallHeap("repair")).isEqualTo(0);
-        assertThat(inSmallHeap("check")).isEqualTo(0);
+        inSmallHeap("repair");
+        inSmallHeap("check");
         Files.delete(directory.resolve("store").resolve("CURRENT"));
-        assertThat(inSmallHeap("repair")).isEqualTo(0);
-        assertThat(inSmallHeap("rewrite")).isEqualTo(0);
-        assertThat(inSmallHeap("check")).isEqualTo(0);
+        inSmallHeap("repair");
+        inSmallHeap("rewrite");
+        inSmallHeap("check");
     }
 
-    private int inSmallHeap(String what) throws IOException, InterruptedException {
+    private void inSmallHeap(String what) throws IOException, InterruptedException {
+        Path output = directory.resolve(what + ".out");
         Process process = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
                         "-Xmx48m",
@@ -408,11 +409,13 @@ class LargeValuesTest {
                         what,
                         directory.resolve("store").toString())
                 .redirectErrorStream(true)
-                .redirectOutput(directory.resolve(what + ".out").toFile())
+                .redirectOutput(output.toFile())
                 .start();
         if (!process.waitFor(5, TimeUnit.MINUTES)) {
             process.destroyForcibly();
         }
-        return process.waitFor();
+        assertThat(process.waitFor())
+                .as(() -> what + ": " + TestFiles.text(output))
+                .isZero();
     }
 }

@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.rocksdb.FlushOptions;
 import org.rocksdb.RocksDB;
 
 /** What a check says of the files of a store, and that it changes none of them. */
@@ -325,16 +324,8 @@ class StoreCheckTest {
     @Test
     void tableThatIsMissingIsDamage() throws Exception {
         journal(3);
-        try (RocksDB db = RocksDB.open(directory.toString());
-                FlushOptions flush = new FlushOptions()) {
-            db.flush(flush);
-        }
-        try (Stream<Path> files = Files.list(directory)) {
-            for (Path table :
-                    files.filter(file -> file.toString().endsWith(".sst")).toList()) {
-                Files.delete(table);
-            }
-        }
+        TestFiles.flush(directory);
+        TestFiles.delete(directory, ".sst");
 
         StoreCheck check = check();
 

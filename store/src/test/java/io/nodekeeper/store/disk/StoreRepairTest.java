@@ -22,8 +22,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.rocksdb.FlushOptions;
-import org.rocksdb.RocksDB;
 
 /** What a repair and a rewrite leave: the store, the directories beside it, and the lock. */
 @Tag("W85")
@@ -72,18 +70,20 @@ class StoreRepairTest {
         return new Event(revision, entry.key(), Optional.empty(), Optional.of(entry));
     }
 
+    /** A journal with an object of 9,000 bytes in a table and its blob file, whose empty log is missing. */
+    private void journalWithoutLog() throws Exception {
+        try (RocksJournal journal = RocksJournal.open(directory)) {
+            journal.load();
+            Entry entry = new Entry("/registry/minions/n1", "x".repeat(9_000).getBytes(StandardCharsets.UTF_8), 1, 1);
+            journal.append(List.of(new Event(1, entry.key(), Optional.empty(), Optional.of(entry))), List.of());
+        }
+        TestFiles.flush(directory);
+        TestFiles.delete(directory, ".log");
+    }
+
     private void mark(long revision) {
         try (HighWaterMark mark = HighWaterMark.create(directory)) {
             mark.begin(revision);
-        }
-    }
-
-    private static void deleteFiles(Path directory, String ending) throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            for (Path file :
-                    files.filter(each -> each.toString().endsWith(ending)).toList()) {
-                Files.delete(file);
-            }
         }
     }
 
@@ -179,6 +179,32 @@ class StoreRepairTest {
     }
 
     @Test
+    void largeValuesAreFoundWithoutALog() throws Exception {
+        // given that the mark knows a change of the missing log
+        journalWithoutLog();
+        mark(2);
+
+        StoreRepair.Report report = StoreRepair.repair(directory);
+
+        assertThat(report.losses())
+                .containsExactly("the change of revision 2 is lost; all up to revision 1 can be read; objects: 1");
+        assertThat(objects(2 + RocksJournal.JUMP, ValueTransformer.IDENTITY))
+                .containsExactly("n1=" + "x".repeat(9_000) + "@1");
+    }
+
+    @Test
+    void largeValuesAreFoundRowByRowWithoutALog() throws Exception {
+        journalWithoutLog();
+        Files.delete(directory.resolve("CURRENT"));
+
+        StoreRepair.Report report = StoreRepair.repair(directory);
+
+        assertThat(report.objects()).isEqualTo(1);
+        assertThat(objects(1 + RocksJournal.JUMP, ValueTransformer.IDENTITY))
+                .containsExactly("n1=" + "x".repeat(9_000) + "@1");
+    }
+
+    @Test
     void storeWithoutItsMarkLosesNothingThatIsKnown() throws Exception {
         journal(2);
         Files.delete(directory.resolve(HighWaterMark.FILE));
@@ -228,10 +254,7 @@ class StoreRepairTest {
     void changesThatCannotBeReadAreReportedByTheirRevisions() throws Exception {
         // given a table with both changes whose block is damaged
         journal(2);
-        try (RocksDB db = RocksDB.open(directory.toString());
-                FlushOptions flush = new FlushOptions()) {
-            db.flush(flush);
-        }
+        TestFiles.flush(directory);
         Path table;
         try (Stream<Path> files = Files.list(directory)) {
             table = files.filter(file -> file.toString().endsWith(".sst"))
@@ -331,7 +354,7 @@ class StoreRepairTest {
     @Test
     void rewriteOfADamagedStoreIsRefusedAndReleasesTheLock() throws Exception {
         journal(2);
-        deleteFiles(directory, ".log");
+        TestFiles.delete(directory, ".log");
         Map<String, String> before = tree();
 
         assertThatThrownBy(() -> StoreRepair.rewrite(directory, SUFFIX))

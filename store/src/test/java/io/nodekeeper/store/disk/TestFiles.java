@@ -4,12 +4,16 @@ import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Journal;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import org.rocksdb.FlushOptions;
+import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.WALRecoveryMode;
 
 /** Operations on the files of a store, for tests. */
 final class TestFiles {
@@ -24,6 +28,27 @@ final class TestFiles {
             }
         }
         return to;
+    }
+
+    /** The contents of {@code file}. */
+    static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Deletes the files of {@code directory} whose name ends with {@code ending}, and returns their number. */
+    static int delete(Path directory, String ending) throws IOException {
+        List<Path> deleted;
+        try (Stream<Path> files = Files.list(directory)) {
+            deleted = files.filter(file -> file.toString().endsWith(ending)).toList();
+        }
+        for (Path file : deleted) {
+            Files.delete(file);
+        }
+        return deleted.size();
     }
 
     /** What a store that a server may have open holds, with all values in memory. */
@@ -45,10 +70,11 @@ final class TestFiles {
         }
     }
 
-    /** Moves the changes in the log of a closed store to a table. */
+    /** Moves the changes in the log of a closed store to a table, and long values to a blob file. */
     static void flush(Path directory) throws RocksDBException {
         RocksDB.loadLibrary();
-        try (RocksDB db = RocksDB.open(directory.toString());
+        try (Options options = RocksOptions.DEFAULT.options(WALRecoveryMode.AbsoluteConsistency);
+                RocksDB db = RocksDB.open(options, directory.toString());
                 FlushOptions flush = new FlushOptions()) {
             db.flush(flush);
         }
