@@ -6,9 +6,12 @@ import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.store.etcd.EtcdOptions;
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.VirtualThreads;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +36,7 @@ final class EtcdFlags implements Checked {
     @Option(
             names = "--etcd-certfile",
             paramLabel = "FILE",
-            description = "The client certificate for etcd (PEM), with --etcd-keyfile.")
+            description = "The client certificate for etcd (PEM), with --etcd-keyfile. Read again for new connections.")
     Optional<Path> certFile = Optional.empty();
 
     @Option(names = "--etcd-keyfile", paramLabel = "FILE", description = "The private key of --etcd-certfile (PEM).")
@@ -66,18 +69,20 @@ final class EtcdFlags implements Checked {
                 "--etcd-prefix is " + prefix + "; expected a form like /registry");
     }
 
-    /** The options of the store. */
-    EtcdOptions options() throws IOException {
+    /** The options of the store. Its connections read the client certificate again, at most once a minute by {@code clock}. */
+    EtcdOptions options(Clock clock) throws IOException {
         boolean secure = servers.stream().anyMatch(server -> server.getScheme().equals("https"));
-        return EtcdOptions.of(servers, secure ? Optional.of(tls()) : Optional.empty(), prefix);
+        return EtcdOptions.of(servers, secure ? Optional.of(tls(clock)) : Optional.empty(), prefix);
     }
 
-    private SSLContext tls() throws IOException {
-        Optional<Identity> identity = certFile.isPresent()
-                ? Optional.of(new IdentityFiles(certFile.get(), keyFile.orElseThrow())
-                        .read("--etcd-certfile", "--etcd-keyfile"))
-                : Optional.empty();
-        return ClientTls.context(
-                identity, caFile.isPresent() ? IdentityFiles.authorities("--etcd-cafile", caFile.get()) : List.of());
+    private SSLContext tls(Clock clock) throws IOException {
+        List<X509Certificate> authorities =
+                caFile.isPresent() ? IdentityFiles.authorities("--etcd-cafile", caFile.get()) : List.of();
+        if (certFile.isEmpty()) {
+            return ClientTls.context(Optional.empty(), authorities);
+        }
+        IdentityFiles files = new IdentityFiles(certFile.get(), keyFile.orElseThrow());
+        Identity read = files.read("--etcd-certfile", "--etcd-keyfile");
+        return ClientTls.context(files, read, authorities, clock, new VirtualThreads("etcd-certificate"));
     }
 }

@@ -65,7 +65,7 @@ public final class OpenStore {
                             loop, disk, new Workers("values", READERS, loop), journal, options.limits());
                 });
             }
-            case etcd -> etcd(options.etcd.options().with(options.encryption.transformer()), loop);
+            case etcd -> etcd(options.etcd.options(loop.clock()).with(options.encryption.transformer()), loop);
         };
     }
 

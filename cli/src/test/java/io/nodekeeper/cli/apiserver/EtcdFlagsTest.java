@@ -11,6 +11,7 @@ import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.etcd.EtcdOptions;
 import io.nodekeeper.store.etcd.EtcdStore;
+import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +38,18 @@ class EtcdFlagsTest {
     private final Identity authority = Issuer.authority(EcKeys.newKey(), Instant.now(), Randoms.secure());
     private final Issuer issuer = new Issuer(authority, Randoms.secure());
     private final ThreadLoop loop = new ThreadLoop("store");
+    private final AtomicLong passed = new AtomicLong();
+    private final Clock clock = new Clock() {
+        @Override
+        public long nanoTime() {
+            return passed.get();
+        }
+
+        @Override
+        public Instant wallTime() {
+            return Instant.EPOCH.plusNanos(passed.get());
+        }
+    };
     private final EtcdFlags flags = new EtcdFlags();
     private Optional<Process> etcd = Optional.empty();
 
@@ -57,7 +71,7 @@ class EtcdFlagsTest {
         flags.keyFile = Optional.of(directory.resolve("client.key"));
 
         // when
-        Store store = open(flags.options());
+        Store store = open(flags.options(clock));
         store.put("/leases/kube-node-lease/n1", new byte[] {'{', '}'}, 0).get(10, TimeUnit.SECONDS);
 
         // then
@@ -71,17 +85,44 @@ class EtcdFlagsTest {
         flags.servers = List.of(startEtcd());
         flags.caFile = Optional.of(write("ca.crt", Pem.encode(authority.certificate())));
 
-        EtcdOptions options = flags.options();
+        EtcdOptions options = flags.options(clock);
 
         CompletableFuture<?> store = EtcdStore.open(options, loop);
 
+        awaitInLog("client didn't provide a certificate");
+        assertThat(store).isNotCompleted();
+    }
+
+    @Test
+    void aCertificateThatEtcdRefusesCanBeReplacedMeanwhile() throws Exception {
+        // given a certificate of an authority that etcd does not know
+        flags.servers = List.of(startEtcd());
+        flags.caFile = Optional.of(write("ca.crt", Pem.encode(authority.certificate())));
+        Identity unknown = Issuer.authority(EcKeys.newKey(), Instant.now(), Randoms.secure());
+        put("client", new Issuer(unknown, Randoms.secure()).client("kube-apiserver", List.of(), Instant.now()));
+        flags.certFile = Optional.of(directory.resolve("client.crt"));
+        flags.keyFile = Optional.of(directory.resolve("client.key"));
+        CompletableFuture<Store> store =
+                EtcdStore.open(flags.options(clock), loop).thenApply(open -> open);
+        awaitInLog("certificate signed by unknown authority");
+
+        // when another one is in the files a minute later
+        put("client", issuer.client("kube-apiserver", List.of(), Instant.now()));
+        passed.addAndGet(Duration.ofMinutes(1).toNanos());
+
+        // then the store opens with it
+        Store open = store.get(30, TimeUnit.SECONDS);
+        open.put("/leases/kube-node-lease/n1", new byte[] {'{', '}'}, 0).get(10, TimeUnit.SECONDS);
+        open.close().get(10, TimeUnit.SECONDS);
+    }
+
+    private void awaitInLog(String text) throws Exception {
         Path log = directory.resolve("etcd.log");
         long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-        while (!Files.readString(log).contains("client didn't provide a certificate") && System.nanoTime() < end) {
+        while (!Files.readString(log).contains(text) && System.nanoTime() < end) {
             Thread.sleep(20);
         }
-        assertThat(Files.readString(log)).contains("client didn't provide a certificate");
-        assertThat(store).isNotCompleted();
+        assertThat(Files.readString(log)).contains(text);
     }
 
     @Test
@@ -92,7 +133,7 @@ class EtcdFlagsTest {
         flags.certFile = Optional.of(directory.resolve("client.crt"));
         flags.keyFile = Optional.of(directory.resolve("other.key"));
 
-        assertThatThrownBy(flags::options)
+        assertThatThrownBy(() -> flags.options(clock))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("--etcd-certfile " + directory.resolve("client.crt") + ", --etcd-keyfile "
                         + directory.resolve("other.key") + ": the private key does not belong to the certificate");
@@ -103,7 +144,7 @@ class EtcdFlagsTest {
         flags.servers = List.of(URI.create("https://127.0.0.1:2379"));
         flags.caFile = Optional.of(write("ca.crt", "hello"));
 
-        assertThatThrownBy(flags::options)
+        assertThatThrownBy(() -> flags.options(clock))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("--etcd-cafile " + directory.resolve("ca.crt")
                         + ": expected a PEM block \"CERTIFICATE\", found no PEM block");

@@ -1,5 +1,6 @@
 package io.nodekeeper.client.config;
 
+import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.net.Socket;
 import java.security.GeneralSecurityException;
@@ -10,6 +11,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -30,6 +32,29 @@ public final class ClientTls {
             throws IOException {
         try {
             return context(identity, usual(authorities));
+        } catch (GeneralSecurityException e) {
+            throw new IOException("TLS as a client cannot be set up: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * A context for a client that presents the certificate in {@code files}, also after another one replaced it. Trusts
+     * {@code authorities}; if there are none, those that this machine trusts.
+     *
+     * @param read what the files held a moment ago
+     * @param reader reads the files again, at most once a minute
+     * @throws IOException if the context cannot be created
+     * @throws IllegalArgumentException if {@code read} cannot be used
+     */
+    public static SSLContext context(
+            IdentityFiles files, Identity read, List<X509Certificate> authorities, Clock clock, Executor reader)
+            throws IOException {
+        try {
+            SSLContext context =
+                    context(new KeyManager[] {new RenewedKeys(files, read, clock, reader)}, usual(authorities));
+            // A session that is resumed keeps the certificate with which it began.
+            context.getClientSessionContext().setSessionTimeout(1);
+            return context;
         } catch (GeneralSecurityException e) {
             throw new IOException("TLS as a client cannot be set up: " + e.getMessage(), e);
         }
@@ -58,8 +83,12 @@ public final class ClientTls {
 
     private static SSLContext context(Optional<Identity> identity, TrustManager trust)
             throws GeneralSecurityException, IOException {
+        return context(keys(identity), trust);
+    }
+
+    private static SSLContext context(KeyManager[] keys, TrustManager trust) throws GeneralSecurityException {
         SSLContext context = SSLContext.getInstance("TLS");
-        context.init(keys(identity), new TrustManager[] {trust}, null);
+        context.init(keys, new TrustManager[] {trust}, null);
         return context;
     }
 
