@@ -211,9 +211,7 @@ public final class NodeAgent {
                         loop,
                         random,
                         event -> new NodeEvent(event.type(), event.reason(), event.message())
-                                .record(
-                                        event.source().isEmpty() ? recorder : recorder.of(event.source()),
-                                        config.nodeName())))
+                                .record(recorder.of(event.source()), config.nodeName())))
                 : Optional.empty();
         agent = new Agent(
                 config,

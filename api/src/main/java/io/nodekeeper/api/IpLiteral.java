@@ -10,6 +10,11 @@ public final class IpLiteral {
 
     private IpLiteral() {}
 
+    /** Whether {@code text} is an address, not a DNS name. */
+    public static boolean is(String text) {
+        return of(text).isPresent();
+    }
+
     /**
      * The address that {@code text} is, as Kubernetes decides it: an IPv4 address has four decimal parts. Java would also take
      * {@code 1234} and {@code 10.1}, which may be names of nodes. Empty if it is none.

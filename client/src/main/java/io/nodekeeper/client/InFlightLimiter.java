@@ -1,6 +1,7 @@
 package io.nodekeeper.client;
 
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.time.Futures;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -37,7 +38,8 @@ final class InFlightLimiter {
     }
 
     private <T> void go(Waiting<T> next) {
-        CompletableFuture<T> call = started(next.call);
+        // A call that cannot be made fails: else it would keep its place.
+        CompletableFuture<T> call = Futures.start(next.call);
         next.result.whenComplete((value, error) -> {
             if (next.result.isCancelled()) {
                 call.cancel(true);
@@ -51,15 +53,6 @@ final class InFlightLimiter {
                 next.result.complete(value);
             }
         });
-    }
-
-    /** A call that cannot be made fails: else it would keep its place. */
-    private static <T> CompletableFuture<T> started(Supplier<CompletableFuture<T>> call) {
-        try {
-            return call.get();
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
     }
 
     private void leave() {

@@ -48,7 +48,7 @@ record ServingNames(List<String> dnsNames, List<InetAddress> addresses) {
                 .distinct()
                 .toList();
         List<String> names = texts(all, "Hostname", "InternalDNS", "ExternalDNS")
-                .filter(text -> IpLiteral.of(text).isEmpty())
+                .filter(text -> !IpLiteral.is(text))
                 .toList();
         return addresses.isEmpty() ? Optional.empty() : Optional.of(new ServingNames(names, addresses));
     }

@@ -127,7 +127,7 @@ public final class CompanionAgent {
                         loop,
                         random,
                         event -> new NodeEvent(event.type(), event.reason(), event.message())
-                                .record(event.source().isEmpty() ? events : events.of(event.source()), nodeName)))
+                                .record(events.of(event.source()), nodeName)))
                 : Optional.empty();
         HttpTransport health = new HttpTransport(kubeletAccess.health());
         kubeletTransports.add(health);

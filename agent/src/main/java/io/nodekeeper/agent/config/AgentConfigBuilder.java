@@ -434,9 +434,9 @@ public final class AgentConfigBuilder {
         if (address.isEmpty()) {
             faults.add("healthzBindAddress must be an IP address, got \"" + healthzBindAddress + "\"");
         }
+        int ownPort = (int) kubeletPort;
         return new ServingConfig(
-                address.orElseGet(InetAddress::getLoopbackAddress), (int) port, healthzPort.isEmpty(), (int)
-                        kubeletPort);
+                address.orElseGet(InetAddress::getLoopbackAddress), (int) port, healthzPort.isEmpty(), ownPort);
     }
 
     private NodeApiConfig nodeApi(List<String> faults) {

@@ -16,11 +16,11 @@ import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.ProcessTable;
 import io.nodekeeper.agent.facts.ConditionReport;
-import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,9 +41,6 @@ import org.slf4j.event.Level;
  * container. It makes no call that changes anything and applies no remedy. Confined to its loop.
  */
 public final class CulpritWatch {
-    /** The type of the node's condition. */
-    public static final String CONDITION = DegradedCondition.TYPE;
-
     private static final Logger log = LoggerFactory.getLogger(CulpritWatch.class);
     /** The tolerance when ages are compared: more than the precision of process ages (10 ms). */
     private static final Duration MOMENT = Duration.ofMillis(100);
@@ -157,14 +154,9 @@ public final class CulpritWatch {
         return book.loads();
     }
 
-    /** The node's condition {@value #CONDITION}. */
+    /** The node's condition {@value DegradedCondition#TYPE}. */
     public ConditionReport condition() {
         return DegradedCondition.of(book.accusations(), book.loads(), first.missing(), failure);
-    }
-
-    /** Whether a condition of a node says that there is only load. */
-    public static boolean tellsLoad(Condition condition) {
-        return DegradedCondition.tellsLoad(condition);
     }
 
     /** When it last looked whether something is late, monotonic ns. */
@@ -263,8 +255,11 @@ public final class CulpritWatch {
         looking = true;
         pace.begun(lastBeat);
         boolean deep = pace.isDeep();
-        CompletableFuture<List<ProcessInfo>> scan =
-                Deadlines.within(loop, SCAN_DEADLINE, "a scan of the runtime's processes", scan(now.ids(), deep));
+        CompletableFuture<List<ProcessInfo>> scan = Deadlines.within(
+                loop,
+                SCAN_DEADLINE,
+                "a scan of the runtime's processes",
+                Futures.start(() -> processes.scan(now.ids(), deep)));
         scan.whenComplete((found, error) -> loop.execute(() -> {
             looking = false;
             try {
@@ -305,14 +300,6 @@ public final class CulpritWatch {
             log.error("The container runtime cannot be diagnosed", error);
         }
         failure = text;
-    }
-
-    private CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {
-        try {
-            return processes.scan(ids, deep);
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
     }
 
     private void judge(ContainerIndex now) {

@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** The node's condition about what makes its runtime hang; its message changes only when the culprits do. Pure. */
-final class DegradedCondition {
+public final class DegradedCondition {
     /** The type of the condition. */
-    static final String TYPE = "RuntimeDegraded";
+    public static final String TYPE = "RuntimeDegraded";
     /** The reason of a condition that is False without a load. */
     private static final String RESPONSIVE = "RuntimeResponsive";
     /** The most culprits in the message: enough to act on, and short enough for one line. */
@@ -54,7 +54,7 @@ final class DegradedCondition {
     }
 
     /** Whether a condition of a node says that there is only load. */
-    static boolean tellsLoad(Condition condition) {
+    public static boolean tellsLoad(Condition condition) {
         return condition.type().equals(TYPE)
                 && condition.status().equals(Condition.FALSE)
                 && !condition.reason().equals(RESPONSIVE);

@@ -5,6 +5,7 @@ import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.HostFacts;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -111,7 +112,7 @@ public final class HostSnapshots {
             Supplier<CompletableFuture<T>> reading,
             Function<HostFacts, Fact<T>> get,
             BiFunction<HostFacts, Fact<T>, HostFacts> with) {
-        CompletableFuture<T> future = start(reading);
+        CompletableFuture<T> future = Futures.start(reading);
         Consumer<Fact<T>> store = fact -> {
             String before = get.apply(facts).error();
             facts = with.apply(facts, fact);
@@ -140,14 +141,6 @@ public final class HostSnapshots {
             store.accept(get.apply(facts).failed(Failures.text(future.exceptionNow())));
         } else {
             store.accept(Fact.of(future.join(), loop.clock().nanoTime()));
-        }
-    }
-
-    private static <T> CompletableFuture<T> start(Supplier<CompletableFuture<T>> reading) {
-        try {
-            return reading.get();
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
         }
     }
 }

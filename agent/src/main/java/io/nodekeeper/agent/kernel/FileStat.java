@@ -30,7 +30,7 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
     private static final int THE_LINK = 0x100;
     /** STATX_BASIC_STATS. */
     private static final int BASIC = 0x7ff;
-    /** The size of struct statx, and where its fields are: attributes, links, inode, blocks of 512 bytes, which attributes are known, device. */
+    /** The size of struct statx in bytes; below, the places of its fields. Blocks have 512 bytes. */
     private static final long STATX_SIZE = 256;
 
     private static final long ATTRIBUTES = 8;

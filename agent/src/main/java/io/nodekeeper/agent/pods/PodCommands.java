@@ -195,10 +195,9 @@ final class PodCommands {
         return ContainerStopper.ignoringAbsence(ports.runtime().call(call, ports.callDeadline()));
     }
 
-    /** Without a file of the node, a pod asks itself, as in Kubernetes; with nothing, runtimes give it the node's file. */
     private CompletableFuture<String> resolvConf() {
         if (ports.resolvConf().toString().isEmpty()) {
-            return CompletableFuture.completedFuture("nameserver 127.0.0.1\n");
+            return CompletableFuture.completedFuture(ports.node().get().loopbackResolvConf());
         }
         return ports.onDisk(
                 ports.resolvConf().toString(),

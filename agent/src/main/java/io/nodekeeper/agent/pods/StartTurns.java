@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods;
 
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -81,7 +82,7 @@ final class StartTurns {
             counts = true;
             running++;
             timer = loop.schedule(PATIENCE, this::end);
-            started().whenComplete((value, error) -> {
+            Futures.start(call).whenComplete((value, error) -> {
                 end();
                 if (error == null) {
                     answer.complete(value);
@@ -89,14 +90,6 @@ final class StartTurns {
                     answer.completeExceptionally(error);
                 }
             });
-        }
-
-        private CompletableFuture<T> started() {
-            try {
-                return call.get();
-            } catch (RuntimeException e) {
-                return CompletableFuture.failedFuture(e);
-            }
         }
 
         private void end() {

@@ -58,7 +58,10 @@ public final class NodeStatistics {
     private static final Duration USABLE = Duration.ofSeconds(30);
     /** A kubelet's period of housekeeping. */
     private static final Duration PERIOD = Duration.ofSeconds(10);
-    /** One thread for each of the signals that may block: the kernel's, the logs' and the pods' own files'; another for the table of mounts. */
+    /**
+     * A thread for each signal that reads files and may block: the kernel, logs, volumes and the pods' other files. The table of
+     * mounts needs one only for a moment.
+     */
     private static final int WORKERS = 4;
     /** The most threads for volumes, of which each one that hangs keeps one. With more that hang, the others wait for them. */
     private static final int VOLUME_WORKERS = 64;

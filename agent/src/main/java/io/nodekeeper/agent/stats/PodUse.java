@@ -94,19 +94,13 @@ public record PodUse(
                 snapshot.kernel().map(reading -> reading.value().pods()).orElse(Map.of());
         CgroupUsage usage = PodUsage.of(pod, cgroups);
         Map<String, ContainerUse> containers = new LinkedHashMap<>();
-        DiskUse other = snapshot.others()
-                .flatMap(others -> Optional.ofNullable(others.value().get(pod.uid())))
-                .orElse(DiskUse.NONE);
+        DiskUse other = snapshot.other(pod.uid());
         long layerInodes = 0;
         long nodeInodes = other.inodes()
                 + volumes.values().stream().mapToLong(DiskUse::inodes).sum();
         for (RunningPod.RunningContainer container : pod.containers()) {
-            DiskUse layer = Optional.ofNullable(snapshot.layers().get(container.id()))
-                    .map(Timed::value)
-                    .orElse(DiskUse.NONE);
-            DiskUse logs = snapshot.logs()
-                    .flatMap(all -> Optional.ofNullable(all.value().get(container.id())))
-                    .orElse(DiskUse.NONE);
+            DiskUse layer = snapshot.layer(container.id()).map(Timed::value).orElse(DiskUse.NONE);
+            DiskUse logs = snapshot.logs(container.id()).map(Timed::value).orElse(DiskUse.NONE);
             layerInodes += layer.inodes();
             nodeInodes += logs.inodes();
             containers.put(

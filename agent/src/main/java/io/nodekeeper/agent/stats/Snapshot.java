@@ -46,4 +46,19 @@ record Snapshot(
         layers = Map.copyOf(layers);
         volumes = Map.copyOf(volumes);
     }
+
+    /** What the container {@code id} wrote into its layer; empty if it was never measured. */
+    Optional<Timed<DiskUse>> layer(String id) {
+        return Optional.ofNullable(layers.get(id));
+    }
+
+    /** What the logs of the container {@code id} use; empty if they were never measured. */
+    Optional<Timed<DiskUse>> logs(String id) {
+        return logs.flatMap(all -> Optional.ofNullable(all.value().get(id)).map(use -> all.map(value -> use)));
+    }
+
+    /** What the pod {@code uid} has on the node's disk besides volumes and logs; nothing if it was never measured. */
+    DiskUse other(String uid) {
+        return others.flatMap(all -> Optional.ofNullable(all.value().get(uid))).orElse(DiskUse.NONE);
+    }
 }

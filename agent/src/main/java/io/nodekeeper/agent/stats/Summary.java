@@ -221,11 +221,11 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
                 .ifPresent(usage ->
                         putUsage(json, usage, values.earlier().flatMap(before -> usage(before, container.id()))));
         if (!onlyCpuAndMemory) {
-            Optional.ofNullable(values.layers().get(container.id()))
+            values.layer(container.id())
                     .ifPresent(layer -> values.imageFs()
                             .ifPresent(
                                     fs -> json.put("rootfs", UsageJson.filesystem(older(fs, layer), layer.value()))));
-            logs(container)
+            values.logs(container.id())
                     .ifPresent(logs -> values.nodeFs()
                             .ifPresent(fs -> json.put("logs", UsageJson.filesystem(older(fs, logs), logs.value()))));
         }
@@ -241,24 +241,15 @@ record Summary(Snapshot values, boolean onlyCpuAndMemory) {
         return Optional.ofNullable(kernel.value().pods().get(id)).map(usage -> kernel.map(reading -> usage));
     }
 
-    private Optional<Timed<DiskUse>> logs(RunningPod.RunningContainer container) {
-        return values.logs()
-                .flatMap(logs ->
-                        Optional.ofNullable(logs.value().get(container.id())).map(use -> logs.map(all -> use)));
-    }
-
     /** What the pod uses of the node's local storage: layers, logs, volumes on the node's disk and its other files. */
     private DiskUse local(RunningPod pod) {
-        DiskUse sum = values.others()
-                .flatMap(others -> Optional.ofNullable(others.value().get(pod.uid())))
-                .orElse(DiskUse.NONE);
+        DiskUse sum = values.other(pod.uid());
         for (Timed<VolumeUse> volume : values.volumes().getOrDefault(pod.uid(), List.of())) {
             sum = sum.plus(volume.value().local() ? volume.value().used() : DiskUse.NONE);
         }
         for (RunningPod.RunningContainer container : pod.containers()) {
-            Timed<DiskUse> layer = values.layers().get(container.id());
-            sum = sum.plus(layer == null ? DiskUse.NONE : layer.value())
-                    .plus(logs(container).map(Timed::value).orElse(DiskUse.NONE));
+            sum = sum.plus(values.layer(container.id()).map(Timed::value).orElse(DiskUse.NONE))
+                    .plus(values.logs(container.id()).map(Timed::value).orElse(DiskUse.NONE));
         }
         return sum;
     }

@@ -154,14 +154,7 @@ class PodManagerTest extends SimulatedNode {
 
         advance(1);
 
-        JsonObject waiting = stored("web")
-                .object("status")
-                .array("containerStatuses")
-                .objects()
-                .findFirst()
-                .orElseThrow()
-                .object("state")
-                .object("waiting");
+        JsonObject waiting = containerState("web").object("waiting");
         assertThat(waiting.text("reason")).isEqualTo("ErrImagePull");
         assertThat(waiting.text("message")).isEqualTo("PullImage: NOT_FOUND: no app:1");
     }
@@ -423,16 +416,7 @@ class PodManagerTest extends SimulatedNode {
         runtime.container("made-2", "uid-web", "app", ContainerState.EXITED);
         advance(5);
 
-        assertThat(stored("web")
-                        .object("status")
-                        .array("containerStatuses")
-                        .objects()
-                        .findFirst()
-                        .orElseThrow()
-                        .object("state")
-                        .object("terminated")
-                        .text("message"))
-                .isEqualTo("out of ideas");
+        assertThat(terminationMessage("web")).isEqualTo("out of ideas");
     }
 
     @Test

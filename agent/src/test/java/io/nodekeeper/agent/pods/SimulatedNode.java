@@ -206,6 +206,22 @@ abstract class SimulatedNode {
         return stored(name).object("status").text("phase");
     }
 
+    /** The state of the only container of a pod, as the pod's status has it. */
+    JsonObject containerState(String name) {
+        return stored(name)
+                .object("status")
+                .array("containerStatuses")
+                .objects()
+                .findFirst()
+                .orElseThrow()
+                .object("state");
+    }
+
+    /** What the only container of a pod said about its end. */
+    String terminationMessage(String name) {
+        return containerState(name).object("terminated").text("message");
+    }
+
     JsonObject stored(String name) {
         return Objects.requireNonNull(pods.get(name), name);
     }

@@ -25,21 +25,9 @@ class TerminationMessagesTest extends SimulatedNode {
 
         // then the status says so, until the disk answers
         assertThat(phase("job")).isEqualTo("Succeeded");
-        assertThat(message()).startsWith("Error on reading termination messages: ");
+        assertThat(terminationMessage("job")).startsWith("Error on reading termination messages: ");
         files.late = "";
         advance(11);
-        assertThat(message()).isEqualTo("all done");
-    }
-
-    private String message() {
-        return stored("job")
-                .object("status")
-                .array("containerStatuses")
-                .objects()
-                .findFirst()
-                .orElseThrow()
-                .object("state")
-                .object("terminated")
-                .text("message");
+        assertThat(terminationMessage("job")).isEqualTo("all done");
     }
 }

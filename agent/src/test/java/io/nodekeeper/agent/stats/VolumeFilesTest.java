@@ -104,7 +104,7 @@ class VolumeFilesTest {
         Files.move(volume.resolve(name), first);
     }
 
-    /** {@code fallocate -n} gives blocks to a file of length 0, and a name may be of any bytes. */
+    /** A name may be of any bytes. A file of a large length without data has no blocks, and a link is not followed. */
     @Test
     void shouldCountTheBlocksOfFilesWhoseNamesAreNotUtf8() throws Exception {
         String script = "f=$(printf 'x\\377\\303\\244'); head -c 3145728 /dev/zero > \"$f\";"

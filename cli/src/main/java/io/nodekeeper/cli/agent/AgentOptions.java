@@ -12,7 +12,6 @@ import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.options.DurationConverter;
@@ -336,9 +335,10 @@ public final class AgentOptions implements Checked {
     private static Optional<List<InetAddress>> addresses(String text) {
         List<String> addresses =
                 Arrays.stream(text.split(",", -1)).map(String::strip).toList();
-        return addresses.size() <= 2 && addresses.stream().allMatch(Arguments::isAddress)
-                ? Optional.of(addresses.stream().map(InetAddress::ofLiteral).toList())
-                : Optional.empty();
+        List<InetAddress> literal = addresses.stream()
+                .flatMap(address -> IpLiteral.of(address).stream())
+                .toList();
+        return addresses.size() <= 2 && literal.size() == addresses.size() ? Optional.of(literal) : Optional.empty();
     }
 
     /** A taint as flags write it: {@code KEY=VALUE:EFFECT} or {@code KEY:EFFECT}; empty if the API would refuse it. */

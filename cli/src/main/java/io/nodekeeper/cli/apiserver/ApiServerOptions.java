@@ -1,12 +1,12 @@
 package io.nodekeeper.cli.apiserver;
 
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.apiserver.ApiServerFeature;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.eventratelimit.EventLimits;
 import io.nodekeeper.apiserver.eventratelimit.EventLimitsFile;
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
-import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.options.DataDirOptions;
@@ -253,7 +253,7 @@ public final class ApiServerOptions implements Checked {
         faults.within("--secure-port", securePort, 0, 65_535);
         faults.address("--bind-address", bindAddress);
         tlsSans.forEach(name -> faults.require(
-                Arguments.isAddress(name)
+                IpLiteral.is(name)
                         || Names.subdomainFault(
                                         (name.startsWith("*.") ? name.substring(2) : name).toLowerCase(Locale.ROOT))
                                 .isEmpty(),

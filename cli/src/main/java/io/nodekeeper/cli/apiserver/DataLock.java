@@ -36,8 +36,8 @@ final class DataLock implements AutoCloseable {
     }
 
     /**
-     * Locks {@code data}, and creates its directory {@code pki} if it is absent. One that cannot be written is not locked: nobody
-     * can change its certificates.
+     * Locks {@code data}, and creates its directory {@code pki} if it is absent. A directory that this process cannot write is not
+     * locked: a second server cannot change its certificates either.
      *
      * @throws IOException if another server holds the lock; the message names its process
      */

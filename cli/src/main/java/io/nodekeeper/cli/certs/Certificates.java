@@ -1,6 +1,6 @@
 package io.nodekeeper.cli.certs;
 
-import io.nodekeeper.cli.command.Arguments;
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.cli.files.FileErrors;
 import io.nodekeeper.cli.files.PrivateFiles;
 import io.nodekeeper.client.certificates.EcKeys;
@@ -191,7 +191,7 @@ public final class Certificates {
 
     /** The canonical form, as an IPv6 address can be written in many ways. */
     private static String canonical(String name) throws UnknownHostException {
-        return Arguments.isAddress(name) ? InetAddress.getByName(name).getHostAddress() : name;
+        return IpLiteral.is(name) ? InetAddress.getByName(name).getHostAddress() : name;
     }
 
     private static Optional<Identity> load(Path directory, String name) throws IOException {

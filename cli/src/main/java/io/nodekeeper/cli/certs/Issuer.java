@@ -1,7 +1,6 @@
 package io.nodekeeper.cli.certs;
 
 import io.nodekeeper.api.IpLiteral;
-import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.client.certificates.CertificateRequest;
 import io.nodekeeper.client.certificates.CertificateTemplate;
 import io.nodekeeper.client.certificates.CertificateTemplate.Usage;
@@ -81,7 +80,7 @@ public final class Issuer {
         List<InetAddress> addresses =
                 distinct.stream().flatMap(name -> IpLiteral.of(name).stream()).toList();
         List<String> dnsNames =
-                distinct.stream().filter(name -> !Arguments.isAddress(name)).toList();
+                distinct.stream().filter(name -> !IpLiteral.is(name)).toList();
         return leaf(CertificateTemplate.name(commonName, List.of()), Usage.SERVER_AUTH, dnsNames, addresses, now, life);
     }
 

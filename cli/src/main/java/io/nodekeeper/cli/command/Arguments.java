@@ -1,6 +1,5 @@
 package io.nodekeeper.cli.command;
 
-import io.nodekeeper.api.IpLiteral;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -29,11 +28,6 @@ public final class Arguments {
     private static final int SOCKET = 107;
 
     private Arguments() {}
-
-    /** Whether {@code name} is an IP address, not a DNS name. Looks nothing up. */
-    public static boolean isAddress(String name) {
-        return IpLiteral.of(name).isPresent();
-    }
 
     /** The faults of {@code arguments}, one line for each faulty argument. */
     static List<String> faults(String... arguments) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli.command;
 
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.time.GoDuration;
 import java.nio.file.Files;
@@ -60,7 +61,7 @@ public final class Faults {
 
     /** The flag must be an IP address. No name is looked up. */
     public void address(String flag, String value) {
-        require(Arguments.isAddress(value), flag + " is \"" + value + "\"; expected an IP address");
+        require(IpLiteral.is(value), flag + " is \"" + value + "\"; expected an IP address");
     }
 
     /** The flag must be a name that the API accepts (a DNS-1123 subdomain), of at most {@code longest} characters. */

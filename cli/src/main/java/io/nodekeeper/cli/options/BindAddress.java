@@ -1,6 +1,6 @@
 package io.nodekeeper.cli.options;
 
-import io.nodekeeper.cli.command.Arguments;
+import io.nodekeeper.api.IpLiteral;
 import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -20,7 +20,7 @@ public record BindAddress(String text) {
         return isOff()
                 || (form.matches()
                         && Integer.parseInt(form.group(2)) <= 65_535
-                        && (form.group(1) == null || Arguments.isAddress(form.group(1))));
+                        && (form.group(1) == null || IpLiteral.is(form.group(1))));
     }
 
     /** Whether nothing is served. */

@@ -26,7 +26,10 @@ public final class KlogLayout extends LayoutBase<ILoggingEvent> {
         time = DateTimeFormatter.ofPattern("MMdd HH:mm:ss.SSSSSS", Locale.ROOT).withZone(zone);
     }
 
-    /** Marks lines of the controller from now on: it writes nothing. Lines of the observation and the guard say themselves what they do. */
+    /**
+     * Marks lines of the controller from now on, because it writes nothing. The observation and the guard have no marks: their
+     * lines say what they do.
+     */
     public void observing() {
         observing = true;
     }

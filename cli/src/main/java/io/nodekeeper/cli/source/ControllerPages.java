@@ -166,8 +166,7 @@ public final class ControllerPages implements AutoCloseable {
     }
 
     private void ask(String target, CompletableFuture<Answer> result, int number) {
-        String from = "the controller behind the service " + options.namespace + "/"
-                + options.service.replaceFirst("^https?:", "");
+        String from = "the controller behind the service " + options.namespace + "/" + options.nameAndPort();
         page(transport(), options.proxy() + target, from, from + " cannot be reached through the API server: ", true)
                 .whenComplete((answer, error) -> {
                     if (error != null) {

@@ -143,12 +143,17 @@ public final class SourceOptions implements Checked {
 
     /** The address of the pages while {@link #portForward} runs. */
     public URI forwarded() {
-        return URI.create((service.startsWith("https:") ? "https" : "http") + "://127.0.0.1:" + LOCAL_PORT);
+        return URI.create((service.equals("https:" + nameAndPort()) ? "https" : "http") + "://127.0.0.1:" + LOCAL_PORT);
     }
 
     /** The name or the port of the service. */
     private String part(int index) {
-        return service.replaceFirst("^https?:", "").split(":", 2)[index];
+        return nameAndPort().split(":", 2)[index];
+    }
+
+    /** The service as {@code NAME:PORT}, without a scheme before it. A service may have the name of one. */
+    String nameAndPort() {
+        return service.replaceFirst("^https?:(?=.*:)", "");
     }
 
     /** The path of the proxy to the controller's pages. */

@@ -1,6 +1,6 @@
 package io.nodekeeper.cli.why;
 
-import io.nodekeeper.agent.culprit.CulpritWatch;
+import io.nodekeeper.agent.culprit.DegradedCondition;
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Failures;
@@ -122,7 +122,7 @@ final class ApiStory {
     /** What the agent says about load, which makes no condition True. */
     private static Optional<String> load(Node node) {
         return node.conditions().stream()
-                .filter(CulpritWatch::tellsLoad)
+                .filter(DegradedCondition::tellsLoad)
                 .map(condition -> condition.type() + ": " + condition.message())
                 .findFirst();
     }

@@ -293,6 +293,7 @@ class DoctorTest {
             server.bind(UnixDomainSocketAddress.of(socket));
             awaitName(named, "containerd-shim-runc-v2");
             new ProcessBuilder("kill", "-STOP", "" + named.pid()).start().waitFor();
+            awaitState(named, 'T');
 
             // Given a stopped shim, doctor names it, and without a terminal it only prints the plan.
             int sick = runner.run("doctor", "--fix", "--container-runtime-endpoint=unix://" + socket);
@@ -335,6 +336,14 @@ class DoctorTest {
             Thread.sleep(10);
         }
         assertThat(Files.readString(command)).startsWith(name);
+    }
+
+    /** A shell that starts a command is stopped only once that has begun. */
+    private static void awaitState(Process process, char wanted) throws Exception {
+        for (int i = 0; i < 1_000 && state(process) != wanted; i++) {
+            Thread.sleep(10);
+        }
+        assertThat(state(process)).isEqualTo(wanted);
     }
 
     private static char state(Process process) throws IOException {

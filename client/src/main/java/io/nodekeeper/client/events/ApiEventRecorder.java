@@ -105,9 +105,12 @@ public final class ApiEventRecorder implements EventRecorder {
         record(about, type, reason, message, component);
     }
 
-    /** Records events of another component, which take nothing of this one's share of events about an object. */
+    /**
+     * Records events of another component, which take nothing of this one's share of events about an object; this component's
+     * if {@code other} is empty.
+     */
     public EventRecorder of(String other) {
-        return (about, type, reason, message) -> record(about, type, reason, message, other);
+        return other.isEmpty() ? this : (about, type, reason, message) -> record(about, type, reason, message, other);
     }
 
     private void record(ObjectRef about, String type, String reason, String message, String source) {

@@ -53,7 +53,7 @@ record ServerName(String host, int port, String authority, Optional<InetAddress>
     /** The name that TLS shows to the server: not an address (RFC 6066, 3), and not a name with a dot at its end. */
     private Optional<SNIServerName> shownName() {
         try {
-            return IpLiteral.of(shown).isPresent() ? Optional.empty() : Optional.of(new SNIHostName(shown));
+            return IpLiteral.is(shown) ? Optional.empty() : Optional.of(new SNIHostName(shown));
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }

@@ -66,8 +66,7 @@ class ObservationTest {
     void aRenewalThatArrivesLateMakesACorrectVerdictNotFalse() {
         list("", "", node("a", "1", "True"));
         leases("2015-01-01T00:00:00.000000Z");
-        time.advance(Duration.ofSeconds(10));
-        leases("2015-01-01T00:00:10.000000Z");
+        time("10");
 
         time.advance(Duration.ofSeconds(60));
         leases("2015-01-01T00:00:18.000000Z");
@@ -99,8 +98,7 @@ class ObservationTest {
     void aVerdictAMomentAfterARenewalIsFalseAtOnce() {
         list("", "", node("a", "1", "True"));
         leases("2015-01-01T00:00:00.000000Z");
-        time.advance(Duration.ofSeconds(10));
-        leases("2015-01-01T00:00:10.000000Z");
+        time("10");
 
         list("", "", node("a", "1", "Unknown"));
 

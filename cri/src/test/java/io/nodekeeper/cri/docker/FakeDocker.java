@@ -18,13 +18,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
 /**
- * A server on a unix socket that answers requests by their path, after the method if it is not GET, with prepared bytes. {@code /_ping} is answered as Docker 20.10
- * does, unless prepared otherwise. A path that is not prepared gets status 404.
+ * A server on a unix socket that answers requests by their path, after the method if it is not GET, with prepared bytes.
+ * {@code /_ping} is answered as Docker 20.10 does, unless prepared otherwise. A path that is not prepared gets status 404.
  */
 public final class FakeDocker implements AutoCloseable {
     /** What Docker 20.10.24 of Debian 12 answers to {@code GET /_ping}. */
@@ -40,6 +42,7 @@ public final class FakeDocker implements AutoCloseable {
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final AtomicInteger made = new AtomicInteger();
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
+    private final CountDownLatch closed = new CountDownLatch(1);
 
     /** What happens on a connection once its request was read. */
     public interface Reply {
@@ -135,6 +138,8 @@ public final class FakeDocker implements AutoCloseable {
             }
         } catch (IOException e) {
             log.log(Level.FINE, "the server was closed", e);
+        } finally {
+            closed.countDown();
         }
     }
 
@@ -174,9 +179,17 @@ public final class FakeDocker implements AutoCloseable {
         return head;
     }
 
+    /** Ends the server. Later connections are refused: the socket listens until the thread that accepts has ended. */
     @Override
     public void close() throws IOException {
         server.close();
         threads.close();
+        try {
+            if (!closed.await(10, TimeUnit.SECONDS)) {
+                throw new IOException("the server has not ended in 10 s");
+            }
+        } catch (InterruptedException e) {
+            throw new IOException("interrupted while the server ends", e);
+        }
     }
 }

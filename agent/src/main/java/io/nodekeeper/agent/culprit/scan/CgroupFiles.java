@@ -19,14 +19,12 @@ record CgroupFiles(ProcFiles files) {
 
     /** The usage of its processor quota, under cgroup version 1 or 2; empty without a quota. */
     Optional<CpuPeriods> cpu(int pid) {
-        return files.read(files.process(pid).resolve("cgroup")).stream()
-                .flatMap(String::lines)
-                .map(line -> line.split(":", 3))
-                .filter(part -> part.length == 3 && !part[2].equals("/") && ProcFiles.isPath(part[2]))
-                .flatMap(part -> part[1].isEmpty()
-                        ? Stream.of("sys/fs/cgroup", "sys/fs/cgroup/unified").map(base -> base + part[2])
-                        : List.of(part[1].split(",")).contains("cpu")
-                                ? Stream.of("sys/fs/cgroup/" + part[1] + part[2], "sys/fs/cgroup/cpu" + part[2])
+        return files.cgroups(pid).stream()
+                .flatMap(cgroup -> cgroup.isUnified()
+                        ? Stream.of("sys/fs/cgroup", "sys/fs/cgroup/unified").map(base -> base + cgroup.path())
+                        : cgroup.controllers().contains("cpu")
+                                ? Stream.of(String.join(",", cgroup.controllers()), "cpu")
+                                        .map(mount -> "sys/fs/cgroup/" + mount + cgroup.path())
                                 : Stream.empty())
                 .flatMap(directory -> files.read(files.root().resolve(directory).resolve("cpu.stat")).stream())
                 .flatMap(text -> periods(text).stream())

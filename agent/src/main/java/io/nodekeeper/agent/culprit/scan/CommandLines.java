@@ -67,12 +67,13 @@ public final class CommandLines {
 
         /** A program by its arguments and environment. */
         static Program of(ProcFiles.Stat stat, List<String> arguments, Map<String, String> cni) {
+            String line = CommandLines.line(arguments);
             return new Program(
                     stat.startTicks(),
                     stat.name(),
                     arguments,
                     cni,
-                    CommandLines.line(arguments).isBlank() ? "[" + stat.name() + "]" : CommandLines.line(arguments),
+                    line.isBlank() ? "[" + stat.name() + "]" : line,
                     CommandLines.shimId(arguments),
                     CommandLines.shimSocket(arguments),
                     CommandLines.isShimCommand(arguments),

@@ -2,7 +2,6 @@ package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -16,18 +15,12 @@ record FreezerFiles(ProcFiles files) {
 
     /** The freezer that holds the process. */
     Optional<Wait.Frozen> of(int pid) {
-        return files.read(files.process(pid).resolve("cgroup")).stream()
-                .flatMap(String::lines)
-                .map(line -> line.split(":", 3))
-                // The root can not be frozen; a path with ".." is outside of the visible hierarchy.
-                .filter(part -> part.length == 3
-                        && !part[2].equals("/")
-                        && !part[2].contains("..")
-                        && ProcFiles.isPath(part[2]))
-                .flatMap(part -> part[1].isEmpty()
-                        ? Stream.of("sys/fs/cgroup", "sys/fs/cgroup/unified").flatMap(base -> second(base, part[2]))
-                        : List.of(part[1].split(",")).contains("freezer")
-                                ? first("sys/fs/cgroup/freezer", part[2])
+        return files.cgroups(pid).stream()
+                .flatMap(cgroup -> cgroup.isUnified()
+                        ? Stream.of("sys/fs/cgroup", "sys/fs/cgroup/unified")
+                                .flatMap(base -> second(base, cgroup.path()))
+                        : cgroup.controllers().contains("freezer")
+                                ? first("sys/fs/cgroup/freezer", cgroup.path())
                                 : Stream.empty())
                 .findFirst();
     }

@@ -21,21 +21,14 @@ record LimitFiles(ProcFiles files) {
     List<Limit> of(int pid) {
         List<Limit> limits = new ArrayList<>();
         openFiles(pid).ifPresent(limits::add);
-        for (String line : files.read(files.process(pid).resolve("cgroup")).stream()
-                .flatMap(String::lines)
-                .toList()) {
-            String[] part = line.split(":", 3);
-            if (part.length < 3 || part[2].equals("/") || part[2].contains("..") || !ProcFiles.isPath(part[2])) {
-                continue;
-            }
-            List<String> controllers = List.of(part[1].split(","));
-            if (part[1].isEmpty()) {
+        for (ProcFiles.Cgroup cgroup : files.cgroups(pid)) {
+            if (cgroup.isUnified()) {
                 Stream.of("sys/fs/cgroup", "sys/fs/cgroup/unified").forEach(base -> {
-                    first(base, part[2], this::processes).ifPresent(limits::add);
-                    first(base, part[2], this::memory).ifPresent(limits::add);
+                    first(base, cgroup.path(), this::processes).ifPresent(limits::add);
+                    first(base, cgroup.path(), this::memory).ifPresent(limits::add);
                 });
-            } else if (controllers.contains("pids")) {
-                first("sys/fs/cgroup/pids", part[2], this::processes).ifPresent(limits::add);
+            } else if (cgroup.controllers().contains("pids")) {
+                first("sys/fs/cgroup/pids", cgroup.path(), this::processes).ifPresent(limits::add);
             }
         }
         return List.copyOf(limits);

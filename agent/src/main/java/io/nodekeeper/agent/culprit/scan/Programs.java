@@ -66,8 +66,7 @@ final class Programs {
         Program program = Program.isKernelThread(stat) || isUnreadable(stat)
                 ? Program.of(stat, List.of(), Map.of())
                 : read(stat, () -> ofMemory(stat));
-        // An ended process has no arguments any more; a starting one has none yet. One that pretends is looked at
-        // again, because
+        // An ended process has no arguments any more; a starting one has none yet. One that pretends is examined again:
         // it may have the runtime's namespaces, which are not known while that does not run.
         if (!pretends && (!program.arguments().isEmpty() || program.kernelThread())) {
             memory.programs().put(stat.pid(), program);

@@ -27,9 +27,10 @@ record StallFiles(ProcFiles files) {
     private static final int OPEN = 64;
 
     /**
-     * The threads of a process that are in state D, at most a few. Those that have called vfork and wait for their child are not
-     * among them: they can be killed, and do not run as long as the child does not. With {@code memory} it reads the paths of their system calls
-     * from the process's memory, which may block.
+     * The threads of a process that are in state D, at most a few, without those that called vfork and wait for their child:
+     * these can be killed, and wait only as long as the child does.
+     *
+     * @param memory whether to read the paths of their system calls from the process's memory, which may block
      */
     List<Stall> of(int pid, boolean memory) {
         return files.threads(pid).stream()

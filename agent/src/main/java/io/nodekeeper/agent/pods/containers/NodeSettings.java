@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * What the configuration of a pod's containers needs to know about its node. Immutable.
@@ -31,6 +32,7 @@ public record NodeSettings(
         String clusterDomain,
         PodParent cgroups,
         Seccomp seccomp) {
+    private static final String LOOPBACK_SERVER = "nameserver 127.0.0.1\n";
 
     /** The settings of a node as the API shows it; without the node, what depends on it is empty. */
     public static NodeSettings of(
@@ -57,6 +59,18 @@ public record NodeSettings(
                 clusterDomain,
                 cgroups,
                 seccomp);
+    }
+
+    /**
+     * A {@code resolv.conf} for pods of a node without one: the servers of a kubelet, with which a pod asks itself, one of each IP
+     * family of the node. With nothing in it, runtimes would give the pod the node's file.
+     */
+    public String loopbackResolvConf() {
+        String servers = addresses.stream()
+                .map(address -> address.contains(":") ? "nameserver ::1\n" : LOOPBACK_SERVER)
+                .distinct()
+                .collect(Collectors.joining());
+        return servers.isEmpty() ? LOOPBACK_SERVER : servers;
     }
 
     /** The bytes of memory of the node; 0 if not known. */

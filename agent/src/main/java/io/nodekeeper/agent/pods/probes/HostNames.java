@@ -1,6 +1,5 @@
 package io.nodekeeper.agent.pods.probes;
 
-import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.time.ThreadPool;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -26,11 +25,6 @@ final class HostNames implements AutoCloseable {
 
     HostNames(Resolver resolver) {
         this.resolver = resolver;
-    }
-
-    /** Whether {@code host} is an address. */
-    static boolean isAddress(String host) {
-        return IpLiteral.of(host).isPresent();
     }
 
     /** The address of {@code name}. Cancelling the result gives up a lookup that has not begun. Completes on any thread. */

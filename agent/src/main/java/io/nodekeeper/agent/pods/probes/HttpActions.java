@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods.probes;
 
 import io.nodekeeper.agent.pods.model.Action;
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.time.ThreadPool;
 import java.io.IOException;
@@ -111,7 +112,7 @@ final class HttpActions implements AutoCloseable {
         String host = uri.getHost();
         if (host == null) {
             result.completeExceptionally(new IOException("Get \"" + uri + "\": no valid host"));
-        } else if (host.startsWith("[") || HostNames.isAddress(host)) {
+        } else if (host.startsWith("[") || IpLiteral.is(host)) {
             get(action, uri, new Place("", host), 0, result);
         } else {
             CompletableFuture<InetAddress> found = names.address(host);

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.probes;
 
+import io.nodekeeper.api.IpLiteral;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -19,7 +20,7 @@ final class TcpActions {
     /** Connects; cancelling the result gives up. Completes on any thread. */
     CompletableFuture<Boolean> connect(String host, int port) {
         CompletableFuture<Boolean> result = new CompletableFuture<>();
-        if (HostNames.isAddress(host)) {
+        if (IpLiteral.is(host)) {
             connect(new InetSocketAddress(InetAddress.ofLiteral(host), port), result);
             return result;
         }

@@ -395,7 +395,9 @@ public final class PodSync {
         return true;
     }
 
-    /** Stops a pod of which nothing will run again. Its volumes go, the newest containers and their logs stay until the pod is deleted. */
+    /**
+     * Stops a pod of which nothing will run again. Its volumes go; its newest containers and their logs stay until it is deleted.
+     */
     private void stopForGood() {
         stopsForGood = true;
         if (!stopAll()) {

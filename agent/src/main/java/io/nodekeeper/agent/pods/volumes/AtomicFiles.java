@@ -81,7 +81,8 @@ final class AtomicFiles {
             Path path = directory.resolve(file.getKey());
             byte[] bytes = file.getValue().bytes();
             if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
-                // A container that may write here could have made a named pipe of it, which nobody ever opens.
+                // A container that may write here could have replaced it by a named pipe: opening that would block for
+                // ever.
                 return false;
             }
             try (InputStream in = Files.newInputStream(path)) {

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.stats.signals;
 
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -53,7 +54,7 @@ public final class Collector<T> {
         Instant begin = loop.clock().wallTime();
         CompletableFuture<Void> waiting = new CompletableFuture<>();
         awaited = waiting;
-        CompletableFuture<T> started = start(reading);
+        CompletableFuture<T> started = Futures.start(reading);
         open = started;
         Loop.Timer timer = loop.schedule(deadline, () -> {
             failed(begin, now, "no answer within " + GoDuration.format(deadline));
@@ -103,13 +104,5 @@ public final class Collector<T> {
         late = Optional.of(
                 late.map(before -> new LateSignal(name, before.since(), before.sinceNanos(), error, Optional.empty()))
                         .orElseGet(() -> new LateSignal(name, begin, beginNanos, error, Optional.empty())));
-    }
-
-    private static <T> CompletableFuture<T> start(Supplier<CompletableFuture<T>> reading) {
-        try {
-            return reading.get();
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
     }
 }

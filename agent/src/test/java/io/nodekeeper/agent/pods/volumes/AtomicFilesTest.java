@@ -14,6 +14,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** How the files of a volume are replaced. */
@@ -60,6 +61,7 @@ class AtomicFilesTest {
     }
 
     @Test
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldReplaceANamedPipeWithoutReadingIt() throws Exception {
         // given a pipe that a container made in place of a file
         write(NOW, "a", "1");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.agent.pods.mounts.LinuxMounts;
+import io.nodekeeper.agent.pods.mounts.MountRights;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,21 +37,22 @@ class PodDirectoriesTest {
         assertThat(kept).hasContent("1");
     }
 
-    /** A directory of the same file system, which has the same device. Needs a user who may mount, such as root. */
+    /** A directory of the same file system, which has the same device. */
     @Test
     void shouldNoticeARealMountOfADirectoryOfTheSameFileSystem() throws Exception {
         Path volume = Files.createDirectory(directory.resolve("volume"));
         Path kept = Files.writeString(volume.resolve("kept"), "1");
         LinuxMounts mounts = new LinuxMounts();
-        mounts.part(volume, ".", target);
         try {
+            MountRights.check(mounts, directory);
+            mounts.part(volume, ".", target);
             assertThat(target.resolve("kept")).hasContent("1");
 
             assertThatThrownBy(() -> PodDirectories.removeTree(pod))
                     .hasMessage(target + " is not removed: something is mounted there");
             assertThat(kept).hasContent("1");
         } finally {
-            mounts.unmountBelow(pod);
+            mounts.unmountBelow(directory);
         }
 
         PodDirectories.removeTree(pod);

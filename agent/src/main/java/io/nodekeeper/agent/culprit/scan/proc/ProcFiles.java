@@ -51,6 +51,19 @@ public record ProcFiles(Path root) {
     /** A line of {@code stat}: the cheap facts about a process or thread. */
     public record Stat(int pid, String name, char state, int parent, long startTicks) {}
 
+    /**
+     * Where a process is in one hierarchy of cgroups, below its root. Immutable.
+     *
+     * @param controllers those of version 1 that are mounted together; empty for version 2
+     * @param path below the mount of the hierarchy; starts with {@code /}
+     */
+    public record Cgroup(List<String> controllers, String path) {
+        /** Whether it is in the hierarchy of version 2. */
+        public boolean isUnified() {
+            return controllers.isEmpty();
+        }
+    }
+
     /** The pids of all processes. */
     public List<Integer> pids() throws IOException {
         return numbers(root.resolve("proc"));
@@ -132,6 +145,16 @@ public record ProcFiles(Path root) {
         return read(process(pid).resolve("environ"))
                 .map(text -> List.of(text.split("\0")))
                 .orElse(List.of());
+    }
+
+    /** Its cgroups; without those that are the root, or outside of the hierarchy that this agent sees. */
+    public List<Cgroup> cgroups(int pid) {
+        return read(process(pid).resolve("cgroup")).stream()
+                .flatMap(String::lines)
+                .map(line -> line.split(":", 3))
+                .filter(part -> part.length == 3 && !part[2].equals("/") && !part[2].contains("..") && isPath(part[2]))
+                .map(part -> new Cgroup(part[1].isEmpty() ? List.of() : List.of(part[1].split(",")), part[2]))
+                .toList();
     }
 
     /** The time since boot, in ticks of 1/100 s as {@code stat} counts. */
