@@ -50,6 +50,7 @@ import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.NodeCall;
 import io.nodekeeper.apiserver.request.NodeReader;
+import io.nodekeeper.apiserver.request.RequestOrigin;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.routing.DocumentHandler;
@@ -75,7 +76,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,7 +114,7 @@ public final class ApiServer {
     private final FlowController flowControl;
     private final Router router;
     private final DocumentHandler documents;
-    private final ProtobufResponses protobuf;
+    private final ProtobufResponses protobuf = new ProtobufResponses();
 
     /** A server for {@code store} with Kubernetes' defaults, which runs all work on the calling thread. */
     public ApiServer(
@@ -158,8 +158,9 @@ public final class ApiServer {
         this.authenticator = authenticator;
         auditIds = new AuditIds(random);
         this.workers = workers;
-        protobuf = new ProtobufResponses(workers);
-        ReadHandler reads = new ReadHandler(store, loop, workers);
+        metrics = new ServerMetrics(store, audit);
+        flowControl = new FlowController(limits, workers, loop, metrics, this::storedBytes);
+        ReadHandler reads = new ReadHandler(store, loop, flowControl::turnOf);
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);
         impersonation = new Impersonation(authorizer);
@@ -173,10 +174,10 @@ public final class ApiServer {
                 new Escalation(access, authorizer),
                 new CertificateAdmission(authorizer),
                 new EventAdmission(new EventRateLimit(limits.events()), clock),
-                workers);
+                workers,
+                flowControl::turnOf);
         WatchHandler watches = new WatchHandler(store, loop, reads, random);
         health = new Health(store);
-        metrics = new ServerMetrics(store, audit);
         accounts = authenticator.serviceAccountTokens().map(tokens -> new ServiceAccounts(store, clock, tokens));
         Map<String, Action> actions =
                 new HashMap<>(new Reviews(authenticator, accounts, authorizer, access::policy).actions());
@@ -184,21 +185,20 @@ public final class ApiServer {
         actions.put(
                 ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
                 byWorker(new TokenRequests(store, clock, random, authenticator.serviceAccountTokens())));
-        OptimisticRetry retry = new OptimisticRetry(store, workers);
+        OptimisticRetry retry = new OptimisticRetry(store);
         PodBinding bindings = new PodBinding(retry, clock, writes);
         actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, retry, clock, writes));
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
         actions.put(Resources.PODS.type().path() + "/log", new PodLog(store));
         actions.put(Resources.NODES.type().path() + "/proxy", new NodeProxy(store));
         usage = new NodeUsage(loop, workers);
-        UsageLists lists = new UsageLists(store, usage, clock, workers);
+        UsageLists lists = new UsageLists(store, usage, clock, workers, flowControl::turnOf);
         actions.put(UsageResources.NODE_USAGE.type().path() + "/", lists::nodes);
         actions.put(UsageResources.POD_USAGE.type().path() + "/", lists::pods);
         for (String stream : List.of("exec", "attach", "portforward")) {
             actions.put(Resources.PODS.type().path() + "/" + stream, new PodStream(store));
         }
         actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
-        flowControl = new FlowController(limits, workers, loop, metrics, this::storedBytes);
         router = new Router(reads, watches, writes, metrics, actions);
         documents = new DocumentHandler(health, metrics, authenticator.serviceAccountTokens(), serverAddress);
     }
@@ -289,11 +289,11 @@ public final class ApiServer {
 
     /** Answers {@code request}; the result never fails. */
     public CompletableFuture<ApiResponse> handle(ApiRequest request) {
-        return handle(request, user -> {});
+        return handle(request, RequestOrigin.ANY);
     }
 
-    /** As {@link #handle(ApiRequest)}; {@code admitted} gets the name of the user, if the request is authorized, before the answer. */
-    public CompletableFuture<ApiResponse> handle(ApiRequest request, Consumer<String> admitted) {
+    /** As {@link #handle(ApiRequest)}, for a request from {@code origin}. */
+    public CompletableFuture<ApiResponse> handle(ApiRequest request, RequestOrigin origin) {
         boolean watch = isWatch(request);
         RequestInfo info = RequestInfo.of(request.method(), request.path(), watch);
         long began = clock.nanoTime();
@@ -302,7 +302,7 @@ public final class ApiServer {
         Optional<AuditTrail> trail = audit.map(log -> new AuditTrail(clock.wallTime()));
         CompletableFuture<ApiResponse> answer;
         try {
-            answer = route(request, info, trail, admitted);
+            answer = route(request, info, trail, origin);
         } catch (RuntimeException | StackOverflowError e) {
             answer = CompletableFuture.failedFuture(e);
         }
@@ -313,7 +313,10 @@ public final class ApiServer {
             ApiResponse audited = trail.isEmpty() ? given : audited(trail.get(), request, info, auditId, given);
             return withHeaders(audited, auditId);
         });
-        return answered.thenCompose(response -> protobuf.of(request, response));
+        // Refusals are converted last, because the audit log quotes them.
+        return answered.thenCompose(response -> response.isRefusal()
+                ? protobuf.of(request, response, workers)
+                : CompletableFuture.completedFuture(response));
     }
 
     /** Logs the request when it has been answered; a watch when it starts and when it ends. */
@@ -401,7 +404,7 @@ public final class ApiServer {
     }
 
     private CompletableFuture<ApiResponse> route(
-            ApiRequest request, RequestInfo info, Optional<AuditTrail> trail, Consumer<String> admitted) {
+            ApiRequest request, RequestInfo info, Optional<AuditTrail> trail, RequestOrigin origin) {
         if (!request.header(NodeCall.RELAYED).isEmpty()) {
             throw new ApiException(
                     403,
@@ -411,17 +414,29 @@ public final class ApiServer {
         }
         CompletableFuture<Void> owner = authenticator.load(request, accounts);
         if (owner.state() == Future.State.SUCCESS) {
-            return admit(request, info, trail, admitted);
+            return admit(request, info, trail, origin);
         }
         return Deadlines.within(loop, OWNER, "reading the owner of the token", owner)
-                .thenComposeAsync(read -> admit(request, info, trail, admitted), workers);
+                .thenComposeAsync(read -> admit(request, info, trail, origin), workers);
     }
 
     private CompletableFuture<ApiResponse> admit(
-            ApiRequest request, RequestInfo info, Optional<AuditTrail> trail, Consumer<String> admitted) {
+            ApiRequest request, RequestInfo info, Optional<AuditTrail> trail, RequestOrigin origin) {
         User user = authorized(request, info, trail);
-        admitted.accept(user.name());
-        return flowControl.dispatch(user, info, request, () -> serve(user, request, info));
+        origin.authorized(user.name());
+        return flowControl.dispatch(
+                user,
+                info,
+                request,
+                origin,
+                () -> serve(user, request, info).thenCompose(response -> converted(user, request, response)));
+    }
+
+    /** An answer in the form that the client accepts. Its request holds its place until then, so what waits for that is bounded. */
+    private CompletableFuture<ApiResponse> converted(User user, ApiRequest request, ApiResponse response) {
+        return response.isRefusal()
+                ? CompletableFuture.completedFuture(response)
+                : protobuf.of(request, response, flowControl.turnOf(user));
     }
 
     /** The same action on a worker: one that may read the disk, or computes signatures. */

@@ -3,8 +3,10 @@ package io.nodekeeper.it;
 import io.nodekeeper.it.RawAttacks.Frames;
 import java.net.http.HttpClient;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -165,6 +167,10 @@ enum Attack {
                                 + "\"},\"involvedObject\":{\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\"},"
                                 + "\"message\":\"m\",\"reason\":\"r\"}")));
     }),
+    PACKED("800 gets at once of an object of 1 MB, compressed", crowd("application/json", "gzip")),
+    CONVERTED(
+            "800 gets at once of an object of 1 MB in protobuf",
+            crowd("application/vnd.kubernetes.protobuf", "identity")),
     REQUESTS("requests for nothing as fast as they go", gets(32, Prey.NOBODY, "/api/v1/nodes/none")),
     WATCHES(
             "2,000 watches of all nodes from the beginning, none of them read",
@@ -274,6 +280,32 @@ enum Attack {
     /** Reads again and again. */
     private static Way gets(int connections, String token, String path) {
         return (prey, until) -> requests(prey, until, connections, token, "GET", path, "application/json", () -> "");
+    }
+
+    /** Nearly as many gets of a large object as four connections may have streams, again and again. */
+    private static Way crowd(String type, String encoding) {
+        return (prey, until) -> {
+            byte[] random = new byte[750_000];
+            new Random(1).nextBytes(random);
+            put(
+                    prey,
+                    prey.client(HttpClient.Version.HTTP_1_1),
+                    "large",
+                    Base64.getEncoder().encodeToString(random));
+            HttpClient[] clients = clients(prey, 4, HttpClient.Version.HTTP_2);
+            for (HttpClient client : clients) {
+                // Otherwise each of the first requests would make a connection of its own.
+                prey.get(client, maps() + "/large", type, encoding);
+            }
+            return Prey.repeat(800, Integer.MAX_VALUE, until, thread -> {
+                int status = prey.get(clients[thread % 4], maps() + "/large", type, encoding);
+                if (status == 429) {
+                    // As the refusal says. Otherwise this process would use the processors for refusals.
+                    Thread.sleep(1_000);
+                }
+                return Integer.toString(status);
+            });
+        };
     }
 
     /** Lists objects again and again, in a form. */

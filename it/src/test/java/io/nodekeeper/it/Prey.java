@@ -72,13 +72,25 @@ final class Prey {
     /** Sends a request and returns the answer's status. The body is read and dropped: kept, it would fill this process. */
     int send(HttpClient client, String method, String path, String token, String type, String body)
             throws IOException, InterruptedException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(address.resolve(path))
-                .timeout(Duration.ofSeconds(20))
-                .header(method.equals("GET") ? "Accept" : "Content-Type", type)
-                .method(method, HttpRequest.BodyPublishers.ofString(body));
-        if (!token.isEmpty()) {
-            request.header("Authorization", "Bearer " + token);
-        }
+        return status(
+                client,
+                request(path, token)
+                        .header(method.equals("GET") ? "Accept" : "Content-Type", type)
+                        .method(method, HttpRequest.BodyPublishers.ofString(body)));
+    }
+
+    /** Gets something in a form and an encoding, as {@link #HEAVY}, and returns the answer's status. The body is dropped. */
+    int get(HttpClient client, String path, String type, String encoding) throws IOException, InterruptedException {
+        return status(client, request(path, HEAVY).header("Accept", type).header("Accept-Encoding", encoding));
+    }
+
+    private HttpRequest.Builder request(String path, String token) {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(address.resolve(path)).timeout(Duration.ofSeconds(20));
+        return token.isEmpty() ? request : request.header("Authorization", "Bearer " + token);
+    }
+
+    private static int status(HttpClient client, HttpRequest.Builder request) throws IOException, InterruptedException {
         return client.send(request.build(), HttpResponse.BodyHandlers.discarding())
                 .statusCode();
     }

@@ -138,7 +138,7 @@ public final class PodEviction implements Action {
         }
         String name = budgets.getFirst().object("metadata").text("name");
         RequestTarget target = RequestTarget.of(kind.type(), write.target().namespace(), name, "status");
-        WriteRequest taking = new WriteRequest(kind, target, write.dryRun(), (old, next) -> {});
+        WriteRequest taking = new WriteRequest(kind, target, write.dryRun(), (old, next) -> {}, write.turn());
         AtomicBoolean charged = new AtomicBoolean();
         return retry.run(taking, (entry, budget) -> {
                     JsonObject taken = taken(budget, pod);

@@ -109,8 +109,7 @@ public final class Reviews {
         if (spec.text("token").isEmpty()) {
             throw ApiException.badRequest("token is required for TokenReview in authentication");
         }
-        List<String> audiences = spec.array("audiences").strings().toList();
-        TokenRequests.checkAudiences(AccessResources.TOKEN_REVIEWS.type(), "", audiences);
+        List<String> audiences = Audiences.of(AccessResources.TOKEN_REVIEWS.type(), "", spec);
         Optional<ServiceAccounts.Known> known = authenticator.token(spec.text("token"), audiences, accounts);
         if (known.isEmpty()) {
             return JsonObject.builder()

@@ -40,9 +40,6 @@ public final class TokenRequests implements Action {
     private static final long LEAST_SECONDS = 600;
     private static final long MOST_SECONDS = 1L << 32;
 
-    /** The most audiences of a token: far more than anybody uses, so that reading a token stays cheap. */
-    private static final int MOST_AUDIENCES = 100;
-
     private final Store store;
     private final Clock clock;
     private final RandomGenerator random;
@@ -68,8 +65,7 @@ public final class TokenRequests implements Action {
         long seconds =
                 spec.number("expirationSeconds").filter(asked -> asked != 0).orElse(DEFAULT_SECONDS);
         checkSeconds(target.name(), seconds);
-        List<String> asked = spec.array("audiences").strings().toList();
-        checkAudiences(TYPE, target.name(), asked);
+        List<String> asked = Audiences.of(TYPE, target.name(), spec);
         List<String> audiences = asked.isEmpty() ? signing.audiences() : asked;
         JsonObject reference = spec.object("boundObjectRef");
         Optional<TokenClaims.Bound> bound =
@@ -105,14 +101,6 @@ public final class TokenRequests implements Action {
         }
         if (seconds > MOST_SECONDS) {
             throw invalid(account, path, seconds, "may not specify a duration larger than 2^32 seconds");
-        }
-    }
-
-    /** Refuses the object {@code name} of {@code type} if its spec has too many audiences. */
-    static void checkAudiences(ResourceType type, String name, List<String> audiences) {
-        if (audiences.size() > MOST_AUDIENCES) {
-            throw ApiException.invalid(
-                    type, name, List.of(FieldError.tooMany("spec.audiences", audiences.size(), MOST_AUDIENCES)));
         }
     }
 

@@ -11,6 +11,8 @@ import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.wire.Protobuf;
+import io.nodekeeper.apiserver.wire.ProtobufException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -90,7 +92,7 @@ public record AuditEvent(
 
     private JsonObject responseStatus() {
         JsonObject.Builder status = JsonObject.builder().put("metadata", JsonObject.EMPTY);
-        if (response.status() >= 400) {
+        if (response.isRefusal()) {
             JsonObject body = body();
             status.put("status", "Failure").putUnlessEmpty("reason", body.text("reason"));
             // These quote the request, which may contain a secret.
@@ -106,8 +108,8 @@ public record AuditEvent(
             return JsonObject.EMPTY;
         }
         try {
-            return Json.parseObject(full.body());
-        } catch (JsonException e) {
+            return Protobuf.begins(full.body()) ? Protobuf.decode(full.body()) : Json.parseObject(full.body());
+        } catch (JsonException | ProtobufException e) {
             // Some refusals are plain text.
             return JsonObject.EMPTY;
         }

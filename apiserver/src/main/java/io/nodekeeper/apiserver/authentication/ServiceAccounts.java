@@ -22,18 +22,15 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Authenticates service accounts by their tokens. A token is valid until it expires, and while its account and its
- * bound object exist with the same UIDs, which is checked each time. The signature of a repeated token of usual length, good or bad, is
- * checked only once, and an account or object is read only once after each change. Thread-safe.
+ * bound object exist with the same UIDs, which is checked each time. The signature of a repeated token, good or bad, is
+ * checked only once (if it is not unusually long), and an account or object is read only once after each change. Thread-safe.
  */
 public final class ServiceAccounts {
-    /** The most tokens whose signature is remembered: more than the pods that call at the same time, usually in about 10 MB. */
+    /** The most tokens whose signature is remembered: more than the pods that call at the same time. Usual ones take about 10 MB. */
     private static final int REMEMBERED = 10_000;
 
-    /** The most characters of a remembered token, twice those with the longest names: so all claims take 100 MB at most. */
+    /** The most characters of a remembered token, twice those with the longest names: so even those take 100 MB at most. */
     private static final int LONGEST = 4_096;
-
-    /** The most audiences of a remembered token: as many as this server signs. */
-    private static final int AUDIENCES = 100;
 
     /** From so many on audiences are compared by their hash; most tokens have one. */
     private static final int MANY = 10;
@@ -52,7 +49,10 @@ public final class ServiceAccounts {
     private final ServiceAccountTokens tokens;
     /** The claims of tokens with a verified signature, by their hash; guarded by itself. */
     private final Map<TokenHash, TokenClaims> known = recentlyUsed(REMEMBERED);
-    /** Tokens that no key of this server signed, which never changes; guarded by itself. Apart, so that they displace no valid one. */
+    /**
+     * Tokens that no key of this server signed, which never changes; guarded by itself. Apart, so that they displace no valid one.
+     * A map, because the search of a set would not count as its use.
+     */
     private final Map<TokenHash, Boolean> refused = recentlyUsed(REFUSED);
     /** What decides about the tokens of an account or a bound object, by its key; guarded by itself. */
     private final Map<String, Owner> owners = recentlyUsed(OWNERS);
@@ -160,7 +160,7 @@ public final class ServiceAccounts {
     }
 
     private static boolean isSmall(String token, TokenClaims claims) {
-        return token.length() <= LONGEST && claims.audiences().size() <= AUDIENCES;
+        return token.length() <= LONGEST && claims.audiences().size() <= TokenClaims.MOST_AUDIENCES;
     }
 
     private boolean isAlive(TokenClaims claims, Instant now) {

@@ -31,6 +31,9 @@ public record TokenClaims(
         Instant expires,
         String id) {
 
+    /** The most audiences of a token: far more than clients use, so that reading a token stays cheap. */
+    public static final int MOST_AUDIENCES = 100;
+
     /**
      * An object in the account's namespace that a token is bound to.
      *

@@ -2,8 +2,11 @@ package io.nodekeeper.apiserver.flowcontrol;
 
 import io.nodekeeper.time.Clock;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -15,17 +18,21 @@ import org.slf4j.LoggerFactory;
  * fairly among users by the time that their work took. Thread-safe.
  *
  * <p>Each user has an account of the thread time of their work. The waiting user with the lowest account is always
- * next. Busy users therefore share the threads equally, however heavy each piece of their work is, and a user with
- * little work waits only for the running pieces. A user gets no credit for idle time: an account without work starts at
- * that of the user served last, unless it has cost more already. Accounts end when nothing runs or waits.
+ * next, and of several with the same account the one that was opened first. Busy users therefore share the threads equally,
+ * however heavy each piece of their work is, and a user with little work waits only for the running pieces. A user gets no credit for
+ * idle time: an account without work starts at that of the user served last, unless it has cost more already. Accounts end when
+ * nothing runs or waits.
+ *
+ * <p>After each piece the thread goes back to the executor, so other work of the executor has its turn, too, even if something
+ * always waits here.
  *
  * <p>Work also has a weight, the memory that it uses until it is {@linkplain #release released}; work that would exceed
  * the limit does not start unless it is the only one.
  */
-final class FairWorkQueue {
+public final class FairWorkQueue {
     private static final Logger log = LoggerFactory.getLogger(FairWorkQueue.class);
 
-    /** Pieces of work of one user that wait: as many as the writes that a server has under way by default. */
+    /** Requests of one user that wait to begin: as many as the writes that a server has under way by default. */
     private static final int WAITING = 200;
 
     /**
@@ -41,37 +48,78 @@ final class FairWorkQueue {
 
     /** The account of a user, with their waiting work. */
     private static final class Account {
+        private final String user;
+        private final long number;
         private long cost;
         private int running;
+        /** The rest of what has begun, which comes first: it holds what it has read so far. */
+        private final ArrayDeque<Work> begun = new ArrayDeque<>();
+
         private final ArrayDeque<Work> waiting = new ArrayDeque<>();
 
-        private Account(long cost) {
-            this.cost = cost;
+        private Account(String user, long number) {
+            this.user = user;
+            this.number = number;
         }
 
-        private boolean isIdle() {
-            return running == 0 && waiting.isEmpty();
+        private boolean waits() {
+            return !begun.isEmpty() || !waiting.isEmpty();
+        }
+
+        private ArrayDeque<Work> next() {
+            return begun.isEmpty() ? waiting : begun;
         }
     }
+
+    private record Started(Account account, Work work) {}
 
     private final Executor workers;
     private final int atOnce;
     private final Clock clock;
     private final long mostWeight;
-    /** By user: those whose work runs or waits, at most one for each request, and {@link #DEBTORS} more. */
+    /** By user: those whose work runs or waits, at most one for each request, and {@link #idle}. */
     private final Map<String, Account> accounts = new HashMap<>();
+    /** The accounts whose work waits, the lowest first. A cost changes only while its account is not in here. */
+    private final TreeSet<Account> poorest = new TreeSet<>(
+            Comparator.<Account>comparingLong(account -> account.cost).thenComparingLong(account -> account.number));
+    /** The accounts without work, the longest idle first. */
+    private final LinkedHashSet<Account> idle = new LinkedHashSet<>();
 
+    private long opened;
+    /** Pieces of work that run or for which a thread was asked. */
     private int running;
+
     private long weight;
     /** The account of the user served last, at that time. */
     private long level;
 
-    /** Runs at most {@code atOnce} tasks at a time on {@code workers}, which together weigh at most {@code mostWeight}. */
+    /**
+     * Runs at most {@code atOnce} tasks at a time, which together weigh at most {@code mostWeight}, on {@code workers}, which have
+     * threads of their own: one that ran tasks at once on the caller's thread would nest all that waits.
+     */
     FairWorkQueue(Executor workers, int atOnce, Clock clock, long mostWeight) {
         this.workers = workers;
         this.atOnce = atOnce;
         this.clock = clock;
         this.mostWeight = mostWeight;
+    }
+
+    /** As above, for tasks without weight. */
+    public FairWorkQueue(Executor workers, int atOnce, Clock clock) {
+        this(workers, atOnce, clock, 0);
+    }
+
+    /**
+     * Runs {@code task}, the rest of a request that has begun, when it is the turn of {@code user}, before requests of this user that
+     * have not. However much of this user waits, it is not refused: a request has one rest at a time. The task must not throw.
+     */
+    public void resume(String user, Runnable task) {
+        synchronized (this) {
+            Account account = active(user);
+            account.begun.add(new Work(0, task));
+            poorest.add(account);
+        }
+        startNext();
     }
 
     /**
@@ -82,40 +130,45 @@ final class FairWorkQueue {
      */
     boolean run(String user, long weight, Runnable task) {
         synchronized (this) {
-            Account account = accounts.computeIfAbsent(user, name -> new Account(level));
+            Account account = active(user);
             if (account.waiting.size() >= WAITING) {
                 return false;
             }
-            if (account.isIdle()) {
-                account.cost = Math.max(account.cost, level);
-            }
             account.waiting.add(new Work(weight, task));
-            if (running == atOnce || next() == null) {
-                return true;
-            }
-            running++;
+            poorest.add(account);
         }
-        start();
+        startNext();
         return true;
-    }
-
-    private void start() {
-        try {
-            workers.execute(this::work);
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
-            // No thread can be started. What waits begins with the next work, or its request's time ends.
-            log.warn("work waits, because no thread can be started: {}", e.toString());
-            synchronized (this) {
-                running--;
-            }
-        }
     }
 
     /** Releases the memory of work with the weight {@code released}. */
     void release(long released) {
         synchronized (this) {
             weight -= released;
-            if (running == atOnce || next() == null) {
+        }
+        startNext();
+    }
+
+    /** The account of {@code user}, to which work is added. */
+    private Account active(String user) {
+        Account account = accounts.computeIfAbsent(user, name -> new Account(name, opened++));
+        if (account.running == 0 && !account.waits()) {
+            account.cost = Math.max(account.cost, level);
+            idle.remove(account);
+        }
+        return account;
+    }
+
+    /** Whether something waits that is not too heavy for now. */
+    private boolean fits() {
+        return !poorest.isEmpty()
+                && (weight == 0 || weight + poorest.getFirst().next().element().weight <= mostWeight);
+    }
+
+    /** Starts the next piece of work if there is a place for it. */
+    private void startNext() {
+        synchronized (this) {
+            if (running == atOnce || !fits()) {
                 return;
             }
             running++;
@@ -123,80 +176,99 @@ final class FairWorkQueue {
         start();
     }
 
-    private void work() {
-        // A loop on the same thread: recursion would grow with the waiting work.
-        for (Started started = begin(); started != null; started = begin()) {
-            long began = clock.nanoTime();
-            boolean returned = false;
-            try {
-                started.work.task.run();
-                returned = true;
-            } finally {
-                end(started, Math.max(LEAST, clock.nanoTime() - began));
-                if (!returned) {
-                    // An Error ends the thread, but its place must be freed.
-                    replace();
-                }
+    private void start() {
+        if (!asksForThread()) {
+            // What waits begins with the next work, or its request's time ends.
+            synchronized (this) {
+                running--;
             }
         }
     }
 
-    private void replace() {
-        synchronized (this) {
-            running--;
+    /** Asks for a thread for a place that is taken. Returns whether there will be one. */
+    private boolean asksForThread() {
+        try {
+            workers.execute(this::work);
+            return true;
+        } catch (RejectedExecutionException e) {
+            log.debug("the server is closed; work waits", e);
+            return false;
+        } catch (OutOfMemoryError e) {
+            log.warn("work waits, because no thread can be started: {}", e.toString());
+            return false;
         }
-        release(0);
     }
 
-    private record Started(String user, Work work) {}
+    private void work() {
+        boolean goesOn = true;
+        while (goesOn) {
+            goesOn = doNext();
+        }
+    }
+
+    /** Does the next piece of work. Returns whether this thread has to do the one after it, because no other thread can be had. */
+    private boolean doNext() {
+        Started started = begin();
+        if (started == null) {
+            return false;
+        }
+        long began = clock.nanoTime();
+        boolean returned = false;
+        boolean goesOn = false;
+        try {
+            started.work.task.run();
+            returned = true;
+        } finally {
+            boolean passes = end(started.account, Math.max(LEAST, clock.nanoTime() - began));
+            if (passes && returned) {
+                goesOn = !asksForThread();
+            } else if (passes) {
+                // An Error ends the thread.
+                start();
+            }
+        }
+        return goesOn;
+    }
 
     private synchronized @Nullable Started begin() {
-        String user = next();
-        if (user == null) {
+        if (!fits()) {
             running--;
             return null;
         }
-        Account account = accounts.get(user);
-        if (account == null) {
-            throw new IllegalStateException("no account of " + user + ", whose turn it is");
-        }
-        Work work = account.waiting.remove();
+        Account account = poorest.removeFirst();
+        Work work = account.next().remove();
         account.running++;
         level = Math.max(level, account.cost);
         // Until the cost is known, so that another thread takes the next user.
         account.cost += LEAST;
+        if (account.waits()) {
+            poorest.add(account);
+        }
         weight += work.weight;
-        return new Started(user, work);
+        return new Started(account, work);
     }
 
-    private synchronized void end(Started ended, long cost) {
-        Account account = accounts.get(ended.user);
-        if (account != null) {
-            account.running--;
-            account.cost += cost - LEAST;
+    /** A piece of work has taken {@code cost} nanoseconds. Returns whether its place passes to another one. */
+    private synchronized boolean end(Account account, long cost) {
+        boolean waits = poorest.remove(account);
+        account.running--;
+        account.cost += cost - LEAST;
+        if (waits) {
+            poorest.add(account);
+        } else if (account.running == 0) {
+            idle.add(account);
         }
-        // Accounts are kept only while others wait for the same threads.
-        boolean quiet = accounts.values().stream().allMatch(Account::isIdle);
-        if (quiet || accounts.size() > DEBTORS) {
-            accounts.values().removeIf(Account::isIdle);
+        if (idle.size() == accounts.size()) {
+            // Accounts are kept only while others use the same threads.
+            accounts.clear();
+            idle.clear();
+        } else if (idle.size() > DEBTORS) {
+            accounts.remove(idle.removeFirst().user);
         }
-    }
-
-    /** The user whose turn it is; null if nothing waits, or what waits is too heavy for now. */
-    private @Nullable String next() {
-        String poorest = null;
-        Account least = null;
-        for (Map.Entry<String, Account> entry : accounts.entrySet()) {
-            Account account = entry.getValue();
-            if (!account.waiting.isEmpty() && (least == null || account.cost < least.cost)) {
-                poorest = entry.getKey();
-                least = account;
-            }
+        if (!fits()) {
+            running--;
+            return false;
         }
-        if (least == null) {
-            return null;
-        }
-        boolean fits = weight == 0 || weight + least.waiting.element().weight <= mostWeight;
-        return fits ? poorest : null;
+        return true;
     }
 }

@@ -12,6 +12,7 @@ import io.nodekeeper.apiserver.negotiation.Media;
 import io.nodekeeper.apiserver.reads.ListOptions;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestOrigin;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.time.GoDuration;
@@ -82,8 +83,8 @@ public final class FlowController {
         // An eighth of the heap for the parsed trees of large bodies: as much as for the bytes of incoming bodies.
         bodies = new FairWorkQueue(
                 workers, BODIES_AT_ONCE, loop.clock(), Runtime.getRuntime().maxMemory() / 8);
-        lists = new FairWorkQueue(workers, options.listsAtOnce(), loop.clock(), 0);
-        others = new FairWorkQueue(workers, 2, loop.clock(), 0);
+        lists = new FairWorkQueue(workers, options.listsAtOnce(), loop.clock());
+        others = new FairWorkQueue(workers, 2, loop.clock());
         this.storedBytes = storedBytes;
         longest = options.timeout();
         this.loop = loop;
@@ -104,46 +105,63 @@ public final class FlowController {
 
     private static final class Call extends ConcurrencyLimits.Seat {
         private final RequestInfo info;
+        private final RequestOrigin origin;
         private final Supplier<CompletableFuture<ApiResponse>> work;
         private final Effort effort;
         private final long weight;
+        /** The bytes of the object that a get answers with, if it is a large one. */
+        private final long shown;
+
         private final CompletableFuture<ApiResponse> answer = new CompletableFuture<>();
 
         private Call(
                 RequestInfo info,
                 User user,
+                RequestOrigin origin,
                 long deadline,
                 Effort effort,
                 long weight,
+                long shown,
                 Supplier<CompletableFuture<ApiResponse>> work) {
             super(kind(user, info), user.name(), user.in(User.MASTERS), deadline);
             this.info = info;
+            this.origin = origin;
             this.effort = effort;
             this.weight = weight;
+            this.shown = shown;
             this.work = work;
         }
     }
 
     /** Runs {@code work} when it is the request's turn; fails as the work does, or with the refusal. */
     public CompletableFuture<ApiResponse> dispatch(
-            User user, RequestInfo info, ApiRequest request, Supplier<CompletableFuture<ApiResponse>> work) {
+            User user,
+            RequestInfo info,
+            ApiRequest request,
+            RequestOrigin origin,
+            Supplier<CompletableFuture<ApiResponse>> work) {
         if (info.resource().isEmpty() || info.verb().equals("watch")) {
             return work.get();
         }
         long deadline = loop.clock().nanoTime() + allowed(request.parameter("timeout"));
         Effort effort = Effort.LIST;
         long weight = 0;
+        long shown = 0;
         if (info.verb().equals("list")) {
             effort = namesOne(info, request) ? Effort.ONE : Effort.LIST;
         } else if (!info.verb().equals("deletecollection")) {
-            long bytes = request.body().length + changedBytes(info, request);
+            long stored = info.verb().equals("create") ? 0 : storedBytes.applyAsLong(info);
+            boolean get = info.verb().equals("get");
+            // A plain get only copies the stored object, which counts as a part of parsing it.
+            long bytes = request.body().length + stored / (get && Media.isPlain(request) ? EXPANSION : 1);
             boolean large = bytes >= HEAVY
                     || (COMPARED.contains(info.resource().get().group()) && !ServerMetrics.isRead(info))
                     || (request.body().length >= HEAVY_YAML && YAML_TYPES.contains(request.contentType()));
             effort = large ? Effort.LARGE : Effort.LIGHT;
             weight = large ? bytes * EXPANSION : 0;
+            shown = get && stored >= HEAVY && showsWhole(info, request) ? stored : 0;
         }
-        Call call = new Call(info, user, deadline, effort, weight, work);
+        Call call = new Call(info, user, origin, deadline, effort, weight, shown, work);
         switch (limits.enter(call)) {
             case SEATED -> serve(call);
             case WAITING -> {
@@ -157,10 +175,18 @@ public final class FlowController {
         return call.answer;
     }
 
-    /** The bytes of the stored object that must be parsed for the answer; a plain get only copies them. */
-    private long changedBytes(RequestInfo info, ApiRequest request) {
-        boolean copies = info.verb().equals("get") && Media.isPlain(request);
-        return copies || info.verb().equals("create") ? 0 : storedBytes.applyAsLong(info);
+    /**
+     * Runs what requests of {@code user} have left after they had to wait, in the user's turn among lists: a get or list that
+     * waited for a revision, the rest of the deletion of a collection, a write after a conflict, the conversion of a large answer.
+     */
+    public Executor turnOf(User user) {
+        return task -> lists.resume(user.name(), task);
+    }
+
+    /** Whether a get answers with the whole object. */
+    private static boolean showsWhole(RequestInfo info, ApiRequest request) {
+        return info.resource().orElseThrow().subresource().isEmpty()
+                && Media.of(request, info.verb()).whole();
     }
 
     private void turnAway(Call call) {
@@ -179,17 +205,22 @@ public final class FlowController {
 
     private void queue(FairWorkQueue queue, Call call) {
         if (!queue.run(call.user(), call.weight, () -> begin(call))) {
-            turnAway(call);
             leave(call);
+            turnAway(call);
         }
     }
 
     private void begin(Call call) {
         if (call.answer.isDone()) {
             // Cancelled while it waited.
-            if (call.weight > 0) {
-                bodies.release(call.weight);
-            }
+            release(call);
+            return;
+        }
+        if (call.shown > 0 && !call.origin.hasRoom(call.shown)) {
+            // Here, because reading, copying and converting the object would be for nothing.
+            leave(call);
+            turnAway(call);
+            release(call);
             return;
         }
         CompletableFuture<ApiResponse> done;
@@ -205,10 +236,14 @@ public final class FlowController {
             } else {
                 call.answer.completeExceptionally(error);
             }
-            if (call.weight > 0) {
-                bodies.release(call.weight);
-            }
+            release(call);
         });
+    }
+
+    private void release(Call call) {
+        if (call.weight > 0) {
+            bodies.release(call.weight);
+        }
     }
 
     private void leave(Call call) {

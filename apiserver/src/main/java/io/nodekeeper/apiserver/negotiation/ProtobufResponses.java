@@ -26,28 +26,25 @@ public final class ProtobufResponses {
     /** The bytes of JSON up to which an answer is converted on the current thread: about 2 ms of work. */
     private static final int SMALL = 64 << 10;
 
-    private final Executor workers;
-
     /** An event and its frame. Watchers of the same objects get the same bytes one after another. */
     private record Frame(byte[] line, byte[] bytes) {}
 
     private volatile @Nullable Frame last;
 
-    /** {@code workers} convert large answers. */
-    public ProtobufResponses(Executor workers) {
-        this.workers = workers;
-    }
-
-    /** {@code response}, in protobuf if {@code request} accepts nothing else and Kubernetes has a message for it. */
-    public CompletableFuture<ApiResponse> of(ApiRequest request, ApiResponse response) {
+    /**
+     * {@code response}, in protobuf if {@code request} accepts nothing else and Kubernetes has a message for it.
+     *
+     * @param large converts a large one
+     */
+    public CompletableFuture<ApiResponse> of(ApiRequest request, ApiResponse response, Executor large) {
         if (!ApiResponse.JSON.equals(response.headers().get("content-type")) || !Media.onlyProtobuf(request)) {
             return CompletableFuture.completedFuture(response);
         }
         return switch (response) {
             case ApiResponse.Full full
-            when full.body().length > SMALL -> CompletableFuture.supplyAsync(() -> whole(full), workers);
+            when full.body().length > SMALL -> CompletableFuture.supplyAsync(() -> whole(full), large);
             case ApiResponse.Full full -> CompletableFuture.completedFuture(whole(full));
-            case ApiResponse.Chunked large -> CompletableFuture.completedFuture(chunked(large));
+            case ApiResponse.Chunked list -> CompletableFuture.completedFuture(chunked(list));
             case ApiResponse.Streamed streamed -> CompletableFuture.completedFuture(stream(streamed));
             case ApiResponse.Relayed relayed -> CompletableFuture.completedFuture(relayed);
         };

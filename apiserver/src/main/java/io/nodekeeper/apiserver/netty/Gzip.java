@@ -22,11 +22,12 @@ final class Gzip {
         return response.body().length > PLAIN
                 && request.method().equals("GET")
                 && !response.headers().containsKey("content-encoding")
-                && accepted(request.headers().getOrDefault("accept-encoding", ""));
+                && accepted(request);
     }
 
-    private static boolean accepted(String encodings) {
-        for (String encoding : encodings.split(",", -1)) {
+    private static boolean accepted(ApiRequest request) {
+        for (String encoding :
+                request.headers().getOrDefault("accept-encoding", "").split(",", -1)) {
             String[] parts = encoding.replace(" ", "").split(";", 2);
             if (parts[0].equalsIgnoreCase("gzip")) {
                 return parts.length == 1 || !parts[1].matches("q=0(\\.0*)?");
@@ -37,12 +38,12 @@ final class Gzip {
 
     /** The memory that it takes to compress a chunked response; 0 if the client does not accept gzip. */
     static long memory(ApiRequest request) {
-        return accepted(request.headers().getOrDefault("accept-encoding", "")) ? GzipChunks.ZLIB : 0;
+        return accepted(request) ? GzipChunks.ZLIB : 0;
     }
 
     /** A chunked response as a stream, compressed if the client accepts gzip. */
     static ApiResponse.Streamed streamed(ApiRequest request, ApiResponse.Chunked large) {
-        if (!accepted(request.headers().getOrDefault("accept-encoding", ""))) {
+        if (!accepted(request)) {
             return new ApiResponse.Streamed(large.status(), large.headers(), sink -> {
                 sink.writeFirst(large.chunks());
                 sink.end();

@@ -5,7 +5,7 @@ import io.netty.handler.codec.http2.DefaultHttp2ResetFrame;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2StreamChannel;
 
-/** What ends a stream of HTTP/2, besides its last frame. */
+/** Ends streams of HTTP/2 otherwise than by their last frame. The same calls end, or leave, a connection of HTTP/1.1. */
 final class HttpStream {
     private HttpStream() {}
 
@@ -15,8 +15,8 @@ final class HttpStream {
     }
 
     /**
-     * Closes a stream with all that waits in its window, or a connection. Netty resets no stream whose last frame was
-     * passed on, even if that waits in the window.
+     * Closes a stream with all that waits for its window; of HTTP/1.1, the connection. Netty resets no stream whose last frame
+     * was passed on, even if that waits for the window.
      */
     static void cut(ChannelHandlerContext context) {
         if (is(context)) {
@@ -25,7 +25,10 @@ final class HttpStream {
         context.close();
     }
 
-    /** Asks the client of a stream to send no more of the body, because it is answered (RFC 9113, section 8.1). */
+    /**
+     * Asks the client of a stream to send no more of the body, because it is answered (RFC 9113, section 8.1). HTTP/1.1 has no such
+     * message: nothing is sent.
+     */
     static void stopSending(ChannelHandlerContext context) {
         if (is(context)) {
             context.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.NO_ERROR));

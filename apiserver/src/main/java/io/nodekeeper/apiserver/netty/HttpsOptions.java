@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
  *
  * @param address the address to listen on; port 0 for any free port
  * @param clock the clock for the {@code Date} header
- * @param workers compresses large responses
+ * @param workers makes the pieces of large responses, and compresses others
  * @param drain how long the server waits for active requests when it closes
  * @param memory the most bytes of all incoming bodies together; unread responses may use as much again
  * @param nodes how the server shows itself to nodes; empty if it does not connect to them

@@ -9,7 +9,6 @@ import io.nodekeeper.apiserver.watches.WatchPace;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -47,18 +46,14 @@ final class NettySink implements StreamSink, Outbox.Target {
     /** A large part that is created while it is read. Confined to the event loop, except {@link #chunks}. */
     private static final class Source {
         private final ResponseChunks chunks;
-        /** Returns the memory that the part may need, once. */
-        private final Runnable giveBack;
-
         private List<byte[]> ready = List.of();
         private boolean fetching;
         private boolean ended;
         /** The write of the last chunk so far. */
         private ChannelFuture written;
 
-        private Source(ResponseChunks chunks, Runnable giveBack, ChannelFuture written) {
+        private Source(ResponseChunks chunks, ChannelFuture written) {
             this.chunks = chunks;
-            this.giveBack = giveBack;
             this.written = written;
         }
     }
@@ -72,6 +67,9 @@ final class NettySink implements StreamSink, Outbox.Target {
     private final Framing framing;
     private final String user;
     private final Runnable afterEnd;
+    /** The bytes of the user's share that its chunks use. */
+    private final AtomicLong held = new AtomicLong();
+
     private final List<Runnable> onClose = new ArrayList<>();
     private boolean closed;
 
@@ -124,6 +122,22 @@ final class NettySink implements StreamSink, Outbox.Target {
         outbox.add(this, new First(bytes), 0);
     }
 
+    /**
+     * Its chunks use {@code bytes} more of the user's share, which are taken already. All are given back at the end of the chunks or of the
+     * response, whichever is first: a watch goes on for hours after its chunks.
+     */
+    void holds(long bytes) {
+        held.addAndGet(bytes);
+        onClose(this::giveBack);
+    }
+
+    private void giveBack() {
+        long bytes = held.getAndSet(0);
+        if (bytes > 0) {
+            serverContext.answers.giveBack(user, bytes);
+        }
+    }
+
     /** The memory that {@code chunks} use until they are written: one part waits while the next one is made. */
     static long needed(ResponseChunks chunks) {
         return chunks.held() + 2L * ResponseChunks.SIZE;
@@ -131,19 +145,19 @@ final class NettySink implements StreamSink, Outbox.Target {
 
     @Override
     public void writeFirst(ResponseChunks chunks) {
-        AtomicLong held = new AtomicLong(needed(chunks));
-        if (!serverContext.answers.take(user, held.get())) {
-            log.warn(
-                    "disconnecting {}: {} has no share left of the memory for unread responses",
-                    Peer.address(context.channel()),
-                    user);
-            outbox.add(this, Outbox.CUT, 0);
-            return;
+        long missing = needed(chunks) - held.get();
+        if (missing > 0) {
+            if (!serverContext.answers.take(user, missing)) {
+                log.warn(
+                        "disconnecting {}: {} has no share left of the memory for unread responses",
+                        Peer.address(context.channel()),
+                        user);
+                outbox.add(this, Outbox.CUT, 0);
+                return;
+            }
+            holds(missing);
         }
-        // At the end of the chunks or of the response, whichever is first. A watch goes on for hours after its chunks.
-        Runnable giveBack = () -> serverContext.answers.giveBack(user, held.getAndSet(0));
-        onClose(giveBack);
-        outbox.add(this, new Source(chunks, giveBack, context.newSucceededFuture()), 0);
+        outbox.add(this, new Source(chunks, context.newSucceededFuture()), 0);
     }
 
     @Override
@@ -275,18 +289,13 @@ final class NettySink implements StreamSink, Outbox.Target {
         }
     }
 
-    /** Requests the next chunk from a worker, unless a request is in progress or there are no more chunks. */
+    /** Requests the next chunk in the user's turn, unless a request is in progress or there are no more chunks. */
     private void fetch(Source source) {
         if (source.fetching || source.ended || isClosed()) {
             return;
         }
         source.fetching = true;
-        try {
-            serverContext.workers.execute(() -> make(source));
-        } catch (RejectedExecutionException e) {
-            log.warn("a response to {} failed: {}", Peer.address(context.channel()), e.getMessage());
-            cutOff();
-        }
+        serverContext.pieces.resume(user, () -> make(source));
     }
 
     /** Produces a chunk. Runs on a worker. */
@@ -306,7 +315,7 @@ final class NettySink implements StreamSink, Outbox.Target {
             if (source.ended) {
                 // The last chunk takes memory until it is written, so its reader has as much time as for the end of a
                 // response.
-                source.written.addListener(done -> source.giveBack.run());
+                source.written.addListener(done -> giveBack());
                 WriteTimeout.watch(context, source.written);
             }
             write();

@@ -46,6 +46,7 @@ final class NodeRelay implements RelayListener {
     private final ServerContext serverContext;
     private final ApiResponse.Relayed relayed;
     private final ResponseWriter answers;
+    private final String method;
     private final Runnable afterEnd;
     private Optional<Relay> relay = Optional.empty();
 
@@ -53,10 +54,12 @@ final class NodeRelay implements RelayListener {
             ChannelHandlerContext context,
             ServerContext serverContext,
             ApiResponse.Relayed relayed,
+            String method,
             Runnable afterEnd) {
         this.context = context;
         this.serverContext = serverContext;
         this.relayed = relayed;
+        this.method = method;
         this.afterEnd = afterEnd;
         answers = new ResponseWriter(serverContext);
     }
@@ -68,7 +71,8 @@ final class NodeRelay implements RelayListener {
             ApiResponse.Relayed relayed,
             ServerContext serverContext,
             Runnable afterEnd) {
-        NodeRelay begun = new NodeRelay(context, serverContext, relayed, afterEnd);
+        NodeRelay begun =
+                new NodeRelay(context, serverContext, relayed, request.method().name(), afterEnd);
         NodeCall call = relayed.call();
         boolean mayChange =
                 context.pipeline().get(HttpServerCodec.class) != null && UpgradeHeaders.wanted(request.headers());
@@ -85,7 +89,7 @@ final class NodeRelay implements RelayListener {
 
     private void refuse(ApiResponse.Full why) {
         relayed.ended().run();
-        answers.write(context, why, false, relayed.call().user());
+        answers.write(context, why, method, relayed.call().user());
         afterEnd.run();
     }
 
@@ -127,7 +131,7 @@ final class NodeRelay implements RelayListener {
                 context,
                 ApiResponse.refusal(new ApiException(
                         500, "InternalError", "Internal error occurred: error dialing backend: " + why)),
-                false,
+                method,
                 relayed.call().user());
         afterEnd.run();
     }
@@ -138,7 +142,7 @@ final class NodeRelay implements RelayListener {
         answers.write(
                 context,
                 relayed.call().upgrade() ? ApiResponse.text(status, why) : refusal(status, why),
-                false,
+                method,
                 relayed.call().user());
         afterEnd.run();
     }

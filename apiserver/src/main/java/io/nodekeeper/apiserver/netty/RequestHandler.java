@@ -1,7 +1,5 @@
 package io.nodekeeper.apiserver.netty;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
@@ -19,9 +17,11 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.ClientCertificate;
+import io.nodekeeper.apiserver.request.RequestOrigin;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,9 +32,6 @@ import org.slf4j.LoggerFactory;
  */
 final class RequestHandler extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(RequestHandler.class);
-    /** The largest body (Kubernetes' limit). */
-    private static final int BODY_BYTES = 3_145_728;
-
     /**
      * The most message parts that a client may send ahead during an answer: one packet of pipelined requests; more
      * means that the client ignores backpressure.
@@ -46,12 +43,6 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     /** The most bytes of such parts. */
     private static final long AHEAD_OF_STREAM_BYTES = 64 << 10;
-
-    /**
-     * The most bytes of headers that are kept for a body without knowing their sender: those of kubelets have half as much. To
-     * check the sender twice would cost each of their renewals as much as the rest of its request.
-     */
-    private static final long SMALL_HEAD = 1 << 10;
 
     /** How long a body may take to arrive: as long as a request may take in Kubernetes. */
     private static final int BODY_SECONDS = 60;
@@ -69,25 +60,12 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     /** Parts that arrived during a response, because the decoder passes on everything in one packet. */
     private final ArrayDeque<Object> ahead = new ArrayDeque<>();
 
-    private @Nullable HttpRequest head;
-    /** The parts of a body that arrived in several parts. */
-    private @Nullable ByteBuf chunks;
+    /** The request whose body is arriving. */
+    private @Nullable IncomingRequest receiving;
+    /** The request that is being answered. */
+    private @Nullable IncomingRequest answering;
 
     private @Nullable ScheduledFuture<?> bodyTimer;
-    private byte[] whole = {};
-    private long received;
-    /** Bytes of {@link ServerContext#bodies} that the request holds. */
-    private long held;
-    /** Those of {@link #held} for its headers. */
-    private long heldByHead;
-
-    private boolean crowded;
-    /** Whether it is known if the sender of the body is authorized. */
-    private boolean checked;
-    /** Whether the sender of the body is not authorized, so that the body is dropped. */
-    private boolean turnedAway;
-    /** The user who sends the body, if it arrives in several parts. */
-    private String sender = "";
     /** Whether the request is answered before its body has arrived, whose rest is dropped. */
     private boolean unread;
     /** The user who gets the answer; empty if the request is refused. */
@@ -108,13 +86,13 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     /** Whether a request is being received or answered. */
     boolean busy() {
-        return busy || head != null;
+        return busy || receiving != null;
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         // A new request waits while responses cannot be sent; the rest of a started request does not.
-        if (!busy && ahead.isEmpty() && (head != null || context.channel().isWritable())) {
+        if (!busy && ahead.isEmpty() && (receiving != null || context.channel().isWritable())) {
             take(context, message);
         } else if (stream == null ? ahead.size() < AHEAD : fitsAheadOfStream(message)) {
             ahead.add(message);
@@ -141,23 +119,16 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         context.fireChannelReadComplete();
     }
 
-    /** Keeps a request whose body comes later; if its headers are large, only if its sender is authorized and has a share left. */
+    /** Waits for the body of a request that comes later, for some time. */
     private void expectBody(ChannelHandlerContext context) {
-        HttpRequest request = head;
+        IncomingRequest request = receiving;
         if (request == null || busy || bodyTimer != null) {
             return;
         }
-        long bytes = IncomingRequest.bytes(request);
-        if (bytes > SMALL_HEAD) {
-            checkSender(context, request);
-            crowded = !turnedAway && !serverContext.bodies.take(sender, bytes);
-            if (turnedAway || crowded) {
-                unread = true;
-                dispatch(context, request);
-                return;
-            }
-            held += bytes;
-            heldByHead = bytes;
+        if (!request.expectBody()) {
+            unread = true;
+            dispatch(context, request);
+            return;
         }
         bodyTimer = context.executor()
                 .schedule(
@@ -168,22 +139,18 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     private void take(ChannelHandlerContext context, Object message) {
         try {
-            if (message instanceof HttpRequest request) {
+            if (message instanceof HttpRequest head) {
                 heard.run();
-                head = request;
-                whole = new byte[0];
-                received = 0;
-                crowded = false;
-                checked = false;
-                turnedAway = false;
+                releaseRequests();
+                IncomingRequest request = new IncomingRequest(serverContext, context, head, certificate);
+                receiving = request;
                 unread = false;
-                if (request.decoderResult().isFailure()) {
+                if (head.decoderResult().isFailure()) {
                     refuse(context, 400, "BadRequest", "malformed HTTP request");
                     return;
                 }
-                if (HttpUtil.is100ContinueExpected(request)) {
-                    checkSender(context, request);
-                    if (turnedAway) {
+                if (HttpUtil.is100ContinueExpected(head)) {
+                    if (!request.isAuthorized()) {
                         // The client has not sent the body yet, and will not send it now.
                         unread = HttpStream.is(context);
                         dispatch(context, request);
@@ -193,14 +160,16 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                             HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
                 }
             }
-            if (message instanceof HttpContent content && head != null) {
+            IncomingRequest request = receiving;
+            if (message instanceof HttpContent content && request != null) {
                 if (content.decoderResult().isFailure()) {
                     refuse(context, 400, "BadRequest", "malformed HTTP body");
                     return;
                 }
-                collect(context, content.content(), message instanceof LastHttpContent);
-                if (message instanceof LastHttpContent) {
-                    dispatch(context, head);
+                boolean last = message instanceof LastHttpContent;
+                request.add(content.content(), last);
+                if (last) {
+                    dispatch(context, request);
                 }
             } else if (message instanceof LastHttpContent) {
                 unread = false;
@@ -210,52 +179,23 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void collect(ChannelHandlerContext context, ByteBuf part, boolean last) {
-        int size = part.readableBytes();
-        received += size;
-        // The rest of a body above a limit is read and dropped, because a client that is still sending may not read a
-        // response.
-        if (size == 0 || received > BODY_BYTES || crowded || turnedAway) {
-            return;
-        }
-        if (last && chunks == null) {
-            whole = ByteBufUtil.getBytes(part);
-            return;
-        }
-        if (chunks == null && head != null) {
-            checkSender(context, head);
-            if (turnedAway) {
-                return;
-            }
-        }
-        if (!serverContext.bodies.take(sender, size)) {
-            crowded = true;
-            dropChunks();
-            giveBack(held - heldByHead);
-            return;
-        }
-        held += size;
-        if (chunks == null) {
-            chunks = context.alloc().buffer(size);
-        }
-        chunks.writeBytes(part);
-    }
-
-    private void dispatch(ChannelHandlerContext context, HttpRequest request) {
-        head = null;
+    private void dispatch(ChannelHandlerContext context, IncomingRequest request) {
         if (bodyTimer != null) {
             bodyTimer.cancel(false);
             bodyTimer = null;
         }
-        byte[] body = chunks == null ? whole : ByteBufUtil.getBytes(chunks);
-        whole = new byte[0];
-        if (received > BODY_BYTES) {
-            refuse(context, 413, "RequestEntityTooLarge", "Request entity too large: limit is " + BODY_BYTES);
+        if (request.isTooLarge()) {
+            refuse(
+                    context,
+                    413,
+                    "RequestEntityTooLarge",
+                    "Request entity too large: limit is " + IncomingRequest.BODY_BYTES);
             return;
         }
-        if (crowded) {
-            serverContext.server.dropped(request.method().name());
+        if (request.isCrowded()) {
+            serverContext.server.dropped(request.head().method().name());
             if (unread) {
+                releaseRequests();
                 answers.early(context, ResponseWriter.TOO_MANY, false, () -> unread);
                 proceed(context);
             } else {
@@ -267,27 +207,25 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             refuse(context, ResponseWriter.CLOSING);
             return;
         }
-        dropChunks();
         ApiRequest asked;
         try {
-            asked = IncomingRequest.of(context, request, turnedAway ? new byte[0] : body, certificate);
+            asked = request.complete();
         } catch (IllegalArgumentException e) {
             refuse(context, 400, "BadRequest", "malformed URL: " + e.getMessage());
             return;
         }
         // One request at a time: pipelined requests wait, here or in the socket, until the response is written.
         busy = true;
+        answering = request;
+        receiving = null;
         user = "";
-        boolean dropped = turnedAway;
-        serverContext.server.handle(asked, name -> admitted(name, dropped)).whenComplete((response, error) -> {
+        RequestOrigin origin = new Origin(request.isTurnedAway(), asked.method());
+        serverContext.server.handle(asked, origin).whenComplete((response, error) -> {
             if (error != null) {
                 log.error("no response to {} {}", asked.method(), asked.path(), error);
                 context.executor().execute(context::close);
             } else if (response instanceof ApiResponse.Full full && Gzip.wanted(asked, full)) {
-                serverContext.workers.execute(() -> {
-                    ApiResponse packed = Gzip.pack(full);
-                    context.executor().execute(() -> answer(context, request, asked, packed));
-                });
+                pack(asked, full, packed -> context.executor().execute(() -> answer(context, request, asked, packed)));
             } else if (context.executor().inEventLoop()) {
                 answer(context, request, asked, response);
             } else {
@@ -296,38 +234,57 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         });
     }
 
-    /** The request of {@code name} is authorized. If its body was dropped because it was not, it must not be carried out without. */
-    private void admitted(String name, boolean dropped) {
-        if (dropped) {
-            throw new ApiException(
-                    429,
-                    "TooManyRequests",
-                    "what " + name + " may do has changed while the request arrived; send it again");
-        }
-        user = name;
-    }
-
-    /**
-     * Authenticates and authorizes the sender of a body that arrives in several parts or later, once, before the server
-     * keeps any part of it; refuses the request otherwise.
-     */
-    private void checkSender(ChannelHandlerContext context, HttpRequest request) {
-        if (checked) {
+    /** Compresses a large response, from the user's share while it waits; without a share left the response is another one. */
+    private void pack(ApiRequest asked, ApiResponse.Full full, Consumer<ApiResponse> then) {
+        String reader = user;
+        int length = full.body().length;
+        if (!serverContext.answers.take(reader, length)) {
+            then.accept(ResponseWriter.withoutRoom(asked.method(), full.status()));
             return;
         }
-        checked = true;
-        Optional<String> known;
-        try {
-            known = serverContext.server.permitted(IncomingRequest.of(context, request, new byte[0], certificate));
-        } catch (IllegalArgumentException e) {
-            known = Optional.empty();
-        }
-        sender = known.orElse("");
-        turnedAway = known.isEmpty();
+        serverContext.pieces.resume(reader, () -> {
+            try {
+                then.accept(Gzip.pack(full));
+            } finally {
+                serverContext.answers.giveBack(reader, length);
+            }
+        });
     }
 
-    private void answer(ChannelHandlerContext context, HttpRequest request, ApiRequest asked, ApiResponse response) {
-        giveBack();
+    /** The connection of one request. */
+    private final class Origin implements RequestOrigin {
+        private final boolean dropped;
+        private final String method;
+        /** Its user. The handler's may be that of a later request, if this one is not answered in time. */
+        private volatile String reader = "";
+
+        /** {@code dropped}: the body was not kept, because the request was not authorized when it arrived. */
+        Origin(boolean dropped, String method) {
+            this.dropped = dropped;
+            this.method = method;
+        }
+
+        @Override
+        public void authorized(String name) {
+            if (dropped) {
+                throw new ApiException(
+                        429,
+                        "TooManyRequests",
+                        "what " + name + " may do has changed while the request arrived; send it again");
+            }
+            reader = name;
+            user = name;
+        }
+
+        @Override
+        public boolean hasRoom(long bytes) {
+            return method.equals("HEAD") || answers.hasRoom(reader, bytes);
+        }
+    }
+
+    private void answer(
+            ChannelHandlerContext context, IncomingRequest request, ApiRequest asked, ApiResponse response) {
+        releaseRequests();
         if (!context.channel().isActive()) {
             // The client has disconnected meanwhile. A watch that was not started needs no end.
             return;
@@ -339,38 +296,51 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 proceed(context);
             }
             case ApiResponse.Full full -> {
-                answers.write(context, full, asked.method().equals("HEAD"), user);
+                answers.write(context, full, asked.method(), user);
                 proceed(context);
             }
             case ApiResponse.Streamed streamed
-            when WebSocketWatch.wanted(request) -> WebSocketWatch.open(context, request, streamed, serverContext, user);
+            when WebSocketWatch.wanted(request.head()) ->
+                WebSocketWatch.open(context, request.head(), streamed, serverContext, user);
             case ApiResponse.Chunked large
             when asked.method().equals("HEAD") -> {
-                answers.write(context, new ApiResponse.Full(large.status(), large.headers(), new byte[0]), true, user);
+                answers.write(
+                        context,
+                        new ApiResponse.Full(large.status(), large.headers(), new byte[0]),
+                        asked.method(),
+                        user);
                 proceed(context);
             }
             case ApiResponse.Chunked large -> {
-                if (!serverContext.answers.has(user, NettySink.needed(large.chunks()) + Gzip.memory(asked))) {
-                    answers.write(context, ResponseWriter.TOO_MANY, false, user);
+                // At once, as other connections of the same user take from the share, too. Once the response has begun,
+                // it is too late.
+                long needed = NettySink.needed(large.chunks()) + Gzip.memory(asked);
+                if (serverContext.answers.take(user, needed)) {
+                    stream(context, Gzip.streamed(asked, large), needed);
+                } else {
+                    answers.write(
+                            context, ResponseWriter.withoutRoom(asked.method(), large.status()), asked.method(), user);
                     proceed(context);
-                    return;
                 }
-                answer(context, request, asked, Gzip.streamed(asked, large));
             }
             case ApiResponse.Relayed relayed ->
-                NodeRelay.start(context, request, relayed, serverContext, () -> proceed(context));
-            case ApiResponse.Streamed streamed -> {
-                answers.begin(context, streamed);
-                NettySink sink = new NettySink(context, serverContext, Framing.BODY, user, () -> {
-                    stream = null;
-                    proceed(context);
-                });
-                stream = sink;
-                serverContext.opened(sink);
-                context.channel().config().setAutoRead(true);
-                streamed.start().accept(sink);
-            }
+                NodeRelay.start(context, request.head(), relayed, serverContext, () -> proceed(context));
+            case ApiResponse.Streamed streamed -> stream(context, streamed, 0);
         }
+    }
+
+    /** Starts a stream whose chunks use {@code held} bytes of the user's share, which are taken already. */
+    private void stream(ChannelHandlerContext context, ApiResponse.Streamed streamed, long held) {
+        NettySink sink = new NettySink(context, serverContext, Framing.BODY, user, () -> {
+            stream = null;
+            proceed(context);
+        });
+        sink.holds(held);
+        answers.begin(context, streamed);
+        stream = sink;
+        serverContext.opened(sink);
+        context.channel().config().setAutoRead(true);
+        streamed.start().accept(sink);
     }
 
     private void proceed(ChannelHandlerContext context) {
@@ -411,10 +381,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     /** Responds without the API server, and closes the connection. */
     private void refuse(ChannelHandlerContext context, ApiResponse.Full refusal) {
-        head = null;
+        releaseRequests();
         busy = true;
-        dropChunks();
-        giveBack();
         answers.last(context, refusal);
     }
 
@@ -438,22 +406,14 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void dropChunks() {
-        if (chunks != null) {
-            chunks.release();
-            chunks = null;
+    private void releaseRequests() {
+        if (receiving != null) {
+            receiving.release();
+            receiving = null;
         }
-    }
-
-    private void giveBack() {
-        giveBack(held);
-        heldByHead = 0;
-    }
-
-    private void giveBack(long bytes) {
-        if (bytes > 0) {
-            serverContext.bodies.giveBack(sender, bytes);
-            held -= bytes;
+        if (answering != null) {
+            answering.release();
+            answering = null;
         }
     }
 
@@ -475,9 +435,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private void dropAll() {
         ahead.forEach(ReferenceCountUtil::release);
         ahead.clear();
-        head = null;
-        dropChunks();
-        giveBack();
+        releaseRequests();
         if (bodyTimer != null) {
             bodyTimer.cancel(false);
         }

@@ -25,6 +25,12 @@ final class ResponseWriter {
     /** The refusal of a request above the limits, in Kubernetes' words. */
     static final ApiResponse.Full TOO_MANY = ApiResponse.tooMany();
 
+    /** The answer to a write whose own answer has no room. After {@link #TOO_MANY} clients would write again. */
+    private static final ApiResponse.Full UNSENT = ApiResponse.refusal(new ApiException(
+            504,
+            "Timeout",
+            "the request was carried out, but there is no memory for its answer while earlier ones wait to be read"));
+
     /** The refusal of a request while the server stops. */
     static final ApiResponse.Full CLOSING = retry(ApiResponse.refusal(
             new ApiException(503, "ServiceUnavailable", "the server is shutting down and takes no more requests")));
@@ -42,8 +48,8 @@ final class ResponseWriter {
     /** How long such a response of a user without a share left may take: one that waits for no window needs some ms. */
     private static final int SPARE_MILLIS = 1_000;
 
-    /** In whose share refusals wait. */
-    private static final String NOBODY = "";
+    /** The share that all early answers have together. */
+    private static final String TOGETHER = "";
 
     private final ServerContext serverContext;
 
@@ -57,13 +63,25 @@ final class ResponseWriter {
         return new ApiResponse.Full(refusal.status(), headers, refusal.body());
     }
 
-    /** Writes a whole response, from the share of {@code user}; omits the body for HEAD. */
-    void write(ChannelHandlerContext context, ApiResponse.Full answer, boolean headOnly, String user) {
+    /** What a request of {@code method} gets instead of an answer with this status for which its user has no share left. */
+    static ApiResponse.Full withoutRoom(String method, int status) {
+        boolean changes = !method.equals("GET") && !method.equals("HEAD");
+        return changes && status < 300 ? UNSENT : TOO_MANY;
+    }
+
+    /** Whether {@link #write} would write a body of {@code length} bytes now. Can be called on any thread. */
+    boolean hasRoom(String user, long length) {
+        return length <= LARGE || serverContext.answers.has(user, length);
+    }
+
+    /** Writes a whole response to a request of {@code method}, from the share of {@code user}; omits the body for HEAD. */
+    void write(ChannelHandlerContext context, ApiResponse.Full answer, String method, String user) {
+        boolean headOnly = method.equals("HEAD");
         int length = headOnly ? 0 : answer.body().length;
         boolean large = length > LARGE;
         if (large && !serverContext.answers.take(user, length)) {
             // The client does not read earlier responses; a response that is not written costs no memory.
-            write(context, TOO_MANY, false, user);
+            write(context, withoutRoom(method, answer.status()), method, user);
             return;
         }
         FullHttpResponse out = response(answer, headOnly);
@@ -98,18 +116,18 @@ final class ResponseWriter {
 
     /**
      * Writes a response before the end of the request's body. The client may read it only after it has sent that, so a
-     * connection stays open. A stream of HTTP/2 ends without an error. All such responses share what one user may have.
+     * connection stays open. A stream of HTTP/2 ends without an error. All such responses together take at most one user's share.
      */
     void early(ChannelHandlerContext context, ApiResponse.Full answer, boolean headOnly, BooleanSupplier sends) {
         int length = headOnly ? 0 : answer.body().length;
         boolean counted = length > SMALL;
-        if (counted && !serverContext.answers.take(NOBODY, length)) {
+        if (counted && !serverContext.answers.take(TOGETHER, length)) {
             HttpStream.cut(context);
             return;
         }
         ChannelFuture written = context.writeAndFlush(response(answer, headOnly));
         if (counted) {
-            written.addListener(done -> serverContext.answers.giveBack(NOBODY, length));
+            written.addListener(done -> serverContext.answers.giveBack(TOGETHER, length));
         }
         WriteTimeout.watch(context, written);
         written.addListener(done -> {

@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import io.netty.util.concurrent.EventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.flowcontrol.FairWorkQueue;
 import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.client.relay.Relay;
@@ -9,15 +10,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 
 /** The state that all connections of one server share. Thread-safe. */
 final class ServerContext {
     /** A node has up to 110 pods; logs and streams are for people, so hundreds at a time are many. */
     private static final int RELAYS = 600;
 
+    /** How many threads make pieces at the same time; on a small machine more would only compete. */
+    private static final int PIECES_AT_ONCE = 2;
+
     final ApiServer server;
-    final Executor workers;
+    /** Makes the pieces of large responses, and compresses others, outside the event loops, fairly among users. */
+    final FairWorkQueue pieces;
+
     final Dates dates;
     /** The memory of bodies that arrive in several parts. */
     final FairMemoryBudget bodies;
@@ -38,7 +43,7 @@ final class ServerContext {
 
     ServerContext(ApiServer server, HttpsOptions options, Optional<NodeIdentity.Tls> nodes) {
         this.server = server;
-        workers = options.workers();
+        pieces = new FairWorkQueue(options.workers(), PIECES_AT_ONCE, options.clock());
         dates = new Dates(options.clock());
         bodies = new FairMemoryBudget(options.memory());
         answers = FairMemoryBudget.withWholes(options.memory());

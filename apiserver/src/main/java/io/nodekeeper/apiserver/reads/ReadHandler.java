@@ -7,6 +7,7 @@ import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 /** Answers gets and lists. Thread-safe. */
 public final class ReadHandler {
@@ -43,22 +45,22 @@ public final class ReadHandler {
 
     private final Store store;
     private final Loop loop;
-    private final Executor workers;
+    private final Function<User, Executor> turns;
 
-    /** {@code workers} answers requests that had to wait for the state that they ask for. */
-    public ReadHandler(Store store, Loop loop, Executor workers) {
+    /** {@code turns} answers what had to wait for the state that it asks for, in the turn of its user. */
+    public ReadHandler(Store store, Loop loop, Function<User, Executor> turns) {
         this.store = store;
         this.loop = loop;
-        this.workers = workers;
+        this.turns = turns;
     }
 
     public CompletableFuture<ApiResponse> get(
-            Resource resource, RequestTarget target, ApiRequest request, Media media) {
+            User user, Resource resource, RequestTarget target, ApiRequest request, Media media) {
         String key = resource.key(target.namespace(), target.name());
         Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
         // A request with a version, even 0, accepts the cached state; all others see every write so far.
         CompletableFuture<Optional<Entry>> found = version.isPresent()
-                ? Futures.nowOrOn(workers, reached(version.get())).thenCompose(ready -> known(key))
+                ? Futures.nowOrOn(turns.apply(user), reached(version.get())).thenCompose(ready -> known(key))
                 : store.read(key);
         return found.thenApply(stored -> {
             Entry entry = stored.orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
@@ -88,10 +90,10 @@ public final class ReadHandler {
     }
 
     public CompletableFuture<ApiResponse> list(
-            Resource resource, RequestTarget target, ApiRequest request, Media media) {
+            User user, Resource resource, RequestTarget target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
         // Otherwise on a worker: the store's thread completes it, and all other requests would wait for the list.
-        return Futures.nowOrOn(workers, listable(options)).thenApply(ready -> {
+        return Futures.nowOrOn(turns.apply(user), listable(options)).thenApply(ready -> {
             ListOptions.Part part = options.part(resource.prefix(target.namespace()), store.revision());
             return page(resource, target.namespace(), part.after(), part.limit(), part.at(), options, media);
         });

@@ -17,6 +17,11 @@ public sealed interface ApiResponse {
     /** The HTTP status. */
     int status();
 
+    /** Whether the request was refused or failed. */
+    default boolean isRefusal() {
+        return status() >= 400;
+    }
+
     /** The headers without those of the connection; a value of several lines means as many headers of that name. */
     Map<String, String> headers();
 

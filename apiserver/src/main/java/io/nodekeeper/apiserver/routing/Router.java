@@ -101,8 +101,8 @@ public final class Router {
             throw Refusals.notServed();
         }
         CompletableFuture<ApiResponse> answer = switch (verb) {
-            case "get" -> reads.get(resource, target, request, media);
-            case "list" -> reads.list(resource, target, request, media);
+            case "get" -> reads.get(user, resource, target, request, media);
+            case "list" -> reads.list(user, resource, target, request, media);
             case "watch" ->
                 watches.open(resource, target, request, media).thenApply(response -> counted(resource, response));
             case "create" -> writes.create(user, resource, target, request);

@@ -41,25 +41,27 @@ public final class UsageLists {
     private final NodeUsage usage;
     private final Clock clock;
     private final Executor workers;
+    private final Function<User, Executor> turns;
 
-    /** Finds nodes and pods in {@code store}; works on {@code workers}. */
-    public UsageLists(Store store, NodeUsage usage, Clock clock, Executor workers) {
+    /** Finds nodes and pods in {@code store}. Once nodes have answered, {@code workers} finish gets, and {@code turns} lists. */
+    public UsageLists(Store store, NodeUsage usage, Clock clock, Executor workers, Function<User, Executor> turns) {
         this.store = store;
         this.usage = usage;
         this.clock = clock;
         this.workers = workers;
+        this.turns = turns;
     }
 
     /** The usage of nodes. */
     public CompletableFuture<ApiResponse> nodes(
             User user, Resource resource, RequestTarget target, ApiRequest request) {
-        Answer answer = new Answer(resource, target, request);
+        Answer answer = new Answer(user, resource, target, request);
         return answer.of(answer.selected(Resources.NODES, node -> true), Found::name, this::node);
     }
 
     /** The usage of pods. */
     public CompletableFuture<ApiResponse> pods(User user, Resource resource, RequestTarget target, ApiRequest request) {
-        Answer answer = new Answer(resource, target, request);
+        Answer answer = new Answer(user, resource, target, request);
         CompletableFuture<List<Found>> running = answer.selected(
                 Resources.PODS, pod -> pod.object("status").text("phase").equals("Running"));
         return answer.of(running, Found::node, this::pod);
@@ -146,17 +148,18 @@ public final class UsageLists {
         private final ListOptions options;
         private final Media media;
         private final boolean isList;
+        private final Executor turn;
 
-        private Answer(Resource resource, RequestTarget target, ApiRequest request) {
+        private Answer(User user, Resource resource, RequestTarget target, ApiRequest request) {
             this.resource = resource;
             this.target = target;
             isList = target.name().isEmpty();
+            turn = isList ? turns.apply(user) : workers;
             options = ListOptions.of(resource, request);
             media = Media.of(request, isList ? "list" : "get");
         }
 
-        /** The stored objects that the request names and that are {@code shown}. A list is read in the turn of its user, unless the store
-         * has to be waited for. */
+        /** The stored objects that the request names and that are {@code shown}. */
         private CompletableFuture<List<Found>> selected(Resource kind, Predicate<JsonObject> shown) {
             if (!isList) {
                 return store.read(kind.key(target.namespace(), target.name()))
@@ -167,7 +170,7 @@ public final class UsageLists {
                                 .toList());
             }
             // One object after the other, each of which is garbage afterwards.
-            return Futures.nowOrOn(workers, store.current())
+            return Futures.nowOrOn(turn, store.current())
                     .thenApply(revision -> store.list(kind.prefix(target.namespace()), "", 0, 0).entries().stream()
                             .map(kind.codec()::decode)
                             .filter(object -> options.matches(resource, object) && shown.test(object))
@@ -193,7 +196,7 @@ public final class UsageLists {
                                                     .stream())
                                             .toList());
                                 },
-                                workers);
+                                turn);
             });
         }
 

@@ -303,10 +303,9 @@ public final class WatchHandler {
             return was ? Optional.of(shared(rendered, "DELETED", event.before(), rendered.before)) : Optional.empty();
         }
 
-        /** The line of this form and type. Columns are in the first line of a watch only, as in Kubernetes. */
+        /** The line of this form and type, which other watches may share. */
         private byte[] shared(Rendered rendered, String type, Optional<Entry> entry, Optional<JsonObject> object) {
-            boolean columns = media.table() && !columnsSent;
-            columnsSent |= columns;
+            boolean columns = beginsTable();
             return rendered.views.computeIfAbsent(
                     new View(resource.type(), media, type, columns),
                     view -> media.whole()
@@ -349,9 +348,14 @@ public final class WatchHandler {
             if (media.whole()) {
                 return WatchHandler.line(type, codec.show(entry, revision));
             }
+            return line(type, codec.decode(entry, revision), revision, beginsTable());
+        }
+
+        /** Whether the next line has the columns of a table: only the first of a watch, as in Kubernetes. */
+        private boolean beginsTable() {
             boolean columns = media.table() && !columnsSent;
             columnsSent |= columns;
-            return line(type, codec.decode(entry, revision), revision, columns);
+            return columns;
         }
 
         private byte[] line(String type, JsonObject object, long revision, boolean columns) {

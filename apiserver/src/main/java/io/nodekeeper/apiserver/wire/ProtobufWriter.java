@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.wire;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.DynamicMessage;
@@ -16,6 +17,8 @@ import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -65,16 +68,31 @@ public final class ProtobufWriter {
                 : MessageTypes.descriptor(apiVersion, kind);
     }
 
+    /** The message {@code Unknown} with {@code message} as its bytes, which are encoded once: an object may have megabytes. */
     private static byte[] envelope(String apiVersion, String kind, Message message) {
-        ByteString unknown = Runtime.Unknown.newBuilder()
-                .setTypeMeta(
-                        Runtime.TypeMeta.newBuilder().setApiVersion(apiVersion).setKind(kind))
-                .setRaw(message.toByteString())
-                .setContentEncoding("")
-                .setContentType("")
-                .build()
-                .toByteString();
-        return MAGIC.concat(unknown).toByteArray();
+        Runtime.TypeMeta type = Runtime.TypeMeta.newBuilder()
+                .setApiVersion(apiVersion)
+                .setKind(kind)
+                .build();
+        byte[] bytes = new byte
+                [MAGIC.size()
+                        + CodedOutputStream.computeMessageSize(Runtime.Unknown.TYPEMETA_FIELD_NUMBER, type)
+                        + CodedOutputStream.computeMessageSize(Runtime.Unknown.RAW_FIELD_NUMBER, message)
+                        + CodedOutputStream.computeStringSize(Runtime.Unknown.CONTENTENCODING_FIELD_NUMBER, "")
+                        + CodedOutputStream.computeStringSize(Runtime.Unknown.CONTENTTYPE_FIELD_NUMBER, "")];
+        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+        try {
+            out.writeRawBytes(MAGIC);
+            out.writeMessage(Runtime.Unknown.TYPEMETA_FIELD_NUMBER, type);
+            // Bytes and an embedded message have the same form.
+            out.writeMessage(Runtime.Unknown.RAW_FIELD_NUMBER, message);
+            out.writeString(Runtime.Unknown.CONTENTENCODING_FIELD_NUMBER, "");
+            out.writeString(Runtime.Unknown.CONTENTTYPE_FIELD_NUMBER, "");
+            out.checkNoSpaceLeft();
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing to memory", e);
+        }
+        return bytes;
     }
 
     static Message message(Descriptor type, JsonObject json) {

@@ -13,7 +13,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.Executor;
 
 /** Deletes collections in batches, so that a large one needs no more memory than a small one. Thread-safe. */
 public final class CollectionDeleter {
@@ -28,17 +27,15 @@ public final class CollectionDeleter {
 
     private final Store store;
     private final ObjectDeleter deleter;
-    private final Executor workers;
 
-    /** {@code workers} may wait for the disk. */
-    CollectionDeleter(Store store, ObjectDeleter deleter, Executor workers) {
+    CollectionDeleter(Store store, ObjectDeleter deleter) {
         this.store = store;
         this.deleter = deleter;
-        this.workers = workers;
     }
 
     /**
-     * Deletes the objects that a list with the same options has; {@code all} is the request for the collection.
+     * Deletes the objects that a list with the same options has; {@code all} is the request for the collection, in
+     * whose turn all batches but the first are deleted.
      *
      * @throws ApiException if there is no such list: its revision is yet to come or too old
      */
@@ -96,7 +93,7 @@ public final class CollectionDeleter {
                                     job.done.complete(null);
                                 }
                             },
-                            workers);
+                            job.all.turn());
         } catch (RuntimeException e) {
             job.done.completeExceptionally(e);
         }

@@ -10,7 +10,6 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
@@ -19,7 +18,7 @@ import java.util.function.Supplier;
  *
  * <p>On a store with other writers, the first read is from the cache, which is free: if it was stale, the write
  * conflicts. A decision without a write (a refusal, or no change) cannot conflict, so it is repeated on a fresh read
- * before the answer. After a conflict the next attempt uses the version that won, on a worker.
+ * before the answer. After a conflict the next attempt uses the version that won, in the turn of the request's user.
  */
 public final class OptimisticRetry {
     /**
@@ -32,12 +31,9 @@ public final class OptimisticRetry {
     private static final int OBJECT_BYTES = 3 << 19;
 
     private final Store store;
-    private final Executor workers;
 
-    /** {@code workers} runs the attempts after a conflict. */
-    public OptimisticRetry(Store store, Executor workers) {
+    public OptimisticRetry(Store store) {
         this.store = store;
-        this.workers = workers;
     }
 
     /** The result of a write. A stored object is shown from its stored bytes, and decoded only on demand. */
@@ -160,13 +156,13 @@ public final class OptimisticRetry {
     }
 
     /**
-     * The next attempt, on a worker: the store's thread, which ended the last one, must not parse and check objects, because all
+     * The next attempt, in its turn: the store's thread, which ended the last one, must not parse and check objects, because all
      * other writes would wait.
      */
     private void again(
             WriteRequest write, Attempt attempt, Optional<Entry> actual, int number, CompletableFuture<Result> result) {
         try {
-            workers.execute(() -> run(write, attempt, actual, true, number + 1, result));
+            write.turn().execute(() -> run(write, attempt, actual, true, number + 1, result));
         } catch (RejectedExecutionException | OutOfMemoryError e) {
             result.completeExceptionally(
                     refused(new StoreException("no thread for another attempt: " + e.getMessage(), e)));

@@ -37,6 +37,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
@@ -60,7 +61,12 @@ public final class WriteHandler {
     private final ClassAdmission classes;
     private final CertificateAdmission certificates;
     private final Executor workers;
+    private final Function<User, Executor> turns;
 
+    /**
+     * {@code turns} runs attempts after conflicts and deletes collections, in the turn of their user; {@code workers} runs attempts of
+     * the server's own writes.
+     */
     public WriteHandler(
             Store store,
             Clock clock,
@@ -70,7 +76,8 @@ public final class WriteHandler {
             Escalation escalation,
             CertificateAdmission certificates,
             EventAdmission events,
-            Executor workers) {
+            Executor workers,
+            Function<User, Executor> turns) {
         this.events = events;
         this.store = store;
         this.escalation = escalation;
@@ -80,16 +87,17 @@ public final class WriteHandler {
         classes = new ClassAdmission(store);
         renewals = new LeaseRenewals(store, nodeRestriction);
         this.workers = workers;
-        OptimisticRetry retry = new OptimisticRetry(store, workers);
+        this.turns = turns;
+        OptimisticRetry retry = new OptimisticRetry(store);
         writer = new ObjectWriter(store, retry, clock, random);
         deleter = new ObjectDeleter(retry, clock);
-        collectionDeleter = new CollectionDeleter(store, deleter, workers);
+        collectionDeleter = new CollectionDeleter(store, deleter);
     }
 
     /** Creates an object as the server itself. */
     public CompletableFuture<OptimisticRetry.Result> createOwn(Resource resource, String namespace, JsonObject object) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, "", "");
-        return writer.create(new WriteRequest(resource, target, false, (old, next) -> {}), object);
+        return writer.create(new WriteRequest(resource, target, false, (old, next) -> {}, workers), object);
     }
 
     /**
@@ -99,19 +107,25 @@ public final class WriteHandler {
     public CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name, boolean graceful) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, name, "");
         return deleter.delete(
-                new WriteRequest(resource, target, false, (old, next) -> {}),
+                new WriteRequest(resource, target, false, (old, next) -> {}, workers),
                 graceful ? DeleteOptions.GRACEFUL : DeleteOptions.NOW);
     }
 
     /** A write by {@code user}, restricted to what their credential may change. */
     public WriteRequest writeRequest(User user, Resource resource, RequestTarget target, boolean dryRun) {
-        return new WriteRequest(resource, target, dryRun, admission(user, resource, target));
+        return new WriteRequest(resource, target, dryRun, admission(user, resource, target), turns.apply(user));
     }
 
     private WriteRequest writeRequest(
             User user, Resource resource, RequestTarget target, ApiRequest request, boolean patches) {
         return new WriteRequest(
-                resource, target, dryRun(request), admission(user, resource, target), manager(request), patches);
+                resource,
+                target,
+                dryRun(request),
+                admission(user, resource, target),
+                turns.apply(user),
+                manager(request),
+                patches);
     }
 
     private BiConsumer<JsonObject, JsonObject> admission(User user, Resource resource, RequestTarget target) {
@@ -149,7 +163,7 @@ public final class WriteHandler {
                         error -> Failures.cause(error) instanceof StoreException.Conflict
                                 ? replace(user, resource, target, request)
                                 : CompletableFuture.failedFuture(OptimisticRetry.refused(error)),
-                        workers))
+                        turns.apply(user)))
                 .orElseGet(() -> replace(user, resource, target, request));
     }
 
@@ -254,7 +268,7 @@ public final class WriteHandler {
         ListOptions selected = ListOptions.of(resource, request);
         WriteRequest all = writeRequest(user, resource, target, options.dryRun());
         // Not on the thread that completes it, which is the store's: the objects are parsed.
-        return Futures.nowOrOn(workers, store.current())
+        return Futures.nowOrOn(all.turn(), store.current())
                 .thenCompose(current -> collectionDeleter.delete(resource, target.namespace(), all, selected, options))
                 .thenApply(done -> ApiResponse.json(200, ApiResponse.success().build()));
     }

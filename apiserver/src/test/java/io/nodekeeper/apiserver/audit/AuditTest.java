@@ -10,6 +10,7 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
@@ -78,6 +79,19 @@ class AuditTest {
         server.post("/api/v1/nodes", "{\"metadata\":{\"generateName\":\"n-\"}}");
         assertThat(last().object("objectRef").text("name")).startsWith("n-").hasSize(7);
         assertThat(last().object("responseStatus")).hasToString("{\"metadata\":{},\"code\":201}");
+    }
+
+    @Test
+    void eventOfAnAnswerInProtobufHasTheNameAndTheReason() {
+        Map<String, String> protobuf = Map.of("accept", Protobuf.MEDIA_TYPE, "content-type", "application/json");
+
+        server.ask(TestServer.ADMIN, "POST", "/api/v1/nodes", protobuf, "{\"metadata\":{\"generateName\":\"n-\"}}");
+        assertThat(last().object("objectRef").text("name")).startsWith("n-").hasSize(7);
+
+        server.ask(TestServer.ADMIN, "GET", "/api/v1/nothings", protobuf, "");
+        assertThat(last().object("responseStatus").text("reason")).isEqualTo("NotFound");
+        server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes/none", protobuf, "");
+        assertThat(last().object("responseStatus").text("message")).isEqualTo("nodes \"none\" not found");
     }
 
     @Test

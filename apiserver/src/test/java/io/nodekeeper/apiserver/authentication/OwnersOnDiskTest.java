@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
-import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
@@ -13,11 +12,9 @@ import io.nodekeeper.apiserver.testing.SlowValues;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
-import io.nodekeeper.time.Randoms;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,16 +28,7 @@ class OwnersOnDiskTest {
     private final Authenticator authenticator = TestServer.serviceAccountAuthenticator();
     private final TestServer server = new TestServer(disk, DefaultTolerations.DEFAULT, authenticator);
     private final Queue<Runnable> waiting = new ArrayDeque<>();
-    private final ApiServer threaded = new ApiServer(
-            withReaders(),
-            server.loop,
-            Randoms.seeded(2),
-            authenticator,
-            "127.0.0.1:6443",
-            DefaultTolerations.DEFAULT,
-            FlowControlOptions.DEFAULT,
-            waiting::add,
-            Optional.empty());
+    private final ApiServer threaded = server.another(withReaders(), authenticator, waiting::add);
 
     private String token = "";
 

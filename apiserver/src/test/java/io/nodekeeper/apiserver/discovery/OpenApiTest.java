@@ -91,6 +91,10 @@ class OpenApiTest {
                 .doesNotContainKey("volumeSource");
     }
 
+    private static JsonObject property(JsonObject schemas, String type, String name) {
+        return schemas.object(type).object("properties").object(name);
+    }
+
     @Test
     @Tag("W9")
     void schemaSaysWhichObjectsAreOneValue() {
@@ -101,19 +105,13 @@ class OpenApiTest {
 
         assertThat(schemas.object("io.k8s.api.core.v1.SecretKeySelector").text(mapType))
                 .isEqualTo("atomic");
-        assertThat(schemas.object("io.k8s.api.core.v1.PodSpec")
-                        .object("properties")
-                        .object("nodeSelector")
+        assertThat(property(schemas, "io.k8s.api.core.v1.PodSpec", "nodeSelector")
                         .text(mapType))
                 .isEqualTo("atomic");
-        assertThat(schemas.object("io.k8s.api.core.v1.PersistentVolumeSpec")
-                        .object("properties")
-                        .object("claimRef")
+        assertThat(property(schemas, "io.k8s.api.core.v1.PersistentVolumeSpec", "claimRef")
                         .text(mapType))
                 .isEqualTo("granular");
-        assertThat(second.object("io.k8s.api.policy.v1.PodDisruptionBudgetSpec")
-                        .object("properties")
-                        .object("selector")
+        assertThat(property(second, "io.k8s.api.policy.v1.PodDisruptionBudgetSpec", "selector")
                         .text("x-kubernetes-patch-strategy"))
                 .isEqualTo("replace");
     }
@@ -125,14 +123,9 @@ class OpenApiTest {
         JsonObject second = server.get("/openapi/v2").json().object("definitions");
         String strategy = "x-kubernetes-patch-strategy";
 
-        assertThat(second.object("io.k8s.api.core.v1.PodSpec")
-                        .object("properties")
-                        .object("volumes")
-                        .text(strategy))
+        assertThat(property(second, "io.k8s.api.core.v1.PodSpec", "volumes").text(strategy))
                 .isEqualTo("merge,retainKeys");
-        assertThat(second.object("io.k8s.api.apps.v1.DeploymentSpec")
-                        .object("properties")
-                        .object("strategy")
+        assertThat(property(second, "io.k8s.api.apps.v1.DeploymentSpec", "strategy")
                         .text(strategy))
                 .isEqualTo("retainKeys");
     }

@@ -3,12 +3,16 @@ package io.nodekeeper.apiserver.flowcontrol;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +36,13 @@ class FairWorkQueueTest {
         });
     }
 
+    /** Runs all work one after the other. */
+    private void runAll() {
+        while (!threads.isEmpty()) {
+            threads.remove().run();
+        }
+    }
+
     @Test
     void usersTakeTurnsEvenIfOneHasMoreWork() {
         run("a", "1");
@@ -42,7 +53,7 @@ class FairWorkQueueTest {
         run("c", "1");
         run("b", "2");
         assertThat(threads).hasSize(2);
-        threads.remove().run();
+        runAll();
         assertThat(done.subList(0, 3)).containsExactlyInAnyOrder("a 1", "b 1", "c 1");
         assertThat(done.subList(3, 5)).containsExactlyInAnyOrder("a 2", "b 2");
         assertThat(done.subList(5, 7)).containsExactly("a 3", "a 4");
@@ -51,9 +62,9 @@ class FairWorkQueueTest {
     @Test
     void workContinuesAfterAPause() {
         run("a", "1");
-        threads.remove().run();
+        runAll();
         run("a", "2");
-        threads.remove().run();
+        runAll();
         assertThat(done).containsExactly("a 1", "a 2");
     }
 
@@ -68,7 +79,7 @@ class FairWorkQueueTest {
         }
 
         // when one thread runs all tasks
-        threads.remove().run();
+        runAll();
 
         // then at most one heavy task precedes all light ones, which together cost less
         assertThat(done.subList(0, 31).stream().filter(piece -> piece.startsWith("light")))
@@ -100,7 +111,7 @@ class FairWorkQueueTest {
             }
             run("d", "only", 0, Duration.ofSeconds(1));
         });
-        threads.remove().run();
+        runAll();
 
         // then the new user waits for one task at most
         assertThat(done).hasSize(152);
@@ -118,7 +129,7 @@ class FairWorkQueueTest {
                 run("b", "late", 0, Duration.ofSeconds(1));
             }
         });
-        threads.remove().run();
+        runAll();
 
         // then the work of the minute still counts
         assertThat(done).hasSize(32).endsWith("a late");
@@ -131,6 +142,11 @@ class FairWorkQueueTest {
         }
         assertThat(turns.run("a", 0, () -> {})).isFalse();
         assertThat(turns.run("b", 0, () -> {})).isTrue();
+
+        // but the rest of what has begun is not
+        turns.resume("a", () -> done.add("a rest"));
+        runAll();
+        assertThat(done).containsExactly("a rest");
     }
 
     @Test
@@ -138,19 +154,123 @@ class FairWorkQueueTest {
         // given a task that holds 60 of 100 units until it is released
         run("a", "1", 60, Duration.ZERO);
         run("a", "2", 60, Duration.ZERO);
-        threads.remove().run();
+        runAll();
         assertThat(done).containsExactly("a 1");
 
         // when it is released, then the next one starts; a task above the limit runs alone
         turns.release(60);
-        threads.forEach(Runnable::run);
-        threads.clear();
+        runAll();
         assertThat(done).containsExactly("a 1", "a 2");
         run("a", "3", 1_000, Duration.ZERO);
         assertThat(threads).isEmpty();
         turns.release(60);
-        threads.remove().run();
+        runAll();
         assertThat(done).endsWith("a 3");
+    }
+
+    /** Queues a task that queues the next one before it ends, {@code left} times. */
+    private void endless(FairWorkQueue queue, int left) {
+        queue.resume("a", () -> {
+            done.add("a");
+            if (left > 1) {
+                endless(queue, left - 1);
+            }
+        });
+    }
+
+    @Test
+    void otherWorkOfTheThreadsHasItsTurnThoughSomethingAlwaysWaits() {
+        // given one thread, and two queues in each of which a task always waits
+        endless(turns, 1_000);
+        FairWorkQueue second =
+                new FairWorkQueue(threads::add, 2, time.loop("second").clock());
+        endless(second, 1_000);
+
+        // when somebody else uses the thread
+        threads.add(() -> done.add("other"));
+        runAll();
+
+        // then that waits for one task of each
+        assertThat(done).hasSize(2_001).startsWith("a", "a", "other");
+    }
+
+    /** A hundred thousand random steps, with all weights and many users. */
+    @Test
+    void eachTaskRunsOnceWithinTheLimits() {
+        RandomGenerator random = Randoms.seeded(7);
+        ArrayDeque<Long> held = new ArrayDeque<>();
+        Map<Integer, Integer> runs = new HashMap<>();
+        int accepted = 0;
+        for (int step = 0; step < 100_000; step++) {
+            int task = step;
+            long weight = random.nextInt(4) == 0 ? 1 + random.nextInt(150) : 0;
+            int dice = random.nextInt(5);
+            if (dice < 2 && !threads.isEmpty()) {
+                threads.remove().run();
+            } else if (dice == 2 && !held.isEmpty()) {
+                turns.release(held.remove());
+            } else if (dice == 3) {
+                turns.resume("user " + random.nextInt(2_000), () -> runs.merge(task, 1, Integer::sum));
+                accepted++;
+            } else if (turns.run("user " + random.nextInt(2_000), weight, () -> {
+                runs.merge(task, 1, Integer::sum);
+                time.advance(Duration.ofMillis(random.nextInt(3)));
+                held.add(weight);
+                long all = held.stream().mapToLong(Long::longValue).sum();
+                assertThat(all <= 100 || all == weight || weight == 0).isTrue();
+            })) {
+                accepted++;
+            }
+            assertThat(threads).hasSizeLessThanOrEqualTo(2);
+        }
+        while (!threads.isEmpty() || !held.isEmpty()) {
+            runAll();
+            held.forEach(turns::release);
+            held.clear();
+        }
+        assertThat(runs)
+                .hasSize(accepted)
+                .allSatisfy((task, times) -> assertThat(times).isOne());
+    }
+
+    @Test
+    void restOfWhatHasBegunComesBeforeNewRequestsOfTheSameUser() {
+        run("a", "1");
+        run("a", "2");
+        turns.resume("a", () -> done.add("a rest"));
+        runAll();
+
+        assertThat(done).containsExactly("a rest", "a 1", "a 2");
+    }
+
+    @Test
+    void threadGoesOnItselfIfNoOtherOneCanBeHad() {
+        // given a server that can start one thread only
+        List<Runnable> started = new ArrayList<>();
+        FairWorkQueue queue = new FairWorkQueue(
+                task -> {
+                    if (!started.isEmpty()) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    started.add(task);
+                },
+                2,
+                time.loop("short").clock());
+        for (String what : List.of("1", "2", "3")) {
+            queue.resume("a", () -> done.add(what));
+        }
+
+        // when that one runs
+        started.getFirst().run();
+
+        // then it does all
+        assertThat(done).containsExactly("1", "2", "3");
+
+        // and later work has a place
+        started.clear();
+        queue.resume("a", () -> done.add("4"));
+        started.getFirst().run();
+        assertThat(done).endsWith("4");
     }
 
     @Test

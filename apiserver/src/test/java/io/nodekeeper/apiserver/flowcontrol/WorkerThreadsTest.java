@@ -3,21 +3,21 @@ package io.nodekeeper.apiserver.flowcontrol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.ChangedStore;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.store.Store;
-import io.nodekeeper.time.Randoms;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,6 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class WorkerThreadsTest {
     private static final String NODES = "/api/v1/nodes";
+    private static final String EVENTS = "/api/v1/namespaces/default/events";
+    private static final User OTHER = User.authenticated("other", List.of(User.MASTERS));
 
     private final TestServer server = new TestServer();
     private final Deque<Runnable> waiting = new ArrayDeque<>();
@@ -37,18 +39,10 @@ class WorkerThreadsTest {
     private final ApiServer remote = serverOf(remote(server));
 
     private int lists;
+    private int answered;
 
     private ApiServer serverOf(Store store) {
-        return new ApiServer(
-                store,
-                server.loop,
-                Randoms.seeded(2),
-                new Authenticator(Map.of()),
-                "127.0.0.1:6443",
-                DefaultTolerations.DEFAULT,
-                FlowControlOptions.DEFAULT,
-                waiting::add,
-                Optional.empty());
+        return server.another(store, new Authenticator(Map.of()), waiting::add);
     }
 
     /** The store of {@code server}, which tells its revision only after a while, and whose lists are counted. */
@@ -93,6 +87,14 @@ class WorkerThreadsTest {
         }
     }
 
+    /** Runs so many tasks that wait for a worker, with what comes of them. */
+    private void work(int tasks) {
+        for (int done = 0; done < tasks; done++) {
+            waiting.remove().run();
+            server.settle();
+        }
+    }
+
     private static void assertAnswered(CompletableFuture<ApiResponse> answer, int status) {
         assertThat(answer).isCompletedWithValueMatching(done -> done.status() == status, "is " + status);
     }
@@ -119,6 +121,20 @@ class WorkerThreadsTest {
         CompletableFuture<ApiResponse> answer = send(threaded, method, uri);
 
         assertThat(answer).isNotDone();
+        work();
+        assertAnswered(answer, 200);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"200000, true", "300000, false"})
+    void getOfAnObjectIsAnsweredAtOnceUnlessACopyOfItTakesLong(int bytes, boolean atOnce) {
+        server.post(
+                "/api/v1/namespaces/default/configmaps",
+                "{\"metadata\":{\"name\":\"m\"},\"data\":{\"k\":\"" + "x".repeat(bytes) + "\"}}");
+
+        CompletableFuture<ApiResponse> answer = send(threaded, "GET", "/api/v1/namespaces/default/configmaps/m");
+
+        assertThat(answer.isDone()).isEqualTo(atOnce);
         work();
         assertAnswered(answer, 200);
     }
@@ -172,12 +188,121 @@ class WorkerThreadsTest {
         assertAnswered(answer, 200);
     }
 
+    /** Sends {@code left} requests of {@code user} to {@code threaded}, each once the one before it is answered. */
+    private void oneAfterTheOther(User user, String method, String uri, byte[] body, int left) {
+        if (left > 0) {
+            threaded.handle(TestServer.request(user, method, uri, Map.of("content-type", TestServer.MERGE), body))
+                    .whenComplete((answer, error) -> {
+                        answered += error == null && answer.status() == 200 ? 1 : 0;
+                        oneAfterTheOther(user, method, uri, body, left - 1);
+                    });
+        }
+    }
+
+    @Test
+    @Tag("W86")
+    void nobodyKeepsTheThreadsThoughListsAndLargeBodiesAlwaysWait() {
+        // given two users, of whom always three lists and three large bodies wait
+        byte[] large = ("{\"metadata\":{\"annotations\":{\"a\":\"" + "x".repeat(100_000) + "\"}}}")
+                .getBytes(StandardCharsets.UTF_8);
+        server.node("n1");
+        for (int i = 0; i < 3; i++) {
+            oneAfterTheOther(TestServer.ADMIN, "GET", NODES, new byte[0], 500);
+            oneAfterTheOther(OTHER, "PATCH", NODES + "/n1?dryRun=All", large, 500);
+        }
+
+        // when somebody asks for a document, which a worker makes
+        CompletableFuture<ApiResponse> document = send(threaded, "GET", "/openapi/v2");
+        step();
+
+        // then they wait for one request in each place of the two queues
+        assertAnswered(document, 200);
+        assertThat(answered).isBetween(1, 4);
+        work();
+        assertThat(answered).isEqualTo(3_000);
+    }
+
+    @ParameterizedTest
+    @Tag("W86")
+    @CsvSource({"GET, " + EVENTS, "DELETE, " + EVENTS, "GET, /apis/metrics.k8s.io/v1beta1/nodes"})
+    void answersThatWaitedForTheStoreAreMadeInTurns(String method, String uri) {
+        // given a user whose 50 requests have waited for the store, and wait for a worker now
+        server.node("n1");
+        List<CompletableFuture<ApiResponse>> many = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            many.add(remote.handle(TestServer.request(TestServer.ADMIN, method, uri, Map.of(), new byte[0])));
+        }
+        while (!waiting.isEmpty()) {
+            waiting.remove().run();
+        }
+        server.settle();
+
+        // when another user has one
+        CompletableFuture<ApiResponse> one =
+                remote.handle(TestServer.request(OTHER, method, uri, Map.of(), new byte[0]));
+        work(10);
+
+        // then it is answered while most of the others still wait
+        assertAnswered(one, 200);
+        assertThat(many).filteredOn(CompletableFuture::isDone).hasSizeLessThan(10);
+        work();
+        assertThat(many).allMatch(CompletableFuture::isDone);
+    }
+
+    @Test
+    @Tag("W86")
+    void writesThatLostAreDecidedAgainInTurns() {
+        // given a user whose 50 patches were decided on the same state, and another one with two
+        server.node("n1");
+        server.node("n2");
+        List<CompletableFuture<ApiResponse>> many = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            many.add(patch(TestServer.ADMIN, "n1", "l" + i));
+        }
+        List<CompletableFuture<ApiResponse>> few = List.of(patch(OTHER, "n2", "first"), patch(OTHER, "n2", "second"));
+        server.settle();
+
+        // when some of those that lost are decided again
+        work(10);
+
+        // then the other user does not wait for all of the first one's
+        assertThat(few).allSatisfy(answer -> assertAnswered(answer, 200));
+        assertThat(many).filteredOn(CompletableFuture::isDone).hasSizeLessThan(12);
+        work();
+        assertThat(many).allSatisfy(answer -> assertAnswered(answer, 200));
+    }
+
+    @Test
+    @Tag("W86")
+    void getsThatWaitedForARevisionAreAnsweredInTurns() {
+        // given a user whose 50 gets wait for a revision, as that of another user does
+        server.node("n1");
+        String uri = NODES + "/n1?resourceVersion=" + (server.store.revision() + 1);
+        List<CompletableFuture<ApiResponse>> many = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            many.add(threaded.handle(TestServer.request(TestServer.ADMIN, "GET", uri, Map.of(), new byte[0])));
+        }
+        CompletableFuture<ApiResponse> one =
+                threaded.handle(TestServer.request(OTHER, "GET", uri, Map.of(), new byte[0]));
+
+        // when it is reached
+        server.node("n2");
+        server.time.advance(Duration.ofMillis(100));
+        work(10);
+
+        // then the other user does not wait for all of the first one's
+        assertAnswered(one, 200);
+        assertThat(many).filteredOn(CompletableFuture::isDone).hasSizeLessThan(10);
+        work();
+        assertThat(many).allSatisfy(answer -> assertAnswered(answer, 200));
+    }
+
     @Test
     void writeThatLostIsDecidedAgainByAWorker() {
         // given two patches without a version that are decided on the same state
         server.node("n1");
-        CompletableFuture<ApiResponse> first = patch("first");
-        CompletableFuture<ApiResponse> second = patch("second");
+        CompletableFuture<ApiResponse> first = patch(TestServer.ADMIN, "n1", "first");
+        CompletableFuture<ApiResponse> second = patch(TestServer.ADMIN, "n1", "second");
         server.settle();
 
         // then one is written, and the other one waits for a worker
@@ -193,12 +318,12 @@ class WorkerThreadsTest {
                 .isTrue();
     }
 
-    private CompletableFuture<ApiResponse> patch(String label) {
+    private CompletableFuture<ApiResponse> patch(User user, String node, String label) {
         String body = "{\"metadata\":{\"labels\":{\"" + label + "\":\"1\"}}}";
         return threaded.handle(TestServer.request(
-                TestServer.ADMIN,
+                user,
                 "PATCH",
-                NODES + "/n1",
+                NODES + "/" + node,
                 Map.of("content-type", TestServer.MERGE),
                 body.getBytes(StandardCharsets.UTF_8)));
     }

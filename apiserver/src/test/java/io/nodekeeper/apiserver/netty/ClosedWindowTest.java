@@ -12,9 +12,7 @@ import io.netty.handler.codec.http2.Http2MultiplexHandler;
 import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
 import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.testing.TestServer;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -34,15 +32,7 @@ class ClosedWindowTest {
     private static final int WITHOUT_END = 4;
 
     private final TestServer server = new TestServer();
-    private final ServerContext serverContext = new ServerContext(
-            server.server,
-            new HttpsOptions(
-                    new InetSocketAddress("127.0.0.1", 0),
-                    server.loop.clock(),
-                    Runnable::run,
-                    Duration.ofSeconds(1),
-                    MEMORY),
-            Optional.empty());
+    private final ServerContext serverContext = ServerContexts.of(server, MEMORY);
     private final EmbeddedChannel channel = new EmbeddedChannel();
     /** The first stream is that of an upgrade for Netty, because this connection was not accepted by a server. */
     private int streams;

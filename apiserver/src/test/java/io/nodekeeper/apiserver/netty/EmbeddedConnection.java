@@ -9,25 +9,15 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
 import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.testing.TestServer;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Optional;
 
 /** An HTTP/1.1 connection without TLS and sockets, in virtual time, all of whose buffers are counted. */
 final class EmbeddedConnection {
     private static final long MEMORY = 1 << 20;
 
-    final TestServer server = new TestServer();
-    final ServerContext serverContext = new ServerContext(
-            server.server,
-            new HttpsOptions(
-                    new InetSocketAddress("127.0.0.1", 0),
-                    server.loop.clock(),
-                    Runnable::run,
-                    Duration.ofSeconds(1),
-                    MEMORY),
-            Optional.empty());
+    final TestServer server;
+    final ServerContext serverContext;
     final EmbeddedChannel channel = new EmbeddedChannel();
     private final UnpooledByteBufAllocator buffers = new UnpooledByteBufAllocator(false);
     /** Whether the client reads what the server sends. */
@@ -40,6 +30,17 @@ final class EmbeddedConnection {
 
     /** A connection whose client showed this certificate. */
     EmbeddedConnection(Optional<ClientCertificate> certificate) {
+        this(new TestServer(), certificate);
+    }
+
+    private EmbeddedConnection(TestServer server, Optional<ClientCertificate> certificate) {
+        this(server, ServerContexts.of(server, MEMORY), certificate);
+    }
+
+    /** One of several connections of {@code server}. */
+    EmbeddedConnection(TestServer server, ServerContext serverContext, Optional<ClientCertificate> certificate) {
+        this.server = server;
+        this.serverContext = serverContext;
         channel.freezeTime();
         channel.config().setAllocator(buffers);
         channel.pipeline()

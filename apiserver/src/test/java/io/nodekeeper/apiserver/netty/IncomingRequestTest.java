@@ -20,11 +20,12 @@ import org.junit.jupiter.api.Test;
 class IncomingRequestTest {
     private static ApiRequest request(String uri) {
         EmbeddedChannel channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
-        return IncomingRequest.of(
-                channel.pipeline().firstContext(),
-                new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, uri),
-                new byte[0],
-                Optional.of(ClientCertificate.of(TestServer.ADMIN)));
+        return new IncomingRequest(
+                        ServerContexts.of(new TestServer(), 1 << 20),
+                        channel.pipeline().firstContext(),
+                        new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, uri),
+                        Optional.of(ClientCertificate.of(TestServer.ADMIN)))
+                .complete();
     }
 
     @Test

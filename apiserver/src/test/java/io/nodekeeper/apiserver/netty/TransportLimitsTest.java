@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.client.TestCertificates;
+import io.nodekeeper.time.ThreadPool;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -18,8 +20,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.GZIPInputStream;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
@@ -204,6 +209,48 @@ class TransportLimitsTest {
             Thread.sleep(100);
         }
         assertThat(server.get("/api/v1/nodes").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void listsAreRefusedOrCompleteHoweverManyConnectionsAUserHas() throws Exception {
+        // given a user who has memory for one list of 2 MB at a time
+        start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 6 << 20);
+        for (int i = 0; i < 20; i++) {
+            server.node("n" + i, 100_000);
+        }
+        // when eight connections list at the same time
+        Map<Integer, AtomicInteger> codes = new ConcurrentHashMap<>();
+        List<CompletableFuture<Void>> clients = new ArrayList<>();
+        try (ThreadPool threads = new ThreadPool("clients", 8)) {
+            for (int i = 0; i < 8; i++) {
+                HttpClient client = server.client(HttpClient.Version.HTTP_1_1);
+                clients.add(CompletableFuture.runAsync(
+                        () -> {
+                            for (int list = 0; list < 50; list++) {
+                                codes.computeIfAbsent(list(client), code -> new AtomicInteger())
+                                        .incrementAndGet();
+                            }
+                        },
+                        threads));
+            }
+            CompletableFuture.allOf(clients.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+        }
+        // then no list that has begun is cut off, and all memory is given back
+        assertThat(codes).containsOnlyKeys(200, 429);
+        assertThat(server.get("/api/v1/nodes").statusCode()).isEqualTo(200);
+    }
+
+    /** The status of a list of all nodes, which must be complete. */
+    private int list(HttpClient client) {
+        try {
+            HttpResponse<String> answer =
+                    client.send(server.request("/api/v1/nodes").build(), HttpResponse.BodyHandlers.ofString());
+            return answer.statusCode();
+        } catch (IOException e) {
+            throw new UncheckedIOException("a list was cut off", e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
     }
 
     @ParameterizedTest

@@ -2,10 +2,6 @@ package io.nodekeeper.apiserver.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedInputStream;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
@@ -19,7 +15,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -117,46 +112,6 @@ class WebSocketWatchTest {
         assertThat(heard.next()).contains("\"name\":\"n1\"");
         socket.sendClose(WebSocket.NORMAL_CLOSURE, "done").get(5, TimeUnit.SECONDS);
         assertThat(heard.next()).isEqualTo("close 1000");
-    }
-
-    @Test
-    void clientThatDoesNotReadGetsSomePongsAndTheLastOne() throws Exception {
-        try (SSLSocket socket = (SSLSocket) server.admin.getSocketFactory().createSocket()) {
-            // given a client whose kernel takes little
-            socket.setReceiveBufferSize(64 << 10);
-            socket.setSoTimeout(20_000);
-            socket.connect(new InetSocketAddress("127.0.0.1", server.https.port()));
-            OutputStream out = socket.getOutputStream();
-            out.write(EmbeddedConnection.upgrade("/api/v1/nodes?watch=true").getBytes(StandardCharsets.US_ASCII));
-            InputStream in = new BufferedInputStream(socket.getInputStream());
-            String head = "";
-            while (!head.endsWith("\r\n\r\n")) {
-                head += (char) in.read();
-            }
-            assertThat(head).startsWith("HTTP/1.1 101 ");
-            // when it sends 26 MB of pings before it reads
-            int pings = 200_000;
-            byte[] ping = new byte[6 + 125];
-            ping[0] = (byte) 0x89;
-            ping[1] = (byte) (0x80 | 125);
-            ByteBuffer many = ByteBuffer.allocate(1_000 * ping.length);
-            while (many.hasRemaining()) {
-                many.put(ping);
-            }
-            for (int i = 0; i < pings / 1_000; i++) {
-                out.write(many.array());
-            }
-            out.write(new byte[] {(byte) 0x89, (byte) 0x81, 0, 0, 0, 0, 'z'});
-            // then it gets the pongs that fit into the buffers on the way, and that of its last ping
-            int pongs = 0;
-            String text = "";
-            while (!text.equals("z")) {
-                assertThat(in.read()).isEqualTo(0x8a);
-                text = new String(in.readNBytes(in.read()), StandardCharsets.US_ASCII);
-                pongs++;
-            }
-            assertThat(pongs).isLessThan(pings / 2);
-        }
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.store.Journal;
+import io.nodekeeper.store.Store;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
@@ -32,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /** The API server without a network, over a store in memory and in virtual time. Not thread-safe. */
 public final class TestServer {
@@ -126,6 +128,20 @@ public final class TestServer {
         // Without the built-in roles, which apply unwritten, the first revision of a test is 5.
         server.startWithoutRoles(Duration.ofHours(1));
         settle();
+    }
+
+    /** Another server with {@code store} on this one's loop, which passes its work to {@code workers}. */
+    public ApiServer another(Store store, Authenticator authenticator, Executor workers) {
+        return new ApiServer(
+                store,
+                loop,
+                Randoms.seeded(2),
+                authenticator,
+                "127.0.0.1:6443",
+                DefaultTolerations.DEFAULT,
+                FlowControlOptions.DEFAULT,
+                workers,
+                Optional.empty());
     }
 
     /** A server whose store has the built-in roles. */

@@ -3,19 +3,15 @@ package io.nodekeeper.apiserver.usage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.authentication.Authenticator;
-import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.testing.ChangedStore;
 import io.nodekeeper.apiserver.testing.SlowValues;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.store.Entry;
-import io.nodekeeper.time.Randoms;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -30,21 +26,15 @@ class UsageOnDiskTest {
     @Test
     void nodeOfAPodIsReadByAnotherThread() {
         // given a pod that runs on a node
-        ApiServer threaded = new ApiServer(
+        ApiServer threaded = server.another(
                 ChangedStore.of(
                         server.store,
                         Map.of(
                                 "load",
                                 arguments ->
                                         CompletableFuture.supplyAsync(((Entry) arguments[0])::loaded, readers::add))),
-                server.loop,
-                Randoms.seeded(2),
                 new Authenticator(Map.of()),
-                "127.0.0.1:6443",
-                DefaultTolerations.DEFAULT,
-                FlowControlOptions.DEFAULT,
-                Runnable::run,
-                Optional.empty());
+                Runnable::run);
         threaded.readNodes((call, most) -> {
             asked.add(call.host());
             return new CompletableFuture<>();

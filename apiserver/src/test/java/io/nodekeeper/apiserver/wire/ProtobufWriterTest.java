@@ -29,7 +29,11 @@ class ProtobufWriterTest {
     private static Runtime.Unknown envelope(byte[] bytes) throws Exception {
         ByteString all = ByteString.copyFrom(bytes);
         assertThat(all.substring(0, 4).toStringUtf8()).isEqualTo("k8s\0");
-        return Runtime.Unknown.parseFrom(all.substring(4));
+        Runtime.Unknown envelope = Runtime.Unknown.parseFrom(all.substring(4));
+        // Kubernetes' class writes the same bytes, with both empty fields.
+        assertThat(envelope.toByteString()).isEqualTo(all.substring(4));
+        assertThat(envelope.hasContentEncoding() && envelope.hasContentType()).isTrue();
+        return envelope;
     }
 
     @Test

@@ -3,20 +3,16 @@ package io.nodekeeper.apiserver.writes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.authentication.Authenticator;
-import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
-import io.nodekeeper.time.Randoms;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -33,16 +29,7 @@ class LargeBodiesTest {
     /** The tasks of the workers. */
     private final ArrayDeque<Runnable> threads = new ArrayDeque<>();
 
-    private final ApiServer server = new ApiServer(
-            cluster.store,
-            cluster.loop,
-            Randoms.seeded(2),
-            new Authenticator(Map.of()),
-            "127.0.0.1:6443",
-            DefaultTolerations.DEFAULT,
-            FlowControlOptions.DEFAULT,
-            threads::add,
-            Optional.empty());
+    private final ApiServer server = cluster.another(cluster.store, new Authenticator(Map.of()), threads::add);
 
     @BeforeEach
     void start() {

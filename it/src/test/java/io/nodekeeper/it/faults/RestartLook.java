@@ -1,6 +1,6 @@
 package io.nodekeeper.it.faults;
 
-import io.nodekeeper.agent.culprit.CulpritWatch;
+import io.nodekeeper.agent.culprit.DegradedCondition;
 import io.nodekeeper.api.Condition;
 import java.util.List;
 import java.util.Optional;
@@ -71,7 +71,7 @@ record RestartLook(
         return condition
                 .map(known -> switch (known.status()) {
                     case Condition.TRUE -> Said.FAULT;
-                    case Condition.FALSE -> CulpritWatch.tellsLoad(known) ? Said.LOAD : Said.WELL;
+                    case Condition.FALSE -> DegradedCondition.tellsLoad(known) ? Said.LOAD : Said.WELL;
                     default -> Said.UNKNOWN;
                 })
                 .orElse(Said.NOTHING);
