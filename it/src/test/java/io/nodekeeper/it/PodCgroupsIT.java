@@ -298,7 +298,8 @@ class PodCgroupsIT {
     @Test
     @Order(3)
     void aPodBeyondItsMemoryIsShownAsKilled() throws Exception {
-        apply("greedy", "exec dd if=/dev/zero of=/dev/null bs=300M count=1", "limits: {memory: 32Mi}");
+        // containerd begins to watch for it after the start, and calls one before that an error.
+        apply("greedy", "sleep 2; exec dd if=/dev/zero of=/dev/null bs=300M count=1", "limits: {memory: 32Mi}");
 
         cluster.await(
                 SOON,
