@@ -188,14 +188,18 @@ class NodeApiIT {
     void aDebuggerSeesTheProcessesOfItsTarget() throws Exception {
         String command = "kubectl --kubeconfig " + cluster.kubeconfig()
                 + " debug -it two -c debugger --target=a --image=" + BusyboxImages.BUSYBOX
-                + " -- sh -c 'test -t 0 && sleep 1 && echo the first is $(tr \"\\000\" + < /proc/1/cmdline)'";
+                + " -- sh -c 'test -t 0 && read line && echo $line: the first is $(tr \"\\000\" + < /proc/1/cmdline)'";
         Process process = new ProcessBuilder("script", "-qec", command, "/dev/null")
                 .redirectErrorStream(true)
                 .start();
 
+        // It waits for this line, because a command that prints and ends before kubectl is attached is only in the log.
+        process.getOutputStream().write("typed\n".getBytes(StandardCharsets.US_ASCII));
+        process.getOutputStream().flush();
+
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(out).contains("the first is sleep+100000");
+        assertThat(out).contains("typed: the first is sleep+100000");
         Eventually.within(
                 SOON,
                 () -> pods.status("two")
@@ -208,7 +212,7 @@ class NodeApiIT {
                                                 .orElse(-1L)
                                         == 0));
         assertThat(pods.isReady("two")).isTrue();
-        assertThat(kubectl.ok("logs", "two", "-c", "debugger")).contains("the first is");
+        assertThat(kubectl.ok("logs", "two", "-c", "debugger")).contains("typed: the first is");
     }
 
     @Test
