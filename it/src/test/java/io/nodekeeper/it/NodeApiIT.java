@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.json.Json;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
@@ -171,13 +172,18 @@ class NodeApiIT {
         assertThat(Files.readAllBytes(out)).isEqualTo(sent);
     }
 
-    @Test
-    void aTerminalIsATerminalInTheContainer() throws Exception {
-        String command = "kubectl --kubeconfig " + cluster.kubeconfig()
-                + " exec -it web -- sh -c 'test -t 0 && echo a terminal of $(stty size 2>/dev/null || echo some size)'";
-        Process process = new ProcessBuilder("script", "-qec", command, "/dev/null")
+    /** Starts kubectl with a terminal, whose other side is the process's input and output. */
+    private Process inTerminal(String arguments) throws IOException {
+        String command = "kubectl --kubeconfig " + cluster.kubeconfig() + " " + arguments;
+        return new ProcessBuilder("script", "-qec", command, "/dev/null")
                 .redirectErrorStream(true)
                 .start();
+    }
+
+    @Test
+    void aTerminalIsATerminalInTheContainer() throws Exception {
+        Process process = inTerminal(
+                "exec -it web -- sh -c 'test -t 0 && echo a terminal of $(stty size 2>/dev/null || echo some size)'");
 
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
@@ -186,12 +192,8 @@ class NodeApiIT {
 
     @Test
     void aDebuggerSeesTheProcessesOfItsTarget() throws Exception {
-        String command = "kubectl --kubeconfig " + cluster.kubeconfig()
-                + " debug -it two -c debugger --target=a --image=" + BusyboxImages.BUSYBOX
-                + " -- sh -c 'test -t 0 && read line && echo $line: the first is $(tr \"\\000\" + < /proc/1/cmdline)'";
-        Process process = new ProcessBuilder("script", "-qec", command, "/dev/null")
-                .redirectErrorStream(true)
-                .start();
+        Process process = inTerminal("debug -it two -c debugger --target=a --image=" + BusyboxImages.BUSYBOX
+                + " -- sh -c 'test -t 0 && read line && echo $line: the first is $(tr \"\\000\" + < /proc/1/cmdline)'");
 
         // It waits for this line, because a command that prints and ends before kubectl is attached is only in the log.
         process.getOutputStream().write("typed\n".getBytes(StandardCharsets.US_ASCII));

@@ -81,18 +81,15 @@ class BestEffortReadTest {
 
     /** Damages the block that holds the value of {@code revision}. */
     private void damage(long revision) throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            for (Path file :
-                    files.filter(each -> each.toString().endsWith(".sst")).toList()) {
-                String content = Files.readString(file, StandardCharsets.ISO_8859_1);
-                int at = content.indexOf("value of " + revision + "!");
-                if (at > 0) {
-                    try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
-                        bytes.seek(at);
-                        bytes.write('X');
-                    }
-                    return;
+        for (Path file : TestFiles.ending(directory, ".sst")) {
+            String content = Files.readString(file, StandardCharsets.ISO_8859_1);
+            int at = content.indexOf("value of " + revision + "!");
+            if (at > 0) {
+                try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+                    bytes.seek(at);
+                    bytes.write('X');
                 }
+                return;
             }
         }
         throw new AssertionError("no table holds revision " + revision);

@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rocksdb.FlushOptions;
@@ -333,16 +332,12 @@ class JournalContentsTest extends DatabaseFixture {
             db.flush(flush);
         }
         db.close();
-        try (Stream<Path> files = Files.list(directory)) {
-            Path table = files.filter(file -> file.toString().endsWith(".sst"))
-                    .max(Path::compareTo)
-                    .orElseThrow();
-            int at = Files.readString(table, StandardCharsets.ISO_8859_1).indexOf(text);
-            assertThat(at).isPositive();
-            try (RandomAccessFile bytes = new RandomAccessFile(table.toFile(), "rw")) {
-                bytes.seek(at);
-                bytes.write('X');
-            }
+        Path table = TestFiles.ending(directory, ".sst").getLast();
+        int at = Files.readString(table, StandardCharsets.ISO_8859_1).indexOf(text);
+        assertThat(at).isPositive();
+        try (RandomAccessFile bytes = new RandomAccessFile(table.toFile(), "rw")) {
+            bytes.seek(at);
+            bytes.write('X');
         }
         openAgain();
     }

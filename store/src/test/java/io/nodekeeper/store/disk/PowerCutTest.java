@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,14 +48,6 @@ class PowerCutTest {
         journal.append(events, List.of());
     }
 
-    private static Path newestLog(Path store) throws IOException {
-        try (Stream<Path> files = Files.list(store)) {
-            return files.filter(file -> file.toString().endsWith(".log"))
-                    .max(Path::compareTo)
-                    .orElseThrow();
-        }
-    }
-
     private static StoreCheck.State check(Path store) {
         return StoreCheck.of(store, Optional.empty(), SMALL, ValueTransformer.IDENTITY)
                 .state();
@@ -82,7 +73,7 @@ class PowerCutTest {
     /** The check of a copy without the newest log and with the mark as last synced. */
     private StoreCheck.State afterPowerCut(Path store, long marked) throws IOException {
         Path copy = copy(store);
-        Files.delete(newestLog(copy));
+        Files.delete(TestFiles.ending(copy, ".log").getLast());
         Files.delete(copy.resolve(HighWaterMark.FILE));
         try (HighWaterMark mark = HighWaterMark.create(copy)) {
             mark.begin(marked);
@@ -106,7 +97,7 @@ class PowerCutTest {
                 Path log = store;
                 for (int group = 0; group < 200; group++) {
                     append(journal, 1 + random.nextInt(3), 100 + random.nextInt(900));
-                    Path newest = newestLog(store);
+                    Path newest = TestFiles.ending(store, ".log").getLast();
                     boolean first = !newest.equals(log);
                     log = newest;
                     // when the power is cut after the first change of a log, or later

@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -82,19 +81,10 @@ class RocksJournalTest {
         }
     }
 
-    /** The newest log that has content. */
-    private Path log() throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> file.toString().endsWith(".log"))
-                    .filter(file -> file.toFile().length() > 0)
-                    .max(Path::compareTo)
-                    .orElseThrow();
-        }
-    }
-
     /** Cuts the last byte of the newest log that has content. */
     private void tear() throws IOException {
-        try (RandomAccessFile bytes = new RandomAccessFile(log().toFile(), "rw")) {
+        try (RandomAccessFile bytes =
+                new RandomAccessFile(TestFiles.log(directory).toFile(), "rw")) {
             bytes.setLength(bytes.length() - 1);
         }
     }

@@ -54,18 +54,9 @@ class StoreCheckTest {
         }
     }
 
-    private Path log() throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> file.toString().endsWith(".log"))
-                    .filter(file -> file.toFile().length() > 0)
-                    .findFirst()
-                    .orElseThrow();
-        }
-    }
-
     /** Changes one byte of {@code text} in the log. */
     private void damageLog(String text) throws IOException {
-        Path log = log();
+        Path log = TestFiles.log(directory);
         int at = Files.readString(log, StandardCharsets.ISO_8859_1).indexOf(text);
         assertThat(at).isPositive();
         try (RandomAccessFile bytes = new RandomAccessFile(log.toFile(), "rw")) {
@@ -303,7 +294,7 @@ class StoreCheckTest {
         // given a third change that was not acknowledged and is half in the log
         journal(3);
         mark(2);
-        Path log = log();
+        Path log = TestFiles.log(directory);
         try (RandomAccessFile bytes = new RandomAccessFile(log.toFile(), "rw")) {
             bytes.setLength(bytes.length() - 1);
         }
@@ -351,7 +342,7 @@ class StoreCheckTest {
     void errorThatIsNoDamageIsReportedAsItIs() throws Exception {
         journal(1);
         // given a log that cannot be opened: a symbolic link to itself
-        Path log = log();
+        Path log = TestFiles.log(directory);
         Files.delete(log);
         Files.createSymbolicLink(log, log.getFileName());
 

@@ -156,13 +156,7 @@ class StoreRepairTest {
     @Test
     void changesAfterADamagedOneInTheLogAreReportedOneByOne() throws Exception {
         journal(4);
-        Path log;
-        try (Stream<Path> files = Files.list(directory)) {
-            log = files.filter(file -> file.toString().endsWith(".log"))
-                    .filter(file -> file.toFile().length() > 0)
-                    .findFirst()
-                    .orElseThrow();
-        }
+        Path log = TestFiles.log(directory);
         byte[] content = Files.readAllBytes(log);
         content[new String(content, StandardCharsets.ISO_8859_1).indexOf("value 3")] = 'X';
         Files.write(log, content);
@@ -255,12 +249,7 @@ class StoreRepairTest {
         // given a table with both changes whose block is damaged
         journal(2);
         TestFiles.flush(directory);
-        Path table;
-        try (Stream<Path> files = Files.list(directory)) {
-            table = files.filter(file -> file.toString().endsWith(".sst"))
-                    .findFirst()
-                    .orElseThrow();
-        }
+        Path table = TestFiles.ending(directory, ".sst").getFirst();
         byte[] content = Files.readAllBytes(table);
         content[new String(content, StandardCharsets.ISO_8859_1).indexOf("value 1")] = 'X';
         Files.write(table, content);

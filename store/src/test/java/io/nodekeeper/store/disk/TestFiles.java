@@ -39,12 +39,26 @@ final class TestFiles {
         }
     }
 
+    /** The files of {@code directory} whose name ends with {@code ending}, the oldest first: RocksDB numbers its files. */
+    static List<Path> ending(Path directory, String ending) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(file -> file.toString().endsWith(ending))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** The newest log of a store that has content. */
+    static Path log(Path directory) throws IOException {
+        return ending(directory, ".log").reversed().stream()
+                .filter(file -> file.toFile().length() > 0)
+                .findFirst()
+                .orElseThrow();
+    }
+
     /** Deletes the files of {@code directory} whose name ends with {@code ending}, and returns their number. */
     static int delete(Path directory, String ending) throws IOException {
-        List<Path> deleted;
-        try (Stream<Path> files = Files.list(directory)) {
-            deleted = files.filter(file -> file.toString().endsWith(ending)).toList();
-        }
+        List<Path> deleted = ending(directory, ending);
         for (Path file : deleted) {
             Files.delete(file);
         }
