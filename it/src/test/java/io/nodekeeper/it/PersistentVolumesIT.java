@@ -151,12 +151,57 @@ class PersistentVolumesIT {
 
     @Test
     @Order(5)
+    void aVolumeThatAnswersNothingWhereItIsStagedDelaysOnlyPodsThatUseIt() throws Exception {
+        // given a volume that an earlier agent staged, of a file system whose server is silent
+        Path staged = Files.createDirectories(agent.resolve("plugins/kubernetes.io/csi/" + DRIVER)
+                .resolve(sha256("handle-silent"))
+                .resolve("globalmount"));
+        Process server = silentMount(staged);
+        try {
+            claim("silent");
+            bind("silent");
+            attach("silent");
+            driver.hang("handle-silent");
+            pod("silent", "silent", "true");
+
+            // then its driver is asked, as nothing else can know whether it answers
+            Eventually.within(SOON, () -> driver.calls().contains("stage handle-silent"));
+
+            // and other pods with volumes come and go
+            claim("passing");
+            bind("passing");
+            attach("passing");
+            pod("passing", "passing", "true");
+            cluster.awaitReady(SOON, "passing");
+            kubectl.ok("delete", "pod", "passing", "--timeout=30s");
+            Eventually.within(SOON, () -> driver.calls().contains("unstage handle-passing"));
+        } finally {
+            server.destroyForcibly().waitFor();
+        }
+        driver.recover("handle-silent");
+    }
+
+    /** A file system at {@code path} whose server, the process, never answers; its end ends all requests with an error. */
+    private static Process silentMount(Path path) throws Exception {
+        Process server = new ProcessBuilder(
+                        "bash",
+                        "-c",
+                        "exec 7<>/dev/fuse; mount -i -t fuse -o fd=7,rootmode=40000,user_id=0,group_id=0 silent \"$0\" 2>&1"
+                                + " && echo mounted && exec sleep 600",
+                        path.toString())
+                .start();
+        assertThat(server.inputReader().readLine()).isEqualTo("mounted");
+        return server;
+    }
+
+    @Test
+    @Order(6)
     void anAgentThatIsKilledUnmountsWhatItsPodsLeaveBehind() throws Exception {
         String container = pods.container("beside").text("containerID");
         node.agent().kill();
         // The driver is restarted, too, at a socket that is made again.
         driver.close();
-        kubectl.ok("delete", "pod", "reader", "hung", "--grace-period=0", "--force");
+        kubectl.ok("delete", "pod", "reader", "hung", "silent", "--grace-period=0", "--force");
         driver = newDriver();
         cluster.startAgentAgain();
 
@@ -170,7 +215,7 @@ class PersistentVolumesIT {
     }
 
     @Test
-    @Order(6)
+    @Order(7)
     void inTheEndNothingIsMounted() throws Exception {
         kubectl.ok("delete", "pod", "beside", "--timeout=60s");
 
@@ -228,10 +273,13 @@ class PersistentVolumesIT {
                 "{\"status\": {\"phase\": \"Bound\"}}");
     }
 
+    private static String sha256(String text) throws Exception {
+        return HexFormat.of()
+                .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
     private void attach(String name) throws Exception {
-        String hash = HexFormat.of()
-                .formatHex(MessageDigest.getInstance("SHA-256")
-                        .digest(("handle-" + name + DRIVER + NODE).getBytes(StandardCharsets.UTF_8)));
+        String hash = sha256("handle-" + name + DRIVER + NODE);
         kubectl.apply("""
                 apiVersion: storage.k8s.io/v1
                 kind: VolumeAttachment

@@ -51,7 +51,7 @@ final class StorageAssembly implements NodeStorage {
             RandomGenerator random) {
         this.loop = loop;
         this.random = random;
-        // One thread for the directory of plugins, one for files of volumes.
+        // For the directory of plugins and the agent's own files beside volumes; none of them is on a volume.
         disk = new Workers("volumes", 2, loop);
         calls = new GrpcPlugins(loop);
         String name = config.nodeName();

@@ -5,18 +5,21 @@ import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +35,9 @@ final class VolumePaths {
     private static final int MOST = 10_000;
     /** The most bytes of one; they have some hundred. */
     private static final int MOST_BYTES = 64 << 10;
+
+    private static final FileAttribute<Set<PosixFilePermission>> MODE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-x---"));
 
     private final Path pods;
     private final Path staged;
@@ -65,10 +71,18 @@ final class VolumePaths {
                 .resolve("mount");
     }
 
-    /** Makes the directory in which a volume is staged, and writes what it is. */
+    /**
+     * Makes the directory in which a volume is staged, and writes what it is. The volume may be mounted there already, and not
+     * answer: of a directory that exists nothing is asked.
+     */
     void prepareGlobal(CsiVolume volume) throws IOException {
         Path path = global(volume);
-        directories(path);
+        directories(path.resolveSibling(""));
+        try {
+            Files.createDirectory(path, MODE);
+        } catch (FileAlreadyExistsException e) {
+            log.debug("{} is there already", path);
+        }
         write(
                 path.resolveSibling(DATA),
                 JsonObject.builder()
@@ -125,12 +139,13 @@ final class VolumePaths {
         return found;
     }
 
-    /** Removes the directory of a volume that was unstaged. */
+    /**
+     * Removes the directory of a volume that was unstaged. {@link Files} would look at it first, which hangs if its driver was
+     * wrong and a mount that does not answer is still there.
+     */
     static void removeGlobal(Path path) throws IOException {
-        try {
-            Files.deleteIfExists(path);
-        } catch (DirectoryNotEmptyException e) {
-            throw new IOException(path + " is not empty though its driver has unstaged it", e);
+        if (!path.toFile().delete() && children(path.resolveSibling("")).contains(path)) {
+            throw new IOException(path + " is not empty, or still mounted, though its driver has unstaged it");
         }
         Files.deleteIfExists(path.resolveSibling(DATA));
         Files.deleteIfExists(path.resolveSibling(""));
@@ -169,8 +184,7 @@ final class VolumePaths {
     }
 
     private static void directories(Path path) throws IOException {
-        Files.createDirectories(
-                path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-x---")));
+        Files.createDirectories(path, MODE);
     }
 
     private static List<Path> children(Path parent) throws IOException {
