@@ -318,14 +318,15 @@ final class PodWorker {
         wake();
     }
 
-    /** Of a pod whose containers are removed, the last status stays. */
+    /** The last status of a pod that has ended stays, though its containers are removed. */
     private void report(PodStatus observed, Decision decision, Map<String, ContainerHealth> health) {
         boolean ended = !wanted.run() || wanted.pod().isTerminal();
         if (settled && wanted.pod().isTerminal()) {
             return;
         }
         boolean evicted = wanted.eviction().isPresent();
-        boolean told = !evicted || writer.last(pod()).text("phase").equals(Pod.FAILED);
+        String phase = writer.last(pod()).text("phase");
+        boolean told = phase.equals(Pod.FAILED) || phase.equals(Pod.SUCCEEDED) && !evicted;
         if (ended && told && observed.containers().isEmpty() || !wanted.run() && !wanted.inApi() && !evicted) {
             return;
         }

@@ -22,8 +22,14 @@ import java.util.Optional;
  * @param stage what it counts as for the pod's phase
  */
 record ContainerReport(JsonObject json, Stage stage) {
-    /** The exit code that a kubelet reports for a container that ended unobserved. */
-    private static final int UNKNOWN_EXIT = 137;
+    /** What a kubelet reports for a container that ended unobserved, or never started. */
+    private static final JsonObject UNKNOWN_END = state(
+            "terminated",
+            JsonObject.builder()
+                    .put("exitCode", 137)
+                    .put("reason", "ContainerStatusUnknown")
+                    .put("message", "The container could not be located when the pod was terminated")
+                    .build());
 
     /** What a container counts as. */
     enum Stage {
@@ -43,6 +49,21 @@ record ContainerReport(JsonObject json, Stage stage) {
 
     boolean isStarted() {
         return json.bool("started");
+    }
+
+    /** The entry once the container will not start any more: it has its last end, or one of which nothing is known. */
+    ContainerReport ended() {
+        if (!json.object("state").has("waiting")) {
+            return this;
+        }
+        JsonObject last = json.object("lastState");
+        JsonObject end = last.has("terminated") ? last : UNKNOWN_END;
+        return new ContainerReport(
+                json.toBuilder()
+                        .put("state", end)
+                        .put("lastState", JsonObject.EMPTY)
+                        .build(),
+                stage(end, JsonObject.EMPTY));
     }
 
     /**
@@ -165,13 +186,7 @@ record ContainerReport(JsonObject json, Stage stage) {
         if (!before.object("state").has("running")) {
             return before.object("lastState");
         }
-        return state(
-                "terminated",
-                JsonObject.builder()
-                        .put("exitCode", UNKNOWN_EXIT)
-                        .put("reason", "ContainerStatusUnknown")
-                        .put("message", "The container could not be located when the pod was terminated")
-                        .build());
+        return UNKNOWN_END;
     }
 
     private static JsonObject state(ContainerStatus status, Known known) {

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Computes the node's part of {@code status} of a pod from what the runtime shows, as a kubelet 1.32 reports it. */
 public final class PodReport {
@@ -46,6 +47,8 @@ public final class PodReport {
     private final List<ContainerReport> init;
 
     private final List<ContainerReport> ephemeral;
+    /** Whether the pod must end and nothing of it runs any more: what has not started never will. */
+    private final boolean over;
 
     /**
      * What a report needs besides the pod. Immutable.
@@ -80,7 +83,7 @@ public final class PodReport {
                                 pod.allContainers().size()
                                         + pod.ephemeralContainers().size()));
         Map<String, JsonObject> last = entries("containerStatuses");
-        containers = pod.containers().stream()
+        List<ContainerReport> main = pod.containers().stream()
                 .sorted(Comparator.comparing(ContainerSpec::name))
                 .map(container -> ContainerReport.of(container, known, waiting(container), entry(last, container)))
                 .toList();
@@ -92,12 +95,39 @@ public final class PodReport {
         boolean begun = pod.containers().stream()
                 .anyMatch(container -> view.newest(container.name()).isPresent());
         Map<String, JsonObject> lastInit = entries("initContainerStatuses");
-        init = pod.initContainers().stream()
+        List<ContainerReport> first = pod.initContainers().stream()
                 .map(container -> container.isSidecar()
                         ? ContainerReport.of(container, known, waiting(container), entry(lastInit, container))
                         : ContainerReport.ofInit(
                                 container, known, waiting(container), entry(lastInit, container), begun))
                 .toList();
+        over = !wanted.run() && observed.containers().stream().noneMatch(Observed::mayRun);
+        init = over ? ended(first, attempted(first)) : first;
+        containers = over && hasInitialized(first, main) ? ended(main, main.size()) : main;
+    }
+
+    /** The entries, of which the first {@code count} have ended for good. */
+    private static List<ContainerReport> ended(List<ContainerReport> reports, int count) {
+        return IntStream.range(0, reports.size())
+                .mapToObj(i -> i < count ? reports.get(i).ended() : reports.get(i))
+                .toList();
+    }
+
+    /** How many init containers the pod got to: all but the last ones that never started, and at least the first. */
+    private static int attempted(List<ContainerReport> init) {
+        int count = init.size();
+        while (count > 1 && init.get(count - 1).stage() == Stage.WAITING) {
+            count--;
+        }
+        return count;
+    }
+
+    /** Whether the pod got to its main containers. */
+    private static boolean hasInitialized(List<ContainerReport> init, List<ContainerReport> main) {
+        return init.isEmpty()
+                || init.getLast().stage() == Stage.SUCCEEDED
+                || init.getLast().isStarted()
+                || main.stream().anyMatch(report -> report.stage() != Stage.WAITING);
     }
 
     private Map<String, JsonObject> entries(String field) {
@@ -179,8 +209,9 @@ public final class PodReport {
         if (wanted.eviction().isPresent() && running == 0 && !helped) {
             return Pod.FAILED;
         }
-        if (!wanted.run() && running == 0 && waiting == 0) {
-            return failed > 0 ? Pod.FAILED : Pod.SUCCEEDED;
+        if (over) {
+            // A container that never started has not succeeded. Owners such as Jobs wait for one of these phases.
+            return failed + waiting > 0 ? Pod.FAILED : Pod.SUCCEEDED;
         }
         boolean never = pod.restartPolicy() == Pod.RestartPolicy.NEVER;
         boolean noneRuns = waiting == containers.size() || running == 0 && startsAgain();

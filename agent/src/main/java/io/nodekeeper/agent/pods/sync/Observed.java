@@ -76,7 +76,7 @@ public final class Observed {
     }
 
     /** Whether processes of the container may exist. */
-    static boolean mayRun(ContainerStatus container) {
+    public static boolean mayRun(ContainerStatus container) {
         return container.state() == ContainerState.RUNNING || container.state() == ContainerState.UNKNOWN;
     }
 

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The status that is reported for what the runtime shows. */
@@ -161,6 +162,78 @@ class PodReportTest {
     }
 
     @Test
+    void shouldGiveADeletedPodItsLastPhaseOnceNothingOfItRuns() {
+        Pod pod = new Pod(Json.parseObject("""
+                {"metadata": {"name": "web", "deletionTimestamp": "2026-01-01T00:00:30Z"},
+                 "spec": {"restartPolicy": "Always",
+                  "containers": [{"name": "app", "image": "app:1"}, {"name": "other", "image": "o:1"}]}}
+                """));
+        List<Optional<ContainerStatus>> stages = List.of(
+                Optional.empty(),
+                Optional.of(created("c1")),
+                Optional.of(ended("c1", 0, 0)),
+                Optional.of(ended("c1", 0, 3)),
+                Optional.of(running("c1", 0)));
+        for (Optional<ContainerStatus> app : stages) {
+            for (Optional<ContainerStatus> other : stages) {
+                List<ContainerStatus> all = Stream.of(app, other.map(like -> named("other", like)))
+                        .flatMap(Optional::stream)
+                        .toList();
+
+                JsonObject status = report(pod, shown(all.toArray(ContainerStatus[]::new)), Map.of());
+
+                boolean runs = all.stream().anyMatch(each -> each.state() == ContainerState.RUNNING);
+                boolean succeeded = all.size() == 2
+                        && all.stream().allMatch(each -> each.state() == ContainerState.EXITED && each.exitCode() == 0);
+                if (runs) {
+                    assertThat(status.text("phase")).isIn("Pending", "Running");
+                } else {
+                    assertThat(status.text("phase")).isEqualTo(succeeded ? "Succeeded" : "Failed");
+                    assertThat(status.array("containerStatuses").objects())
+                            .allMatch(each -> each.object("state").has("terminated"));
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldReportAContainerThatNeverStartedAsAKubeletDoesAtTheEndOfItsPod() {
+        Pod pod = new Pod(pod("Always")
+                .json()
+                .with("metadata", Json.parseObject("{\"deletionTimestamp\": \"2026-01-01T00:00:30Z\"}")));
+
+        assertThat(container(report(pod, shown(), Map.of())).object("state")).isEqualTo(Json.parseObject("""
+                {"terminated": {"exitCode": 137, "reason": "ContainerStatusUnknown",
+                 "message": "The container could not be located when the pod was terminated"}}
+                """));
+    }
+
+    @Test
+    void shouldFailADeletedPodThatInitializesAndSayWhatItGotTo() {
+        Pod pod = new Pod(initPod("Always")
+                .json()
+                .with("metadata", Json.parseObject("{\"deletionTimestamp\": \"2026-01-01T00:00:30Z\"}")));
+
+        JsonObject status = report(pod, shown(), Map.of());
+
+        assertThat(status.text("phase")).isEqualTo("Failed");
+        assertThat(status.array("initContainerStatuses").objects().map(PodReportTest::stateOf))
+                .containsExactly("terminated", "waiting");
+        assertThat(stateOf(container(status))).isEqualTo("waiting");
+    }
+
+    @Test
+    void shouldNotEndADeletedPodWhileItsSidecarRuns() {
+        Pod pod = new Pod(initPod("Always")
+                .json()
+                .with("metadata", Json.parseObject("{\"deletionTimestamp\": \"2026-01-01T00:00:30Z\"}")));
+
+        JsonObject status = report(pod, shown(ended("c1", 0, 0), named("proxy", running("p1", 0))), Map.of());
+
+        assertThat(status.text("phase")).isEqualTo("Running");
+    }
+
+    @Test
     void shouldReportAPodThatInitializesAsPending() {
         JsonObject status = report(initPod("Always"), shown(), Map.of());
 
@@ -300,6 +373,10 @@ class PodReportTest {
                 List.of(containers));
     }
 
+    private static ContainerStatus created(String id) {
+        return new ContainerStatus(id, "app", ContainerState.CREATED, 0, 0, 0, "", "", origin(0));
+    }
+
     private static ContainerStatus running(String id, int attempt) {
         return new ContainerStatus(id, "app", ContainerState.RUNNING, START, 0, 0, "", "", origin(attempt));
     }
@@ -311,6 +388,10 @@ class PodReportTest {
 
     private static ContainerStatus.Origin origin(int attempt) {
         return new ContainerStatus.Origin(attempt, START, "app:1", "sha256:1", Map.of());
+    }
+
+    private static String stateOf(JsonObject container) {
+        return container.object("state").fields().keySet().iterator().next();
     }
 
     private static JsonObject container(JsonObject status) {
