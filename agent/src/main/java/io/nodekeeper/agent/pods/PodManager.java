@@ -4,7 +4,6 @@ import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PodEvent;
 import io.nodekeeper.agent.pleg.PodRef;
-import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.eviction.EvictablePods;
 import io.nodekeeper.agent.pods.garbage.EndedContainers;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
@@ -411,12 +410,8 @@ final class PodManager implements EvictablePods, EndingPods {
                         && !foreign.test(pod))
                 .toList();
         for (PodRef orphan : orphans) {
-            Duration grace = pleg.cache().get(orphan.uid()).status().containers().stream()
-                    .flatMap(container -> PodLabels.grace(container).stream())
-                    .findFirst()
-                    .orElse(ORPHANS_GRACE);
             log.info("No source has pod {} any more; ending it", orphan);
-            work(Wanted.gone(unknown(orphan.uid(), orphan.namespace(), orphan.name()), grace));
+            work(Wanted.gone(unknown(orphan.uid(), orphan.namespace(), orphan.name()), ORPHANS_GRACE));
         }
         if (!directoriesSeen) {
             directoriesSeen = true;

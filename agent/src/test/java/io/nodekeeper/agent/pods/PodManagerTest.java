@@ -13,7 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -126,6 +128,54 @@ class PodManagerTest extends SimulatedNode {
 
         assertThat(calls()).contains("StopContainer", "RemovePodSandbox");
         assertThat(calls()).doesNotContain("RunPodSandbox");
+    }
+
+    @Test
+    void shouldEndAPodThatNoSourceHasWithTheGracePeriodOfItsContainersHoweverLateTheseAreSeen() {
+        // given a pod with ten minutes to end, which is removed from the API while there is no agent
+        add("web", "", """
+                , "terminationGracePeriodSeconds": 600""");
+        start(110);
+        advance(5);
+        manager().stop();
+        pods.clear();
+        runtime.calls().clear();
+
+        // when a new agent sees it in a list long before it sees its containers
+        runtime.delay("ContainerStatus", Duration.ofSeconds(5));
+        start(110);
+        advance(30);
+
+        // then its container has that time
+        assertThat(runtime.calls()).contains(new RuntimeCall.StopContainer("made-2", Duration.ofSeconds(600)));
+        assertThat(runtime.calls("StopContainer")).isEqualTo(1);
+    }
+
+    @Test
+    void shouldFailAPodThatIsDeletedBeforeItsContainerStartedThenRemoveItFromTheApi() {
+        // given a pod of a Job, whose owner waits for its last phase, that cannot be started
+        runtime.fail(
+                "PullImage", new RuntimeCallException("PullImage", RuntimeCallException.Code.NOT_FOUND, "no app:1"));
+        add("web");
+        start(110);
+        advance(5);
+        transport.clear();
+        List<String> phases = new ArrayList<>();
+        transport.answer(call -> {
+            if (call.method().equals("DELETE")) {
+                phases.add(phase("web"));
+            }
+            return serve(call);
+        });
+
+        delete("web");
+        advance(10);
+
+        assertThat(phases).containsExactly("Failed");
+        assertThat(pods).isEmpty();
+        assertThat(transport.log())
+                .containsExactly(
+                        "PATCH /api/v1/namespaces/shop/pods/web/status", "DELETE /api/v1/namespaces/shop/pods/web");
     }
 
     @Test

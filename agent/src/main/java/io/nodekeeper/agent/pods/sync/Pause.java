@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * A pause between attempts that doubles from 10 s to 5 min, and begins at 10 s again if nothing failed for twice the longest
- * pause: the kubelet's numbers. Immutable.
+ * A pause between attempts that doubles from 10 s to 5 min, and begins at 10 s again after an attempt that failed only after twice
+ * the longest pause: the kubelet's numbers. Immutable.
  *
  * @param length the pause after the newest attempt; zero before the first one
  * @param updated when it was last lengthened
@@ -20,10 +20,9 @@ public record Pause(Duration length, Instant updated) {
     /** The longest pause. */
     static final Duration LONGEST = Duration.ofMinutes(5);
 
-    /** The pause after one more attempt, at {@code now}. */
-    Pause next(Instant now) {
-        boolean calm = updated.plus(LONGEST.multipliedBy(2)).isBefore(now);
-        if (length.isZero() || calm) {
+    /** The pause after one more attempt, which is decided at {@code now} because the last one failed at {@code failed}. */
+    Pause next(Instant failed, Instant now) {
+        if (length.isZero() || wasCalm(failed)) {
             return new Pause(FIRST, now);
         }
         Duration doubled = length.multipliedBy(2);
@@ -32,8 +31,12 @@ public record Pause(Duration length, Instant updated) {
 
     /** When an attempt may be made after a failure at {@code failed}; at once if the clock was set back since. */
     Instant until(Instant failed, Instant now) {
-        boolean calm = updated.plus(LONGEST.multipliedBy(2)).isBefore(now);
-        return calm || failed.isAfter(now) ? now : failed.plus(length);
+        return wasCalm(failed) || failed.isAfter(now) ? now : failed.plus(length);
+    }
+
+    /** Whether the last attempt went well for long. The pause before it and the one after it do not count. */
+    private boolean wasCalm(Instant failed) {
+        return updated.plus(LONGEST.multipliedBy(2)).isBefore(failed);
     }
 
     /** Its length for people, such as {@code 1m20s}. */

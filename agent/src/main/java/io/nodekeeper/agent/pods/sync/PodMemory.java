@@ -119,7 +119,7 @@ public record PodMemory(
             pause = RETRY;
             if (failed.reason().equals(Reasons.ERR_IMAGE_PULL)) {
                 String image = start.container().image();
-                Pause next = pulls.getOrDefault(image, Pause.NONE).next(now);
+                Pause next = pulls.getOrDefault(image, Pause.NONE).next(now, now);
                 change.pulls.put(image, next);
                 pause = next.length();
             } else if (failed.reason().equals(Reasons.POST_START_HOOK_ERROR)) {
@@ -147,12 +147,12 @@ public record PodMemory(
         return restarts.getOrDefault(key(container), Restart.NONE);
     }
 
-    /** The memory after the decision to start {@code container} again, of which {@code endedId} has ended. */
-    PodMemory restarted(ContainerSpec container, String endedId, Instant now) {
+    /** The memory after the decision to start {@code container} again, of which {@code endedId} has ended at {@code ended}. */
+    PodMemory restarted(ContainerSpec container, String endedId, Instant ended, Instant now) {
         Change change = new Change(this);
         change.restarts.keySet().removeIf(key -> key.startsWith(container.name() + "/"));
         change.restarts.put(
-                key(container), new Restart(restart(container).pause().next(now), endedId));
+                key(container), new Restart(restart(container).pause().next(ended, now), endedId));
         return change.done();
     }
 

@@ -299,7 +299,7 @@ public final class PodSync {
                 return;
             }
             if (!decided) {
-                memory = memory.restarted(container, before.get().id(), now);
+                memory = memory.restarted(container, before.get().id(), ended, now);
             }
         }
         int attempt = before.map(PodLabels::restartCount).orElse(-1) + 1;
@@ -388,11 +388,21 @@ public final class PodSync {
         }
         if (!isBlocked()) {
             if (!kills.isEmpty()) {
-                commands.add(new PodCommand.KillContainers(kills, wanted.grace()));
+                commands.add(new PodCommand.KillContainers(kills, grace()));
             }
             sandboxes.forEach(sandbox -> commands.add(new PodCommand.StopSandbox(sandbox.id())));
         }
         return true;
+    }
+
+    /** The time that containers have to end. What is not known of a pod that no source has, its containers say. */
+    private Duration grace() {
+        return pod.containers().isEmpty()
+                ? observed.containers().stream()
+                        .flatMap(container -> PodLabels.grace(container).stream())
+                        .findFirst()
+                        .orElse(wanted.grace())
+                : wanted.grace();
     }
 
     /**

@@ -161,6 +161,29 @@ class PodSyncTest {
     }
 
     @Test
+    void shouldNotCountThePauseOfAContainerAsCalm() {
+        // given a container that has reached the longest pause
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        for (int crash = 0; crash < 10; crash++) {
+            pod.after(Duration.ofMinutes(5));
+            pod.runtime.exitRunning("app", 1, pod.now);
+        }
+        pod.after(Duration.ofMinutes(5));
+
+        // when it runs for nearly ten minutes and fails, again and again: pause and run together are longer
+        for (int crash = 0; crash < 3; crash++) {
+            pod.after(Duration.ofSeconds(590));
+            pod.runtime.exitRunning("app", 1, pod.now);
+
+            // then the pause stays as long as it was
+            pod.after(Duration.ofSeconds(299));
+            assertThat(pod.runtime.runs("app")).isFalse();
+            pod.after(Duration.ofSeconds(1));
+            assertThat(pod.runtime.runs("app")).isTrue();
+        }
+    }
+
+    @Test
     void shouldKeepOneEndedContainerOfEachName() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
         for (int crash = 0; crash < 5; crash++) {
