@@ -17,6 +17,7 @@ import io.nodekeeper.apiserver.audit.AuditLog;
 import io.nodekeeper.apiserver.audit.AuditTrail;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.authentication.ServiceAccounts;
+import io.nodekeeper.apiserver.authorization.AccessSpace;
 import io.nodekeeper.apiserver.authorization.AccessState;
 import io.nodekeeper.apiserver.authorization.Authorizer;
 import io.nodekeeper.apiserver.authorization.Escalation;
@@ -172,6 +173,10 @@ public final class ApiServer {
                 new ServiceAccountAdmission(
                         store, random, authenticator.serviceAccountTokens().isPresent()),
                 new Escalation(access, authorizer),
+                new AccessSpace(
+                        access,
+                        Runtime.getRuntime().maxMemory() / 16,
+                        Runtime.getRuntime().maxMemory() / 8),
                 new CertificateAdmission(authorizer),
                 new EventAdmission(new EventRateLimit(limits.events()), clock),
                 workers,

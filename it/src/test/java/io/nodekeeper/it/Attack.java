@@ -54,7 +54,7 @@ enum Attack {
             "a pod with 80,000 containers of one name",
             bodies(
                     "POST",
-                    "/api/v1/namespaces/default/pods",
+                    pods(),
                     "application/json",
                     () -> many(
                             "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[",
@@ -167,6 +167,28 @@ enum Attack {
                                 + "\"},\"involvedObject\":{\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\"},"
                                 + "\"message\":\"m\",\"reason\":\"r\"}")));
     }),
+    SUBJECTS(
+            "150 role bindings with 14,000 users each",
+            objects(
+                    bindings(),
+                    150,
+                    many(
+                            "{\"metadata\":{\"name\":\"NAME\"},\"roleRef\":{\"kind\":\"ClusterRole\",\"name\":\"view\"},"
+                                    + "\"subjects\":[",
+                            14_000,
+                            "{\"kind\":\"User\",\"name\":\"NAME-%d\"}",
+                            "]}"))),
+    REFERENCES(
+            "100 pods on nodes with 30,000 secrets each",
+            objects(
+                    pods(),
+                    100,
+                    many(
+                            "{\"metadata\":{\"name\":\"NAME\"},\"spec\":{\"nodeName\":\"NAME\",\"containers\":[{\"name\":\"c\","
+                                    + "\"image\":\"i\",\"envFrom\":[",
+                            30_000,
+                            "{\"secretRef\":{\"name\":\"s%d\"}}",
+                            "]}]}}"))),
     PACKED("800 gets at once of an object of 1 MB, compressed", crowd("application/json", "gzip")),
     CONVERTED(
             "800 gets at once of an object of 1 MB in protobuf",
@@ -247,6 +269,36 @@ enum Attack {
 
     private static String maps() {
         return "/api/v1/namespaces/default/configmaps";
+    }
+
+    private static String pods() {
+        return "/api/v1/namespaces/default/pods";
+    }
+
+    private static String bindings() {
+        return "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
+    }
+
+    /** Creates objects with a name in place of {@code NAME}, all of them, and deletes them. */
+    private static Way objects(String path, int count, String body) {
+        return (prey, until) -> {
+            AtomicInteger number = new AtomicInteger();
+            HttpClient[] clients = clients(prey, 8, HttpClient.Version.HTTP_1_1);
+            long all = Math.max(until, System.nanoTime() + TimeUnit.SECONDS.toNanos(60));
+            Map<String, Integer> answers = Prey.repeat(
+                    8,
+                    count,
+                    all,
+                    thread -> Integer.toString(prey.send(
+                            clients[thread],
+                            "POST",
+                            path,
+                            Prey.HEAVY,
+                            "application/json",
+                            body.replace("NAME", "n" + number.incrementAndGet()))));
+            prey.send(clients[0], "DELETE", path + "?gracePeriodSeconds=0", Prey.HEAVY, "application/json", "");
+            return answers;
+        };
     }
 
     private static String many(String head, int count, String item, String tail) {

@@ -16,10 +16,10 @@ import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Loop;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -46,10 +46,7 @@ public final class AccessState {
     private final Store store;
     private final Loop loop;
     private final NodeGraph graph = new NodeGraph();
-    private final Map<String, Role> roles = new HashMap<>();
-    private final Map<String, Binding> bindings = new HashMap<>();
-    private volatile Policy policy;
-    private boolean rebuilding;
+    private final Policy policy = new Policy();
 
     /** The policy of the built-in roles. The first call reads them. */
     public static Policy builtIn() {
@@ -63,12 +60,6 @@ public final class AccessState {
         for (Resource resource : AccessResources.STORED) {
             store.list(resource.prefix(""), "", 0, 0).entries().forEach(entry -> take(resource, entry));
         }
-        policy = assembled();
-    }
-
-    /** If no role is stored yet, the built-in ones apply, which are about to be written. */
-    private Policy assembled() {
-        return roles.isEmpty() && bindings.isEmpty() ? BUILT_IN : Policy.of(roles.values(), bindings.values());
     }
 
     /** Starts the watches. */
@@ -79,8 +70,19 @@ public final class AccessState {
         followVolumes();
     }
 
+    /** The policy of what is stored. If no role is stored yet, the built-in ones apply, which are about to be written. */
     public Policy policy() {
-        return policy;
+        return policy.isEmpty() ? BUILT_IN : policy;
+    }
+
+    /** About how many bytes of memory the stored roles and bindings take. */
+    long policyBytes() {
+        return policy.bytes();
+    }
+
+    /** About how many bytes of memory the relations of pods take. */
+    long graphBytes() {
+        return graph.bytes();
     }
 
     NodeGraph graph() {
@@ -92,17 +94,12 @@ public final class AccessState {
         follow(
                 prefix,
                 now -> {
-                    roles.keySet().removeIf(key -> key.startsWith(prefix));
-                    bindings.keySet().removeIf(key -> key.startsWith(prefix));
                     now.forEach(entry -> take(resource, entry));
-                    rebuild();
+                    Set<String> present = now.stream().map(Entry::key).collect(Collectors.toSet());
+                    policy.removeIf(key -> key.startsWith(prefix) && !present.contains(key));
                 },
-                event -> {
-                    roles.remove(event.key());
-                    bindings.remove(event.key());
-                    event.after().ifPresent(entry -> take(resource, entry));
-                    rebuild();
-                });
+                event -> event.after()
+                        .ifPresentOrElse(entry -> take(resource, entry), () -> policy.remove(event.key())));
     }
 
     private void followPods() {
@@ -145,20 +142,9 @@ public final class AccessState {
     private void take(Resource resource, Entry entry) {
         JsonObject object = resource.codec().decode(entry);
         if (resource.equals(AccessResources.ROLES) || resource.equals(AccessResources.CLUSTER_ROLES)) {
-            roles.put(entry.key(), Role.of(object));
+            policy.put(entry.key(), Role.of(object));
         } else {
-            bindings.put(entry.key(), Binding.of(object));
-        }
-    }
-
-    /** Builds the policy once for all changes that arrive together. */
-    private void rebuild() {
-        if (!rebuilding) {
-            rebuilding = true;
-            loop.execute(() -> {
-                rebuilding = false;
-                policy = assembled();
-            });
+            policy.put(entry.key(), Binding.of(object));
         }
     }
 

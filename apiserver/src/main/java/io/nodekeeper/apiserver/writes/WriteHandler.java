@@ -12,6 +12,7 @@ import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.admission.EventAdmission;
 import io.nodekeeper.apiserver.admission.NodeRestriction;
 import io.nodekeeper.apiserver.admission.ServiceAccountAdmission;
+import io.nodekeeper.apiserver.authorization.AccessSpace;
 import io.nodekeeper.apiserver.authorization.Escalation;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.kinds.NamespaceStrategy;
@@ -55,6 +56,7 @@ public final class WriteHandler {
     private final NodeRestriction nodeRestriction = new NodeRestriction();
     private final LeaseRenewals renewals;
     private final Escalation escalation;
+    private final AccessSpace accessSpace;
     private final EventAdmission events;
     private final DefaultTolerations defaultTolerations;
     private final ServiceAccountAdmission serviceAccounts;
@@ -74,6 +76,7 @@ public final class WriteHandler {
             DefaultTolerations defaultTolerations,
             ServiceAccountAdmission serviceAccounts,
             Escalation escalation,
+            AccessSpace accessSpace,
             CertificateAdmission certificates,
             EventAdmission events,
             Executor workers,
@@ -81,6 +84,7 @@ public final class WriteHandler {
         this.events = events;
         this.store = store;
         this.escalation = escalation;
+        this.accessSpace = accessSpace;
         this.certificates = certificates;
         this.defaultTolerations = defaultTolerations;
         this.serviceAccounts = serviceAccounts;
@@ -113,19 +117,32 @@ public final class WriteHandler {
 
     /** A write by {@code user}, restricted to what their credential may change. */
     public WriteRequest writeRequest(User user, Resource resource, RequestTarget target, boolean dryRun) {
-        return new WriteRequest(resource, target, dryRun, admission(user, resource, target), turns.apply(user));
-    }
-
-    private WriteRequest writeRequest(
-            User user, Resource resource, RequestTarget target, ApiRequest request, boolean patches) {
         return new WriteRequest(
                 resource,
                 target,
+                dryRun,
+                admission(user, resource, target).andThen((old, next) -> accessSpace.check(resource, old, next)),
+                turns.apply(user));
+    }
+
+    /** A write by {@code user} as {@code request} asks. The memory that authorization needs for it is claimed until it ends. */
+    private CompletableFuture<OptimisticRetry.Result> write(
+            User user,
+            Resource resource,
+            RequestTarget target,
+            ApiRequest request,
+            boolean patches,
+            Function<WriteRequest, CompletableFuture<OptimisticRetry.Result>> start) {
+        AccessSpace.Claim claim = accessSpace.claim();
+        WriteRequest asked = new WriteRequest(
+                resource,
+                target,
                 dryRun(request),
-                admission(user, resource, target),
+                admission(user, resource, target).andThen((old, next) -> claim.take(resource, old, next)),
                 turns.apply(user),
                 manager(request),
                 patches);
+        return Futures.start(() -> start.apply(asked)).whenComplete((result, error) -> claim.release());
     }
 
     private BiConsumer<JsonObject, JsonObject> admission(User user, Resource resource, RequestTarget target) {
@@ -145,7 +162,7 @@ public final class WriteHandler {
             User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = admitted(user, resource, target, body(resource, target, request, warnings));
-        return writer.create(writeRequest(user, resource, target, request, false), body)
+        return write(user, resource, target, request, false, asked -> writer.create(asked, body))
                 .thenApply(result -> shown(resource, result, warnings));
     }
 
@@ -171,7 +188,7 @@ public final class WriteHandler {
             User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
-        return writer.update(writeRequest(user, resource, target, request, false), body)
+        return write(user, resource, target, request, false, asked -> writer.update(asked, body))
                 .thenApply(result -> shown(resource, result, warnings));
     }
 
@@ -205,7 +222,7 @@ public final class WriteHandler {
             warnings.addAll(RequestBodies.strictFaults(resource, patched, repeated, known, request, 422));
             return defaultTolerations.admit(resource, target, patched);
         };
-        return writer.patch(writeRequest(user, resource, target, request, true), checked)
+        return write(user, resource, target, request, true, asked -> writer.patch(asked, checked))
                 .thenApply(result -> shown(resource, result, warnings));
     }
 
@@ -219,12 +236,18 @@ public final class WriteHandler {
         List<String> warnings = RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 422);
         JsonObject wanted = Codec.normalize(raw, resource.schema());
         ObjectMetaRules.checkPlace(wanted, target.namespace(), target.name());
-        return writer.apply(
-                        writeRequest(user, resource, target, request, true),
-                        wanted,
-                        request.flag("force"),
-                        object -> defaultTolerations.admit(resource, target, object),
-                        object -> admitted(user, resource, target, object))
+        return write(
+                        user,
+                        resource,
+                        target,
+                        request,
+                        true,
+                        asked -> writer.apply(
+                                asked,
+                                wanted,
+                                request.flag("force"),
+                                object -> defaultTolerations.admit(resource, target, object),
+                                object -> admitted(user, resource, target, object)))
                 .thenApply(result -> shown(resource, result, warnings));
     }
 

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -43,13 +44,29 @@ public final class NodeGraph {
         }
     }
 
-    /** The number of pods behind each edge. */
-    private final Map<Edge, Integer> edges = new ConcurrentHashMap<>();
+    /** Bytes of memory of an edge besides the name, and of its place in the list of an owner. */
+    private static final int EDGE = 180;
+
+    private static final int PLACE = 8;
+
+    /** An edge and how many owners have it, which share it. Only the thread that changes the graph uses the number. */
+    private static final class Held {
+        private final Edge edge;
+        private int owners;
+
+        private Held(Edge edge) {
+            this.edge = edge;
+        }
+    }
+
+    private final Map<Edge, Held> edges = new ConcurrentHashMap<>();
     /**
      * The edges of each pod that runs on a node, and of each volume attachment; used only by the thread that changes
      * the graph.
      */
-    private final Map<String, Set<Edge>> owners = new HashMap<>();
+    private final Map<String, List<Edge>> owners = new HashMap<>();
+
+    private final AtomicLong bytes = new AtomicLong();
 
     private final VolumeGraph volumes = new VolumeGraph();
 
@@ -103,19 +120,47 @@ public final class NodeGraph {
     }
 
     private void put(String key, Set<Edge> now) {
-        now.forEach(edge -> edges.merge(edge, 1, Integer::sum));
-        forget(owners.put(key, now));
+        forget(owners.put(key, now.stream().map(this::hold).toList()));
     }
 
-    private void forget(@Nullable Set<Edge> gone) {
+    private Edge hold(Edge edge) {
+        Held held = edges.get(edge);
+        if (held == null) {
+            held = new Held(edge);
+            edges.put(edge, held);
+            bytes.addAndGet(bytes(edge));
+        }
+        held.owners++;
+        bytes.addAndGet(PLACE);
+        return held.edge;
+    }
+
+    private void forget(@Nullable List<Edge> gone) {
         if (gone == null) {
             return;
         }
         for (Edge edge : gone) {
-            if (edges.merge(edge, -1, Integer::sum) == 0) {
+            Held held = edges.get(edge);
+            if (held != null && --held.owners == 0) {
                 edges.remove(edge);
+                bytes.addAndGet(-bytes(edge));
             }
+            bytes.addAndGet(-PLACE);
         }
+    }
+
+    private static long bytes(Edge edge) {
+        return EDGE + edge.name().length();
+    }
+
+    /** About how many bytes of memory the relations of pods and volume attachments take. */
+    public long bytes() {
+        return bytes.get();
+    }
+
+    /** About how many bytes of memory a pod takes if no other one has the same relations. */
+    public static long bytes(JsonObject pod) {
+        return edges("", pod).stream().mapToLong(edge -> PLACE + bytes(edge)).sum();
     }
 
     boolean hasPod(String node, String namespace, String name) {

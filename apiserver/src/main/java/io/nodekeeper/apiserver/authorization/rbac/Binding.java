@@ -53,13 +53,11 @@ public record Binding(String namespace, String name, String roleKind, String rol
         return new Subject(kind, subject.text("name"), here ? own : namespace);
     }
 
-    /** The reason of a decision to allow a request, in Kubernetes' words. */
-    String reason(Subject subject) {
+    /** The reason of a decision to allow a request, in Kubernetes' words, without the subject. */
+    String reason() {
         String binding = namespace.isEmpty()
                 ? "ClusterRoleBinding \"" + name + "\""
                 : "RoleBinding \"" + name + "/" + namespace + "\"";
-        String who = subject.kind.equals("ServiceAccount") ? subject.name + "/" + subject.namespace : subject.name;
-        return "RBAC: allowed by " + binding + " of " + roleKind + " \"" + roleName + "\" to " + subject.kind + " \""
-                + who + "\"";
+        return "RBAC: allowed by " + binding + " of " + roleKind + " \"" + roleName + "\"";
     }
 }

@@ -1,27 +1,35 @@
 package io.nodekeeper.apiserver.authorization.rbac;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * Kubernetes' role-based access control: a snapshot of all roles and bindings, indexed by subject, so that a decision
- * takes time only for the grants of the user. Immutable.
+ * Kubernetes' role-based access control: all roles, and all bindings by whom they name and where. A decision takes time only for the
+ * grants of the user where the request goes; a change takes time only for the size of the role or binding. One thread changes it, any
+ * thread may read; a reader may see a part of a change.
  */
 public final class Policy {
-    /**
-     * The rules that a binding grants in a namespace, or everywhere if the namespace is empty, and the reason for
-     * messages.
-     */
-    private record Grant(String namespace, List<PolicyRule> rules, AuthorizationDecision allowed) {
-        boolean reaches(String place) {
-            return namespace.isEmpty() || namespace.equals(place);
-        }
-    }
+    /** Bytes of memory of a binding, and of each of its subjects, besides names. */
+    private static final int BINDING = 400;
+
+    private static final int SUBJECT = 150;
+    /** Bytes of memory of a role, of each of its rules, and of each text in a rule besides its characters. */
+    private static final int ROLE = 200;
+
+    private static final int RULE = 200;
+    private static final int TEXT = 60;
 
     /** The key of a role. Comparable, because hash tables find keys of one hash code slowly unless they have an order. */
     private record RoleKey(String namespace, String name) implements Comparable<RoleKey> {
@@ -34,42 +42,182 @@ public final class Policy {
         }
     }
 
-    private final Map<RoleKey, Role> roles = new HashMap<>();
-    private final Map<String, List<Grant>> byUser = new HashMap<>();
-    private final Map<String, List<Grant>> byGroup = new HashMap<>();
+    /** Whom a binding names. */
+    private enum Kind {
+        USER("User"),
+        GROUP("Group"),
+        ACCOUNT("ServiceAccount");
 
-    private Policy() {}
+        private final String text;
+
+        Kind(String text) {
+            this.text = text;
+        }
+    }
+
+    /**
+     * A subject by the name that requests have, and the namespace in which bindings reach it; empty for everywhere. Comparable for the
+     * same reason.
+     */
+    private record Whom(Kind kind, String name, String namespace) implements Comparable<Whom> {
+        private static final Comparator<Whom> ORDER =
+                Comparator.comparing(Whom::name).thenComparing(Whom::namespace).thenComparing(Whom::kind);
+
+        @Override
+        public int compareTo(Whom other) {
+            return ORDER.compare(this, other);
+        }
+
+        /** The subject; empty if it is of another kind: validation refuses these, and one that another server stored grants nothing. */
+        private static Optional<Whom> of(Binding.Subject subject, String namespace) {
+            return Arrays.stream(Kind.values())
+                    .filter(kind -> kind.text.equals(subject.kind()))
+                    .map(kind -> new Whom(
+                            kind,
+                            kind == Kind.ACCOUNT
+                                    ? Binding.ACCOUNT_PREFIX + subject.namespace() + ":" + subject.name()
+                                    : subject.name(),
+                            namespace))
+                    .findFirst();
+        }
+
+        private AuthorizationDecision allowed(Grant grant) {
+            String who = kind == Kind.ACCOUNT ? account() : name;
+            return new AuthorizationDecision(true, grant.reason() + " to " + kind.text + " \"" + who + "\"");
+        }
+
+        /** A service account as Kubernetes' messages have it: {@code name/namespace}. */
+        private String account() {
+            String rest = name.substring(Binding.ACCOUNT_PREFIX.length());
+            int colon = rest.indexOf(':');
+            return rest.substring(colon + 1) + "/" + rest.substring(0, colon);
+        }
+    }
+
+    /**
+     * What the binding at {@code key} grants to all its subjects. There may be many thousands of subjects, so each has nothing of its own
+     * but its {@link Whom}.
+     *
+     * @param reason of a decision to allow a request, without the subject
+     */
+    private record Grant(String key, String reason, RoleKey role, List<Whom> subjects) {}
+
+    /** By their keys in the store; used only by the thread that changes the policy. */
+    private final Map<String, Role> rolesByKey = new HashMap<>();
+
+    private final Map<String, Grant> grantsByKey = new HashMap<>();
+
+    private final Map<RoleKey, Role> roles = new ConcurrentHashMap<>();
+    /** Nearly all lists have one grant, so each change makes a new list. */
+    private final Map<Whom, List<Grant>> grants = new ConcurrentHashMap<>();
+
+    private final AtomicLong bytes = new AtomicLong();
 
     /** The policy of these roles and bindings; a binding to a role that does not exist grants nothing. */
     public static Policy of(Collection<Role> roles, Collection<Binding> bindings) {
         Policy policy = new Policy();
-        roles.forEach(role -> policy.roles.put(new RoleKey(role.namespace(), role.name()), role));
-        bindings.forEach(policy::add);
+        roles.forEach(role -> policy.put("role " + role.namespace() + "/" + role.name(), role));
+        bindings.forEach(binding -> policy.put("binding " + binding.namespace() + "/" + binding.name(), binding));
         return policy;
     }
 
-    private void add(Binding binding) {
-        Optional<Role> role = role(binding.roleKind(), binding.namespace(), binding.roleName());
-        if (role.isEmpty()) {
-            return;
+    /** Adds or replaces the role at {@code key} of the store. */
+    public void put(String key, Role role) {
+        Role before = rolesByKey.put(key, role);
+        roles.put(new RoleKey(role.namespace(), role.name()), role);
+        bytes.addAndGet(bytes(role) - (before == null ? 0 : bytes(before)));
+    }
+
+    /** Adds or replaces the binding at {@code key} of the store. Who has a right before and after the change has it meanwhile. */
+    public void put(String key, Binding binding) {
+        String place = binding.namespace();
+        TreeSet<Whom> named = binding.subjects().stream()
+                .flatMap(subject -> Whom.of(subject, place).stream())
+                .collect(Collectors.toCollection(TreeSet::new));
+        RoleKey role = new RoleKey(binding.roleKind().equals("Role") ? place : "", binding.roleName());
+        Grant grant = new Grant(key, binding.reason(), role, List.copyOf(named));
+        // One list for all who have no other grant.
+        List<Grant> alone = List.of(grant);
+        named.forEach(whom -> grants.merge(whom, alone, (before, same) -> with(before, grant)));
+        Grant before = grantsByKey.put(key, grant);
+        if (before != null) {
+            before.subjects().stream().filter(whom -> !named.contains(whom)).forEach(whom -> revoke(key, whom));
         }
-        for (Binding.Subject subject : binding.subjects()) {
-            Grant grant = new Grant(
-                    binding.namespace(), role.get().rules(), new AuthorizationDecision(true, binding.reason(subject)));
-            switch (subject.kind()) {
-                case "User" -> put(byUser, subject.name(), grant);
-                case "Group" -> put(byGroup, subject.name(), grant);
-                case "ServiceAccount" ->
-                    put(byUser, Binding.ACCOUNT_PREFIX + subject.namespace() + ":" + subject.name(), grant);
-                default -> {
-                    // Validation refuses other kinds; one that another server stored grants nothing here.
-                }
-            }
+        bytes.addAndGet(bytes(grant) - (before == null ? 0 : bytes(before)));
+    }
+
+    /** Removes the role or binding at {@code key}, if there is one. */
+    public void remove(String key) {
+        Role role = rolesByKey.remove(key);
+        if (role != null) {
+            roles.remove(new RoleKey(role.namespace(), role.name()));
+            bytes.addAndGet(-bytes(role));
+        }
+        Grant grant = grantsByKey.remove(key);
+        if (grant != null) {
+            grant.subjects().forEach(whom -> revoke(key, whom));
+            bytes.addAndGet(-bytes(grant));
         }
     }
 
-    private static void put(Map<String, List<Grant>> grants, String whom, Grant grant) {
-        grants.computeIfAbsent(whom, none -> new ArrayList<>()).add(grant);
+    /** Removes the roles and bindings at these keys. */
+    public void removeIf(Predicate<String> key) {
+        List.copyOf(rolesByKey.keySet()).stream().filter(key).forEach(this::remove);
+        List.copyOf(grantsByKey.keySet()).stream().filter(key).forEach(this::remove);
+    }
+
+    private static List<Grant> with(List<Grant> grants, Grant grant) {
+        return Stream.concat(without(grants, grant.key()), Stream.of(grant)).toList();
+    }
+
+    private static Stream<Grant> without(List<Grant> grants, String key) {
+        return grants.stream().filter(grant -> !grant.key().equals(key));
+    }
+
+    private void revoke(String key, Whom whom) {
+        grants.computeIfPresent(whom, (same, before) -> {
+            List<Grant> left = without(before, key).toList();
+            return left.isEmpty() ? null : left;
+        });
+    }
+
+    /** Whether there are neither roles nor bindings. */
+    public boolean isEmpty() {
+        return bytes.get() == 0;
+    }
+
+    /** About how many bytes of memory the roles and bindings take. */
+    public long bytes() {
+        return bytes.get();
+    }
+
+    /** About how many bytes of memory {@code role} takes. */
+    public static long bytes(Role role) {
+        return ROLE
+                + role.rules().stream()
+                        .mapToLong(rule -> RULE
+                                + rule.texts()
+                                        .mapToLong(text -> TEXT + text.length())
+                                        .sum())
+                        .sum();
+    }
+
+    /** About how many bytes of memory {@code binding} takes at most. */
+    public static long bytes(Binding binding) {
+        return BINDING
+                + binding.subjects().stream()
+                        .mapToLong(subject -> SUBJECT
+                                + (long) Binding.ACCOUNT_PREFIX.length()
+                                + subject.name().length()
+                                + subject.namespace().length())
+                        .sum();
+    }
+
+    private static long bytes(Grant grant) {
+        return BINDING
+                + grant.subjects().stream()
+                        .mapToLong(whom -> SUBJECT + (long) whom.name().length())
+                        .sum();
     }
 
     /** The role of this kind and name, if it exists; ignores {@code namespace} for a ClusterRole. */
@@ -79,12 +227,14 @@ public final class Policy {
 
     /** Whether a binding allows the request. */
     public AuthorizationDecision decide(Attributes asked) {
-        AuthorizationDecision own = decide(byUser.getOrDefault(asked.user(), List.of()), asked);
-        if (own.allowed()) {
-            return own;
+        for (Kind kind : ofUser(asked.user())) {
+            AuthorizationDecision own = decide(kind, asked.user(), asked);
+            if (own.allowed()) {
+                return own;
+            }
         }
         for (String group : asked.groups()) {
-            AuthorizationDecision common = decide(byGroup.getOrDefault(group, List.of()), asked);
+            AuthorizationDecision common = decide(Kind.GROUP, group, asked);
             if (common.allowed()) {
                 return common;
             }
@@ -92,28 +242,47 @@ public final class Policy {
         return AuthorizationDecision.NOT_KNOWN;
     }
 
-    private static AuthorizationDecision decide(List<Grant> grants, Attributes asked) {
-        for (Grant grant : grants) {
-            if (grant.reaches(asked.namespace())) {
-                for (PolicyRule rule : grant.rules()) {
-                    if (rule.allows(asked)) {
-                        return grant.allowed();
-                    }
+    private AuthorizationDecision decide(Kind kind, String name, Attributes asked) {
+        AuthorizationDecision everywhere = decide(new Whom(kind, name, ""), asked);
+        return everywhere.allowed() || asked.namespace().isEmpty()
+                ? everywhere
+                : decide(new Whom(kind, name, asked.namespace()), asked);
+    }
+
+    private AuthorizationDecision decide(Whom whom, Attributes asked) {
+        for (Grant grant : grants.getOrDefault(whom, List.of())) {
+            for (PolicyRule rule : rules(grant)) {
+                if (rule.allows(asked)) {
+                    return whom.allowed(grant);
                 }
             }
         }
         return AuthorizationDecision.NOT_KNOWN;
     }
 
+    private List<PolicyRule> rules(Grant grant) {
+        Role role = roles.get(grant.role());
+        return role == null ? List.of() : role.rules();
+    }
+
     /** All rules that a user has in {@code namespace}; if it is empty, only those of ClusterRoleBindings. */
     public List<PolicyRule> rules(String user, List<String> groups, String namespace) {
         List<PolicyRule> rules = new ArrayList<>();
-        collect(byUser.getOrDefault(user, List.of()), namespace, rules);
-        groups.forEach(group -> collect(byGroup.getOrDefault(group, List.of()), namespace, rules));
+        for (Kind kind : ofUser(user)) {
+            collect(kind, user, namespace, rules);
+        }
+        groups.forEach(group -> collect(Kind.GROUP, group, namespace, rules));
         return rules;
     }
 
-    private static void collect(List<Grant> grants, String namespace, List<PolicyRule> rules) {
-        grants.stream().filter(grant -> grant.reaches(namespace)).forEach(grant -> rules.addAll(grant.rules()));
+    /** As what bindings may name a user. */
+    private static List<Kind> ofUser(String user) {
+        return user.startsWith(Binding.ACCOUNT_PREFIX) ? List.of(Kind.USER, Kind.ACCOUNT) : List.of(Kind.USER);
+    }
+
+    private void collect(Kind kind, String name, String namespace, List<PolicyRule> rules) {
+        for (String place : namespace.isEmpty() ? List.of("") : List.of("", namespace)) {
+            grants.getOrDefault(new Whom(kind, name, place), List.of()).forEach(grant -> rules.addAll(rules(grant)));
+        }
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What a role allows: verbs on resources, or on paths. Immutable.
@@ -70,6 +71,11 @@ public record PolicyRule(
         if (!values.isEmpty()) {
             json.put(field, JsonArray.ofStrings(values));
         }
+    }
+
+    /** All texts of the rule. */
+    Stream<String> texts() {
+        return Stream.of(verbs, groups, resources, names, paths).flatMap(List::stream);
     }
 
     public boolean allows(Attributes asked) {

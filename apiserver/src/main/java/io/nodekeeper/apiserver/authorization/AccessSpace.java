@@ -1,0 +1,111 @@
+package io.nodekeeper.apiserver.authorization;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.authorization.node.NodeGraph;
+import io.nodekeeper.apiserver.authorization.rbac.Binding;
+import io.nodekeeper.apiserver.authorization.rbac.Policy;
+import io.nodekeeper.apiserver.authorization.rbac.Role;
+import io.nodekeeper.apiserver.catalogue.AccessResources;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.Resource;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Limits the memory of authorization: the subjects of bindings, the rules of roles and the relations of pods on nodes stay in memory,
+ * however their objects are kept. A write that takes more than is left is refused, as by a store that is full; deletions make room.
+ * Thread-safe.
+ */
+public final class AccessSpace {
+    private final AccessState state;
+    private final long policyLimit;
+    private final long graphLimit;
+    /** What writes that have not ended will take. */
+    private final AtomicLong claimed = new AtomicLong();
+
+    /** Limits, bytes, of roles and bindings, and of the relations of pods. A collection of the whole heap visits each of these. */
+    public AccessSpace(AccessState state, long policyLimit, long graphLimit) {
+        this.state = state;
+        this.policyLimit = policyLimit;
+        this.graphLimit = graphLimit;
+    }
+
+    /** The room for one write, which is kept for it until it ends: only then what it has written is counted. */
+    public final class Claim {
+        private final AtomicLong own = new AtomicLong();
+
+        private Claim() {}
+
+        /**
+         * Claims room for {@code next} in place of {@code old}, which is empty for a creation, and gives up what this write claimed
+         * before.
+         *
+         * @throws ApiException 500 if there is none
+         */
+        public void take(Resource resource, JsonObject old, JsonObject next) {
+            long more = Math.max(0, bytes(resource, old, next));
+            long all = claimed.addAndGet(more - own.getAndSet(more));
+            boolean pod = resource.equals(Resources.PODS);
+            long others = (pod ? state.graphBytes() : state.policyBytes()) + all - more;
+            long limit = pod ? graphLimit : policyLimit;
+            if (more > 0 && others + more > limit) {
+                throw new ApiException(
+                        500,
+                        "InternalError",
+                        "no space for authorization: the object needs " + more + " bytes of memory, and others take "
+                                + others
+                                + " of " + limit + "; delete "
+                                + (pod ? "pods with many references" : "roles or bindings with many subjects"));
+            }
+        }
+
+        /** The write has ended. */
+        public void release() {
+            claimed.addAndGet(-own.getAndSet(0));
+        }
+    }
+
+    /** A claim of nothing yet. */
+    public Claim claim() {
+        return new Claim();
+    }
+
+    /** Refuses a write as {@link Claim#take}, and keeps no room for it. */
+    public void check(Resource resource, JsonObject old, JsonObject next) {
+        Claim claim = claim();
+        try {
+            claim.take(resource, old, next);
+        } finally {
+            claim.release();
+        }
+    }
+
+    private static long bytes(Resource resource, JsonObject old, JsonObject next) {
+        if (old == next) {
+            return 0;
+        }
+        if (resource.equals(Resources.PODS)) {
+            return podBytes(old, next);
+        }
+        if (!AccessResources.STORED.contains(resource)) {
+            return 0;
+        }
+        boolean role = resource.equals(AccessResources.ROLES) || resource.equals(AccessResources.CLUSTER_ROLES);
+        return role
+                ? Policy.bytes(Role.of(next)) - (old.isEmpty() ? 0 : Policy.bytes(Role.of(old)))
+                : Policy.bytes(Binding.of(next)) - (old.isEmpty() ? 0 : Policy.bytes(Binding.of(old)));
+    }
+
+    /** A pod has relations once it is on a node; then only containers for debugging add to them. */
+    private static long podBytes(JsonObject old, JsonObject next) {
+        boolean begins = old.object("spec").text("nodeName").isEmpty()
+                && !next.object("spec").text("nodeName").isEmpty();
+        if (begins) {
+            return NodeGraph.bytes(next);
+        }
+        boolean grows = !old.object("spec")
+                .array("ephemeralContainers")
+                .equals(next.object("spec").array("ephemeralContainers"));
+        return grows ? NodeGraph.bytes(next) - NodeGraph.bytes(old) : 0;
+    }
+}

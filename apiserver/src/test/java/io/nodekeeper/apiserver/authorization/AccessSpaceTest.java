@@ -1,0 +1,140 @@
+package io.nodekeeper.apiserver.authorization;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.catalogue.AccessResources;
+import io.nodekeeper.apiserver.catalogue.ClusterResources;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.testing.TestServer;
+import java.time.Duration;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** The memory that authorization takes for objects has a limit. */
+class AccessSpaceTest {
+    private static final String RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
+    private static final String PODS = "/api/v1/namespaces/default/pods";
+
+    private final TestServer server = TestServer.withRoles();
+    private final AccessState state = new AccessState(server.store, server.loop);
+
+    private static String list(String item, int count) {
+        return IntStream.range(0, count).mapToObj(item::formatted).collect(Collectors.joining(",", "[", "]"));
+    }
+
+    private static JsonObject binding(String name, int subjects) {
+        return Json.parseObject("""
+                {"metadata": {"name": "%s", "namespace": "default"}, "roleRef": {"kind": "ClusterRole", "name": "view"},
+                 "subjects": %s}
+                """.formatted(name, list("{\"kind\": \"User\", \"name\": \"u%d\"}", subjects)));
+    }
+
+    private static JsonObject role(String name, int names) {
+        return Json.parseObject("""
+                {"metadata": {"name": "%s", "namespace": "default"},
+                 "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"], "resourceNames": %s}]}
+                """.formatted(name, list("\"p%d\"", names)));
+    }
+
+    private static JsonObject pod(String name, String node, int secrets) {
+        return Json.parseObject("""
+                {"metadata": {"name": "%s", "namespace": "default"}, "spec": {"nodeName": "%s",
+                 "containers": [{"name": "c", "image": "i:1", "envFrom": %s}]}}
+                """.formatted(name, node, list("{\"secretRef\": {\"name\": \"s%d\"}}", secrets)));
+    }
+
+    private void post(String path, JsonObject object) {
+        TestServer.Answer answer = server.post(path, Json.write(object));
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+    }
+
+    private static long bytes(AccessState state) {
+        return state.policyBytes() + state.graphBytes();
+    }
+
+    private void settle() {
+        server.time.advance(Duration.ofSeconds(1));
+    }
+
+    @Test
+    void whatObjectsTakeIsCountedForAsLongAsTheyExist() {
+        state.start();
+        settle();
+        long before = bytes(state);
+
+        post(RBAC + "/rolebindings", binding("b", 100));
+        post(RBAC + "/roles", role("r", 100));
+        post(PODS, pod("p", "n1", 100));
+        settle();
+
+        assertThat(bytes(state) - before).isBetween(100 * 300L, 100 * 600L);
+        server.delete(RBAC + "/rolebindings/b", "");
+        server.delete(RBAC + "/roles/r", "");
+        server.delete(PODS + "/p?gracePeriodSeconds=0", "");
+        settle();
+        assertThat(bytes(state)).isEqualTo(before);
+    }
+
+    @Test
+    void aRelistCountsNothingTwice() {
+        post(RBAC + "/rolebindings", binding("b", 100));
+        post(PODS, pod("p", "n1", 100));
+        state.start();
+        settle();
+        long once = bytes(state);
+
+        AccessState twice = new AccessState(server.store, server.loop);
+        twice.start();
+        twice.start();
+        settle();
+
+        assertThat(bytes(twice)).isEqualTo(once);
+    }
+
+    @Test
+    void aWriteBeyondTheLimitIsRefusedUntilThereIsRoom() {
+        AccessSpace space = new AccessSpace(state, bytes(state) + 100_000, 100_000);
+        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 700));
+        assertRefused(space, AccessResources.ROLES, JsonObject.EMPTY, role("r", 3_000));
+        assertRefused(space, Resources.PODS, JsonObject.EMPTY, pod("p", "n1", 600));
+
+        // what takes less than that, or nothing, is not
+        space.check(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 400));
+        space.check(AccessResources.ROLE_BINDINGS, binding("b", 1_000), binding("b", 1_000));
+        space.check(AccessResources.ROLE_BINDINGS, binding("b", 1_000), binding("b", 900));
+        space.check(Resources.PODS, JsonObject.EMPTY, pod("p", "", 600));
+        space.check(Resources.PODS, pod("p", "n1", 600), pod("p", "n1", 600));
+        space.check(ClusterResources.SECRETS, JsonObject.EMPTY, pod("p", "n1", 600));
+
+        // a pod begins to take memory once it is bound
+        assertRefused(space, Resources.PODS, pod("p", "", 600), pod("p", "n1", 600));
+    }
+
+    @Test
+    void writesThatHaveNotEndedCount() {
+        AccessSpace space = new AccessSpace(state, bytes(state) + 100_000, 100_000);
+        AccessSpace.Claim first = space.claim();
+        first.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("a", 400));
+        // another attempt of the same write counts once
+        first.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("a", 400));
+
+        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 400));
+
+        first.release();
+        space.check(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 400));
+    }
+
+    private static void assertRefused(AccessSpace space, Resource resource, JsonObject old, JsonObject next) {
+        assertThatThrownBy(() -> space.check(resource, old, next))
+                .isInstanceOfSatisfying(
+                        ApiException.class,
+                        refused -> assertThat(refused.code()).isEqualTo(500))
+                .hasMessageContaining("no space for authorization");
+    }
+}
