@@ -132,10 +132,21 @@ public final class Authenticator {
             String token, List<String> audiences, Optional<ServiceAccounts> accounts) {
         TokenHash hash = TokenHash.of(token);
         User user = users.get(hash);
-        if (user != null) {
-            // A token from a file is valid for this server, whatever its audiences.
-            return Optional.of(new ServiceAccounts.Known(user, audiences));
-        }
-        return accounts.flatMap(known -> known.authenticate(hash, token, audiences));
+        return user == null
+                ? accounts.flatMap(known -> known.authenticate(hash, token, audiences))
+                : listed(user, audiences);
+    }
+
+    /**
+     * The owner of a token from the file. The file names no audiences, so such a token is meant for this server: another audience that
+     * accepted it could use it here.
+     */
+    private Optional<ServiceAccounts.Known> listed(User user, List<String> audiences) {
+        List<String> own =
+                serviceAccountTokens.map(ServiceAccountTokens::audiences).orElse(List.of());
+        List<String> common = audiences.stream().filter(own::contains).toList();
+        return audiences.isEmpty() || !common.isEmpty()
+                ? Optional.of(new ServiceAccounts.Known(user, common))
+                : Optional.empty();
     }
 }

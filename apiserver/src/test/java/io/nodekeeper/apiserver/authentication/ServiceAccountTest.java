@@ -18,6 +18,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Service account tokens: creation, bound objects, use and expiry. */
@@ -25,6 +26,7 @@ class ServiceAccountTest {
     private static final String ISSUER = "https://kubernetes.default.svc.cluster.local";
     private static final String ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
     private static final String PODS = "/api/v1/namespaces/default/pods";
+    private static final String REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews";
     private static final String WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
     private static final KeyPair EC = keys("EC", 256);
@@ -218,9 +220,7 @@ class ServiceAccountTest {
         assertThat(request("a", more).message())
                 .isEqualTo(
                         "TokenRequest.authentication.k8s.io \"a\" is invalid: spec.audiences: Too many: 101: must have at most 100 items");
-        assertThat(server.post(
-                                "/apis/authentication.k8s.io/v1/tokenreviews",
-                                "{\"spec\":{\"token\":\"" + token + "\"," + more + "}}")
+        assertThat(server.post(REVIEWS, "{\"spec\":{\"token\":\"" + token + "\"," + more + "}}")
                         .message())
                 .endsWith("spec.audiences: Too many: 101: must have at most 100 items");
     }
@@ -243,7 +243,7 @@ class ServiceAccountTest {
     }
 
     private JsonObject review(String spec) {
-        Answer answer = server.post("/apis/authentication.k8s.io/v1/tokenreviews", "{\"spec\":{" + spec + "}}");
+        Answer answer = server.post(REVIEWS, "{\"spec\":{" + spec + "}}");
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         return answer.json();
     }
@@ -264,6 +264,36 @@ class ServiceAccountTest {
                 .isEqualTo("token-user");
         assertThat(review("\"token\":\"nonsense\"").object("status"))
                 .hasToString("{\"user\":{},\"error\":\"invalid bearer token\"}");
+    }
+
+    /** The token file names no audiences, so its tokens are for this server only. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '^',
+            value = {
+                "[] | true | []",
+                "['https://kubernetes.default.svc.cluster.local'] | true | ['https://kubernetes.default.svc.cluster.local']",
+                "['vault'] | false | []",
+                "['vault','https://kubernetes.default.svc.cluster.local'] | true | ['https://kubernetes.default.svc.cluster.local']"
+            })
+    void tokenOfTheFileIsValidForTheServersAudiencesOnly(String asked, boolean authenticated, String answered) {
+        JsonObject status = review("\"token\":\"good-token\",\"audiences\":" + asked.replace('\'', '"'))
+                .object("status");
+
+        assertThat(status.bool("authenticated")).isEqualTo(authenticated);
+        assertThat(status.array("audiences")).hasToString(answered.replace('\'', '"'));
+    }
+
+    @Test
+    void serverWithoutAKeyHasNoAudiencesThatATokenOfTheFileIsValidFor() {
+        TestServer keyless = new TestServer();
+
+        Answer any = keyless.post(REVIEWS, "{\"spec\":{\"token\":\"good-token\"}}");
+        Answer vault = keyless.post(REVIEWS, "{\"spec\":{\"token\":\"good-token\",\"audiences\":[\"vault\"]}}");
+
+        assertThat(any.json().object("status").bool("authenticated")).isTrue();
+        assertThat(vault.json().object("status")).hasToString("{\"user\":{},\"error\":\"invalid bearer token\"}");
     }
 
     @ParameterizedTest
