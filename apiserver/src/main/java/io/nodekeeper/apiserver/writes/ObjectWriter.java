@@ -101,7 +101,9 @@ final class ObjectWriter {
                                 : CompletableFuture.failedFuture(error));
     }
 
+    /** Creates the object that {@code body} would have replaced. It may have a version, as in Kubernetes, but a UID names another object. */
     private CompletableFuture<Result> createInstead(WriteRequest write, JsonObject body) {
+        checkUid(write, body, "");
         return create(
                 write,
                 body.update(
@@ -124,16 +126,20 @@ final class ObjectWriter {
                     List.of(FieldError.invalid("metadata.resourceVersion", "0x0", "must be specified for an update")));
         }
         return change(write, known, old -> {
-            String actual = old.object("metadata").text("uid");
-            String uid = metadata.text("uid");
-            if (!uid.isEmpty() && !uid.equals(actual)) {
-                throw ApiException.conflict(
-                        type,
-                        name,
-                        "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + actual);
-            }
+            checkUid(write, body, old.object("metadata").text("uid"));
             return body;
         });
+    }
+
+    /** Fails if {@code body} names another UID than {@code actual}, which is empty for an object that does not exist. */
+    private static void checkUid(WriteRequest write, JsonObject body, String actual) {
+        String uid = body.object("metadata").text("uid");
+        if (!uid.isEmpty() && !uid.equals(actual)) {
+            throw ApiException.conflict(
+                    write.resource().type(),
+                    write.target().name(),
+                    "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + actual);
+        }
     }
 
     CompletableFuture<Result> patch(WriteRequest write, UnaryOperator<JsonObject> patch) {

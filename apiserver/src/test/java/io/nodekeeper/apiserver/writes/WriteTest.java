@@ -222,6 +222,36 @@ class WriteTest {
         assertThat(absent.message()).isEqualTo("nodes \"n1\" not found");
     }
 
+    /** As kubelets renew their leases; after the conflict they read the lease and create it again. */
+    @Test
+    @Tag("W21")
+    void updateOfADeletedLeaseIsAConflictIfItNamesTheUid() {
+        JsonObject lease = server.post(LEASES, "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"a\"}}")
+                .json();
+        server.delete(LEASES + "/n1", "");
+
+        Answer answer = server.put(LEASES + "/n1", lease.toString());
+
+        String uid = lease.object("metadata").text("uid");
+        assertThat(answer.status()).isEqualTo(409);
+        assertThat(answer.reason()).isEqualTo("Conflict");
+        assertThat(answer.message())
+                .isEqualTo(
+                        "Operation cannot be fulfilled on leases.coordination.k8s.io \"n1\": Precondition failed: UID in"
+                                + " precondition: " + uid + ", UID in object meta: ");
+        assertThat(server.get(LEASES + "/n1").status()).isEqualTo(404);
+    }
+
+    /** A kube-apiserver ignores the version of an object that its update creates. */
+    @Test
+    @Tag("W21")
+    void updateOfADeletedLeaseCreatesItIfItNamesTheVersionOnly() {
+        Answer answer =
+                server.put(LEASES + "/n1", "{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"3\"},\"spec\":{}}");
+
+        assertThat(answer.status()).isEqualTo(201);
+    }
+
     @Test
     @Tag("W22")
     void bodyMustMatchThePath() {
