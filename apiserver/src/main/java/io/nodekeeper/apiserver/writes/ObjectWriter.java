@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver.writes;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
@@ -14,8 +13,8 @@ import io.nodekeeper.apiserver.kinds.CertificateRequestStrategy;
 import io.nodekeeper.apiserver.registry.ObjectMetaRules;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.registry.Strategy;
-import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.storage.Codec;
+import io.nodekeeper.apiserver.writes.OptimisticRetry.Attempt;
 import io.nodekeeper.apiserver.writes.OptimisticRetry.Result;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
@@ -46,89 +45,95 @@ final class ObjectWriter {
     }
 
     CompletableFuture<Result> create(WriteRequest write, JsonObject body) {
-        return create(write, body, UnaryOperator.identity());
+        return prepared(write, body, UnaryOperator.identity()).thenCompose(object -> {
+            String name = object.object("metadata").text("name");
+            WriteRequest one = write.about(write.target().namespace(), name);
+            if (!write.dryRun()) {
+                return retry.create(one, object);
+            }
+            return store.read(one.key()).thenApply(found -> {
+                if (found.isPresent()) {
+                    throw ApiException.alreadyExists(write.resource().type(), name);
+                }
+                return new Result(201, object, false);
+            });
+        });
     }
 
-    private CompletableFuture<Result> create(WriteRequest write, JsonObject body, UnaryOperator<JsonObject> last) {
+    /** Creates the object that a write of it did not find. */
+    private CompletableFuture<Result> createAbsent(
+            WriteRequest write, JsonObject named, UnaryOperator<JsonObject> last) {
+        return prepared(write, named, last)
+                .thenCompose(object -> write.dryRun()
+                        ? CompletableFuture.completedFuture(new Result(201, object, false))
+                        : retry.insert(write, object));
+    }
+
+    /** The new object to store for the request {@code body}; {@code last} completes it before it is checked. */
+    private CompletableFuture<JsonObject> prepared(
+            WriteRequest write, JsonObject body, UnaryOperator<JsonObject> last) {
         if (!body.object("metadata").text("resourceVersion").isEmpty()) {
             throw ApiException.badRequest("resourceVersion should not be set on objects to be created");
         }
         return write.resource().type().namespaced()
-                ? checkNamespace(write.target().namespace()).thenCompose(open -> createThere(write, body, last))
-                : createThere(write, body, last);
+                ? checkNamespace(write.target().namespace()).thenApply(open -> preparedThere(write, body, last))
+                : CompletableFuture.completedFuture(preparedThere(write, body, last));
     }
 
-    private CompletableFuture<Result> createThere(WriteRequest write, JsonObject body, UnaryOperator<JsonObject> last) {
+    private JsonObject preparedThere(WriteRequest write, JsonObject body, UnaryOperator<JsonObject> last) {
         Resource resource = write.resource();
         ResourceType type = resource.type();
-        String namespace = write.target().namespace();
         Instant now = clock.wallTime();
         JsonObject named = ObjectMetaRules.forCreate(
-                body.with("kind", type.kind()).with("apiVersion", type.apiVersion()), namespace, now, random);
+                body.with("kind", type.kind()).with("apiVersion", type.apiVersion()),
+                write.target().namespace(),
+                now,
+                random);
         JsonObject object = last.apply(resource.strategy().prepareCreate(named, now));
-        String name = object.object("metadata").text("name");
         write.admission().accept(JsonObject.EMPTY, object);
         List<FieldError> errors = new ArrayList<>(resource.strategy().validate(object));
         errors.addAll(resource.strategy().validateCreate(object));
-        validate(type, name, ObjectMetaRules.validate(resource, object), errors);
-        WriteRequest one = write.about(namespace, name);
-        if (write.dryRun()) {
-            return store.read(one.key()).thenApply(found -> {
-                if (found.isPresent()) {
-                    throw ApiException.alreadyExists(type, name);
-                }
-                return new Result(201, object, false);
-            });
-        }
-        return retry.create(one, object);
+        validate(type, object.object("metadata").text("name"), ObjectMetaRules.validate(resource, object), errors);
+        return object;
     }
 
     CompletableFuture<Result> update(WriteRequest write, JsonObject body) {
+        Attempt replaces = changing(write, old -> {
+            checkUid(write, body, old.object("metadata").text("uid"));
+            checkHasVersion(write, body);
+            return body;
+        });
         boolean creates = write.resource().strategy().createsOnUpdate()
                 && write.target().subresource().isEmpty();
-        Optional<Entry> known = store.get(write.key());
-        if (creates && known.isEmpty()) {
-            return store.read(write.key())
-                    .thenCompose(found -> found.isPresent() ? replace(write, found, body) : createInstead(write, body));
-        }
-        CompletableFuture<Result> replaced = replace(write, known, body);
-        return !creates || store.alone()
-                ? replaced
-                // The object existed in this server's cache, but does no longer exist.
-                : replaced.exceptionallyCompose(
-                        error -> Failures.cause(error) instanceof ApiException refused && refused.code() == 404
-                                ? createInstead(write, body)
-                                : CompletableFuture.failedFuture(error));
+        return retry.run(write, creates ? replaces.orCreate(() -> createInstead(write, body)) : replaces);
     }
 
     /** Creates the object that {@code body} would have replaced. It may have a version, as in Kubernetes, but a UID names another object. */
     private CompletableFuture<Result> createInstead(WriteRequest write, JsonObject body) {
         checkUid(write, body, "");
-        return create(
+        return createAbsent(
                 write,
-                body.update(
-                        "metadata",
-                        metadata -> metadata.with("name", write.target().name()).without("resourceVersion")));
+                named(write, body).update("metadata", metadata -> metadata.without("resourceVersion")),
+                UnaryOperator.identity());
     }
 
-    private CompletableFuture<Result> replace(WriteRequest write, Optional<Entry> known, JsonObject body) {
-        JsonObject metadata = body.object("metadata");
+    private static JsonObject named(WriteRequest write, JsonObject body) {
+        return body.update(
+                "metadata", metadata -> metadata.with("name", write.target().name()));
+    }
+
+    private static void checkHasVersion(WriteRequest write, JsonObject body) {
         ResourceType type = write.resource().type();
-        Strategy strategy = write.resource().strategy();
-        String name = write.target().name();
-        if (metadata.text("resourceVersion").isEmpty() && strategy.needsResourceVersion()) {
+        if (body.object("metadata").text("resourceVersion").isEmpty()
+                && write.resource().strategy().needsResourceVersion()) {
             // Kubernetes names the resource instead of the kind in this message.
             ResourceType named =
                     new ResourceType(type.group(), type.version(), type.plural(), type.plural(), type.namespaced());
             throw ApiException.invalid(
                     named,
-                    name,
+                    write.target().name(),
                     List.of(FieldError.invalid("metadata.resourceVersion", "0x0", "must be specified for an update")));
         }
-        return change(write, known, old -> {
-            checkUid(write, body, old.object("metadata").text("uid"));
-            return body;
-        });
     }
 
     /** Fails if {@code body} names another UID than {@code actual}, which is empty for an object that does not exist. */
@@ -144,13 +149,14 @@ final class ObjectWriter {
 
     CompletableFuture<Result> patch(WriteRequest write, UnaryOperator<JsonObject> patch) {
         Resource resource = write.resource();
-        return change(write, store.get(write.key()), old -> {
+        Attempt patches = changing(write, old -> {
             JsonObject patched = patch.apply(old);
             RequestBodies.check(resource, patched, 422);
             JsonObject asked = Codec.normalize(patched, resource.schema());
             checkPatched(write, old, asked);
             return asked;
         });
+        return retry.run(write, patches);
     }
 
     /**
@@ -164,33 +170,34 @@ final class ObjectWriter {
             boolean force,
             UnaryOperator<JsonObject> complete,
             UnaryOperator<JsonObject> admit) {
-        RequestTarget target = write.target();
         String now = KubeTime.format(clock.wallTime());
-        CompletableFuture<Optional<Entry>> found = target.subresource().isEmpty()
-                ? store.read(write.key())
-                : CompletableFuture.completedFuture(store.get(write.key()));
-        return found.thenCompose(there -> {
-            if (there.isPresent() || !target.subresource().isEmpty()) {
-                return applyThere(write, wanted, force, complete, now);
-            }
-            String uid = wanted.object("metadata").text("uid");
-            if (!uid.isEmpty()) {
-                throw ApiException.conflict(
-                        write.resource().type(),
-                        target.name(),
-                        "uid mismatch: the provided object specified uid " + uid
-                                + ", and no existing object was found");
-            }
-            JsonObject named = wanted.update("metadata", metadata -> metadata.with("name", target.name()));
-            JsonObject admitted = admit.apply(complete.apply(named));
-            return create(
-                    write, admitted, object -> FieldOwnership.with(object, FieldOwnership.created(write, wanted, now)));
-        });
+        Attempt merges = merging(write, wanted, force, complete, now);
+        return retry.run(
+                write,
+                write.target().subresource().isEmpty()
+                        ? merges.orCreate(() -> {
+                            checkNamesNoUid(write, wanted);
+                            return createAbsent(
+                                    write,
+                                    admit.apply(complete.apply(named(write, wanted))),
+                                    object -> FieldOwnership.with(object, FieldOwnership.created(write, wanted, now)));
+                        })
+                        : merges);
     }
 
-    private CompletableFuture<Result> applyThere(
+    private static void checkNamesNoUid(WriteRequest write, JsonObject wanted) {
+        String uid = wanted.object("metadata").text("uid");
+        if (!uid.isEmpty()) {
+            throw ApiException.conflict(
+                    write.resource().type(),
+                    write.target().name(),
+                    "uid mismatch: the provided object specified uid " + uid + ", and no existing object was found");
+        }
+    }
+
+    private Attempt merging(
             WriteRequest write, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete, String now) {
-        return retry.run(write, (entry, old) -> {
+        return (entry, old) -> {
             Applied applied = FieldOwnership.apply(write, old, wanted, force, now);
             if (!applied.conflicts().isEmpty()) {
                 throw applied.refusal();
@@ -200,7 +207,7 @@ final class ObjectWriter {
             checkPatched(write, old, asked);
             checkVersion(write, entry, asked);
             return store(write, entry, old, FieldOwnership.with(next(write, old, asked), applied.owners()));
-        });
+        };
     }
 
     private static void checkPatched(WriteRequest write, JsonObject old, JsonObject asked) {
@@ -217,9 +224,8 @@ final class ObjectWriter {
     }
 
     /** Calls {@code change} with the current object to get the requested one; a version in it must match. */
-    private CompletableFuture<Result> change(
-            WriteRequest write, Optional<Entry> known, UnaryOperator<JsonObject> change) {
-        return retry.run(write, known, (entry, old) -> {
+    private Attempt changing(WriteRequest write, UnaryOperator<JsonObject> change) {
+        return (entry, old) -> {
             JsonObject asked = change.apply(old);
             checkVersion(write, entry, asked);
             JsonObject next = next(write, old, asked);
@@ -228,7 +234,7 @@ final class ObjectWriter {
                     ? FieldOwnership.tracked(write, old, asked, next, KubeTime.format(clock.wallTime()))
                     : next;
             return store(write, entry, old, owned);
-        });
+        };
     }
 
     private CompletableFuture<Result> store(WriteRequest write, Entry entry, JsonObject old, JsonObject next) {

@@ -98,20 +98,36 @@ public final class OptimisticRetry {
     /** Decides about the current object, and starts the write. */
     public interface Attempt {
         CompletableFuture<Result> on(Entry entry, JsonObject object);
+
+        /** Decides about an object that does not exist: refuses the write, unless {@link #orCreate} says otherwise. */
+        default CompletableFuture<Result> onAbsent(WriteRequest write) {
+            throw ApiException.notFound(write.resource().type(), write.target().name());
+        }
+
+        /**
+         * The same attempt, with {@code create} for an object that does not exist. It fails with a conflict if another write creates
+         * the object first, so that the next attempt changes that one.
+         */
+        default Attempt orCreate(Supplier<CompletableFuture<Result>> create) {
+            Attempt change = this;
+            return new Attempt() {
+                @Override
+                public CompletableFuture<Result> on(Entry entry, JsonObject object) {
+                    return change.on(entry, object);
+                }
+
+                @Override
+                public CompletableFuture<Result> onAbsent(WriteRequest write) {
+                    return create.get();
+                }
+            };
+        }
     }
 
-    /** Calls {@code attempt} for the existing object until its write has no conflict. */
+    /** Calls {@code attempt} for the current object until its write has no conflict. */
     public CompletableFuture<Result> run(WriteRequest write, Attempt attempt) {
-        return run(write, store.get(write.key()), attempt);
-    }
-
-    /**
-     * Calls {@code attempt} for the existing object, first with {@code known}, which was just read, until its write has
-     * no conflict.
-     */
-    public CompletableFuture<Result> run(WriteRequest write, Optional<Entry> known, Attempt attempt) {
         CompletableFuture<Result> result = new CompletableFuture<>();
-        run(write, attempt, known, store.alone(), 1, result);
+        run(write, attempt, store.get(write.key()), store.alone(), 1, result);
         return result;
     }
 
@@ -177,19 +193,27 @@ public final class OptimisticRetry {
 
     private static CompletableFuture<Result> decide(WriteRequest write, Attempt attempt, Optional<Entry> found) {
         try {
-            Entry entry = found.orElseThrow(() -> ApiException.notFound(
-                    write.resource().type(), write.target().name()));
+            if (found.isEmpty()) {
+                return attempt.onAbsent(write);
+            }
+            Entry entry = found.get();
             return attempt.on(entry, write.resource().codec().decode(entry));
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    /** Stores a new object. */
+    /** Stores a new object; fails with a conflict if it exists. */
+    CompletableFuture<Result> insert(WriteRequest write, JsonObject object) {
+        return store.put(write.key(), bytes(write, object), 0)
+                .thenApply(entry -> Result.stored(201, write.resource().codec(), entry));
+    }
+
+    /** Stores a new object; refuses one that exists. */
     CompletableFuture<Result> create(WriteRequest write, JsonObject object) {
-        return store.put(write.key(), bytes(write, object), 0).handle((entry, error) -> {
+        return insert(write, object).handle((created, error) -> {
             if (error == null) {
-                return Result.stored(201, write.resource().codec(), entry);
+                return created;
             }
             throw Failures.cause(error) instanceof StoreException.Conflict
                     ? ApiException.alreadyExists(
