@@ -1,6 +1,5 @@
 package io.nodekeeper.apiserver.nodecalls;
 
-import io.nodekeeper.apiserver.request.ApiRequest;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.StringJoiner;
@@ -36,11 +35,5 @@ final class Parameters {
 
     private static String encoded(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
-    }
-
-    /** Whether a boolean parameter of an options object is set: there, and neither 0 nor false. */
-    static boolean flag(ApiRequest request, String name) {
-        String value = request.parameter(name);
-        return request.query().containsKey(name) && !value.equals("0") && !value.equalsIgnoreCase("false");
     }
 }

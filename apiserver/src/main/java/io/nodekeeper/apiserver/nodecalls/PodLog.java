@@ -45,12 +45,12 @@ public final class PodLog implements Action {
             }
             Parameters asked = new Parameters("containerLogs", target.namespace(), target.name(), container);
             for (String flag : List.of("follow", "previous", "timestamps")) {
-                asked.putIf(Parameters.flag(request, flag), flag, "true");
+                asked.putIf(request.flag(flag), flag, "true");
             }
             for (String text : List.of("sinceSeconds", "sinceTime", "tailLines", "limitBytes")) {
                 asked.putIf(!request.parameter(text).isEmpty(), text, request.parameter(text));
             }
-            boolean verified = !Parameters.flag(request, "insecureSkipTLSVerifyBackend");
+            boolean verified = !request.flag("insecureSkipTLSVerifyBackend");
             return new ApiResponse.Relayed(
                     200,
                     Map.of(),

@@ -59,10 +59,10 @@ public final class PodStream implements Action {
         // Both are the default.
         boolean chosen =
                 request.query().containsKey("stdout") || request.query().containsKey("stderr");
-        asked.putIf(Parameters.flag(request, "stdin"), "input", "1")
-                .putIf(!chosen || Parameters.flag(request, "stdout"), "output", "1")
-                .putIf(!chosen || Parameters.flag(request, "stderr"), "error", "1")
-                .putIf(Parameters.flag(request, "tty"), "tty", "1");
+        asked.putIf(request.flag("stdin"), "input", "1")
+                .putIf(!chosen || request.flag("stdout"), "output", "1")
+                .putIf(!chosen || request.flag("stderr"), "error", "1")
+                .putIf(request.flag("tty"), "tty", "1");
         if (target.subresource().equals("exec")) {
             request.query().getOrDefault("command", List.of()).forEach(word -> asked.put("command", word));
         }

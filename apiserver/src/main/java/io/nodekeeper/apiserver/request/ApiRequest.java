@@ -45,10 +45,18 @@ public record ApiRequest(
         return values == null || values.isEmpty() ? "" : values.getFirst();
     }
 
-    /** Whether a query parameter is true: any value except empty, {@code 0} and {@code false}, as in Kubernetes. */
+    /** Whether a query parameter is there, with or without a value. */
+    public boolean hasParameter(String name) {
+        return query.containsKey(name);
+    }
+
+    /**
+     * Whether a query parameter is true: it is there, and its value is neither {@code 0} nor {@code false}. As in Kubernetes, a
+     * parameter without a value is true.
+     */
     public boolean flag(String name) {
         String value = parameter(name);
-        return !value.isEmpty() && !value.equals("0") && !value.equalsIgnoreCase("false");
+        return hasParameter(name) && !value.equals("0") && !value.equalsIgnoreCase("false");
     }
 
     /** The same request with that value of a query parameter. */

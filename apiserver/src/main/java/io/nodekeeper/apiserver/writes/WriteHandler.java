@@ -207,7 +207,7 @@ public final class WriteHandler {
         if (request.contentType().equals(Yaml.APPLY_MEDIA_TYPE)) {
             return apply(user, resource, target, request);
         }
-        if (!request.parameter("force").isEmpty()) {
+        if (request.hasParameter("force")) {
             throw badOption("force: Forbidden: may not be specified for non-apply patch");
         }
         List<String> repeated = new ArrayList<>();

@@ -252,12 +252,25 @@ class ApplyTest {
                         .message())
                 .isEqualTo("metadata.managedFields must be nil");
         assertThat(apply("x".repeat(129), map("{}")).status()).isEqualTo(422);
-        Answer force = server.patch(TestServer.MERGE, MAPS + "/m?force=true", "{}");
-        assertThat(force.status()).isEqualTo(422);
-        assertThat(force.message())
-                .isEqualTo(
-                        "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply patch");
+        for (String force : List.of("force=true", "force=false", "force=", "force")) {
+            Answer refused = server.patch(TestServer.MERGE, MAPS + "/m?" + force, "{}");
+            assertThat(refused.status()).as(force).isEqualTo(422);
+            assertThat(refused.message())
+                    .isEqualTo(
+                            "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply patch");
+        }
         assertThat(server.get(MAPS).names()).isEmpty();
+    }
+
+    @Test
+    @Tag("W39")
+    void forceNeedsNoValue() {
+        apply("m1", map("{\"a\":\"1\"}"));
+
+        Answer forced = server.patch(APPLY, MAPS + "/m?fieldManager=m2&force", map("{\"a\":\"2\"}"));
+
+        assertThat(forced.status()).isEqualTo(200);
+        assertThat(forced.json().object("data")).hasToString("{\"a\":\"2\"}");
     }
 
     @Test

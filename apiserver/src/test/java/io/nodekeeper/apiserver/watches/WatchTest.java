@@ -73,11 +73,11 @@ class WatchTest {
     @Test
     void watchParameterAcceptsAllTrueValues() {
         server.node("n1");
-        for (String yes : List.of("true", "True", "1", "yes")) {
-            assertThat(server.watch("/api/v1/nodes?watch=" + yes).brief()).containsExactly("ADDED n1@5");
+        for (String yes : List.of("=true", "=True", "=1", "=yes", "=", "")) {
+            assertThat(server.watch("/api/v1/nodes?watch" + yes).brief()).containsExactly("ADDED n1@5");
         }
-        for (String no : List.of("false", "False", "0", "")) {
-            assertThat(server.get("/api/v1/nodes?watch=" + no).json().text("kind"))
+        for (String no : List.of("=false", "=False", "=0")) {
+            assertThat(server.get("/api/v1/nodes?watch" + no).json().text("kind"))
                     .isEqualTo("NodeList");
         }
     }
