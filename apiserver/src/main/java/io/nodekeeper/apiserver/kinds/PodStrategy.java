@@ -97,7 +97,9 @@ public final class PodStrategy implements Strategy {
         if (pod.object("spec").text("nodeName").isEmpty() || phase.equals("Succeeded") || phase.equals("Failed")) {
             return 0;
         }
-        return asked.or(() -> pod.object("spec").number("terminationGracePeriodSeconds"))
+        long seconds = asked.or(() -> pod.object("spec").number("terminationGracePeriodSeconds"))
                 .orElse(PodDefaults.GRACE_SECONDS);
+        // A negative period is one second, as in Kubernetes.
+        return seconds < 0 ? 1 : seconds;
     }
 }

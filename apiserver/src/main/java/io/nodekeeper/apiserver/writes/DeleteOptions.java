@@ -3,7 +3,6 @@ package io.nodekeeper.apiserver.writes;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.schema.Schema;
-import io.nodekeeper.apiserver.reads.ListOptions;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.util.List;
@@ -65,11 +64,9 @@ public record DeleteOptions(
             throw invalid("propagationPolicy: Invalid value: \"" + policy
                     + "\": orphanDependents and deletionPropagation cannot be both set");
         }
-        Optional<Long> grace = ListOptions.number("gracePeriodSeconds", request.parameter("gracePeriodSeconds"))
-                .or(() -> body.number("gracePeriodSeconds"));
-        if (grace.orElse(0L) < 0) {
-            throw invalid("gracePeriodSeconds: Invalid value: " + grace.get() + ": must be greater than or equal to 0");
-        }
+        // A negative period is one second, as in Kubernetes.
+        Optional<Long> grace =
+                seconds(request).or(() -> body.number("gracePeriodSeconds")).map(asked -> asked < 0 ? 1 : asked);
         List<String> modes = body.array("dryRun").strings().toList();
         boolean dryRun = DryRun.wanted(request.parameter("dryRun"))
                 | !modes.stream().filter(DryRun::wanted).toList().isEmpty();
@@ -79,6 +76,19 @@ public record DeleteOptions(
                 : POLICIES.get(policy);
         return new DeleteOptions(
                 dryRun, grace, propagation, preconditions.text("uid"), preconditions.text("resourceVersion"));
+    }
+
+    private static Optional<Long> seconds(ApiRequest request) {
+        String text = request.parameter("gracePeriodSeconds");
+        if (text.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Long.parseLong(text));
+        } catch (NumberFormatException e) {
+            throw ApiException.badRequest(
+                    "gracePeriodSeconds: Invalid value: \"" + text + "\": expected a whole number");
+        }
     }
 
     private static ApiException invalid(String why) {

@@ -2,10 +2,14 @@ package io.nodekeeper.apiserver.writes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.kinds.PodStrategy;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -85,6 +89,32 @@ class GracePeriodTest {
         assertThat(metadata.number("deletionGracePeriodSeconds")).contains(0L);
         server.patch(TestServer.MERGE, PODS + "/p1", "{\"metadata\":{\"finalizers\":null}}");
         assertThat(server.get(PODS + "/p1").status()).isEqualTo(404);
+    }
+
+    @Test
+    @Tag("W45")
+    void negativeGracePeriodIsOneSecond() {
+        server.post(PODS, TestServer.pod("body", "n1"));
+        server.post(PODS, TestServer.pod("query", "n1"));
+
+        Answer body = server.delete(PODS + "/body", "{\"gracePeriodSeconds\":-1}");
+        Answer query = server.delete(PODS + "/query?gracePeriodSeconds=-30", "");
+
+        for (Answer answer : List.of(body, query)) {
+            assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+            JsonObject metadata = answer.json().object("metadata");
+            assertThat(metadata.number("deletionGracePeriodSeconds")).contains(1L);
+            assertThat(metadata.text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:01Z");
+        }
+    }
+
+    /** Such a pod is refused today, but an older API server may have stored it. */
+    @Test
+    @Tag("W45")
+    void negativeGracePeriodOfAStoredPodIsOneSecond() {
+        JsonObject pod = Json.parseObject("{\"spec\":{\"nodeName\":\"n1\",\"terminationGracePeriodSeconds\":-5}}");
+
+        assertThat(new PodStrategy().graceSeconds(pod, Optional.empty())).isEqualTo(1);
     }
 
     @Test
