@@ -189,7 +189,7 @@ public final class ApiServer {
         actions.computeIfPresent(AccessResources.TOKEN_REVIEWS.type().path() + "/", (path, review) -> byWorker(review));
         actions.put(
                 ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
-                byWorker(new TokenRequests(store, clock, random, authenticator.serviceAccountTokens())));
+                byWorker(new TokenRequests(store, clock, random, authenticator.serviceAccountTokens(), workers)));
         OptimisticRetry retry = new OptimisticRetry(store);
         PodBinding bindings = new PodBinding(retry, clock, writes);
         actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, retry, clock, writes));

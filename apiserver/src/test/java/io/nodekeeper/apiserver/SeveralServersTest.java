@@ -3,10 +3,10 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.time.Randoms;
@@ -26,8 +26,8 @@ class SeveralServersTest {
 
     private final TestServer first = new TestServer();
     private final LaggingStore view = new LaggingStore(first.store, first.loop);
-    private final ApiServer second =
-            new ApiServer(view, first.loop, Randoms.seeded(2), new Authenticator(Map.of()), "127.0.0.1:6443");
+    private final ApiServer second = new ApiServer(
+            view, first.loop, Randoms.seeded(2), TestServer.serviceAccountAuthenticator(), "127.0.0.1:6443");
 
     @BeforeEach
     void start() {
@@ -40,8 +40,12 @@ class SeveralServersTest {
 
     private Answer ask(String method, String uri, String body) {
         Map<String, String> headers = method.equals("PATCH") ? Map.of("content-type", TestServer.MERGE) : Map.of();
-        CompletableFuture<ApiResponse> answer = second.handle(
-                TestServer.request(TestServer.ADMIN, method, uri, headers, body.getBytes(StandardCharsets.UTF_8)));
+        return ask(TestServer.ADMIN, method, uri, headers, body);
+    }
+
+    private Answer ask(User user, String method, String uri, Map<String, String> headers, String body) {
+        CompletableFuture<ApiResponse> answer =
+                second.handle(TestServer.request(user, method, uri, headers, body.getBytes(StandardCharsets.UTF_8)));
         first.settle();
         return TestServer.answer(answer);
     }
@@ -146,6 +150,108 @@ class SeveralServersTest {
         assertThat(ask("POST", "/api/v1/namespaces/none/pods", TestServer.pod("p", ""))
                         .status())
                 .isEqualTo(404);
+    }
+
+    private static String podOf(String account) {
+        return "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{\"serviceAccountName\":\""
+                + account + "\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}";
+    }
+
+    private String accountOfTheOtherServer() {
+        Answer made = first.post(
+                "/api/v1/namespaces/default/serviceaccounts",
+                "{\"metadata\":{\"name\":\"a\"},\"imagePullSecrets\":[{\"name\":\"s\"}]}");
+        assertThat(made.status()).isEqualTo(201);
+        return "/api/v1/namespaces/default/serviceaccounts/a";
+    }
+
+    private static void assertIsAdmitted(Answer pod) {
+        assertThat(pod.status()).as(pod.text()).isEqualTo(201);
+        JsonObject spec = pod.json().object("spec");
+        assertThat(spec.array("imagePullSecrets")).hasToString("[{\"name\":\"s\"}]");
+        assertThat(spec.array("volumes").objects()).hasSize(1);
+    }
+
+    @Test
+    void newPodHasTheTokenAndSecretsOfAnAccountOfTheOtherServer() {
+        accountOfTheOtherServer();
+
+        assertIsAdmitted(ask("POST", "/api/v1/namespaces/default/pods", podOf("a")));
+    }
+
+    @Test
+    void appliedPodHasTheTokenAndSecretsOfAnAccountOfTheOtherServer() {
+        accountOfTheOtherServer();
+
+        assertIsAdmitted(ask(
+                TestServer.ADMIN,
+                "PATCH",
+                "/api/v1/namespaces/default/pods/p?fieldManager=m",
+                Map.of("content-type", "application/apply-patch+yaml"),
+                podOf("a")));
+    }
+
+    @Test
+    void podOfAnAccountThatDoesNotExistIsCreated() {
+        Answer pod = ask("POST", "/api/v1/namespaces/default/pods", podOf("none"));
+
+        assertThat(pod.status()).as(pod.text()).isEqualTo(201);
+        assertThat(pod.json().object("spec").has("imagePullSecrets")).isFalse();
+    }
+
+    @Test
+    void podCanHaveAPriorityClassOfTheOtherServer() {
+        accountOfTheOtherServer();
+        first.post("/apis/scheduling.k8s.io/v1/priorityclasses", "{\"metadata\":{\"name\":\"urgent\"},\"value\":7}");
+
+        Answer pod = ask(
+                "POST",
+                "/api/v1/namespaces/default/pods",
+                podOf("a").replace("\"containers\"", "\"priorityClassName\":\"urgent\",\"containers\""));
+
+        assertThat(pod.status()).as(pod.text()).isEqualTo(201);
+        assertThat(pod.json().object("spec").number("priority")).contains(7L);
+    }
+
+    @Test
+    void tokenIsIssuedForAnAccountAndAPodOfTheOtherServer() {
+        String account = accountOfTheOtherServer();
+        String uid = first.post("/api/v1/namespaces/default/pods", podOf("a"))
+                .json()
+                .object("metadata")
+                .text("uid");
+
+        Answer token = ask(
+                "POST",
+                account + "/token",
+                "{\"spec\":{\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p\",\"uid\":\"" + uid
+                        + "\"}}}");
+
+        assertThat(token.status()).as(token.text()).isEqualTo(201);
+        assertThat(ask("POST", "/api/v1/namespaces/default/serviceaccounts/none/token", "{}")
+                        .status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void roleOfTheOtherServerCanBeBoundByAUserWhoHasItsRights() {
+        String roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+        String bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
+        String binding = "{\"metadata\":{\"name\":\"%s\"},\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\","
+                + "\"kind\":\"Role\",\"name\":\"%s\"},\"subjects\":[{\"apiGroup\":\"rbac.authorization.k8s.io\","
+                + "\"kind\":\"User\",\"name\":\"alice\"}]}";
+        String binder = "{\"metadata\":{\"name\":\"%s\"},\"rules\":[{\"apiGroups\":[\"rbac.authorization.k8s.io\"],"
+                + "\"resources\":[\"rolebindings\"],\"verbs\":[\"create\"]}]}";
+        first.post(roles, binder.formatted("binder"));
+        first.post(bindings, binding.formatted("alice", "binder"));
+        view.late(false);
+        first.settle();
+        view.late(true);
+        first.post(roles, binder.formatted("new"));
+
+        Answer bound = ask(TestServer.ALICE, "POST", bindings, Map.of(), binding.formatted("again", "new"));
+
+        assertThat(bound.status()).as(bound.text()).isEqualTo(201);
     }
 
     @Test

@@ -20,6 +20,7 @@ import io.nodekeeper.apiserver.request.Refusals;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.writes.DryRun;
+import io.nodekeeper.apiserver.writes.FreshLookups;
 import io.nodekeeper.apiserver.writes.RequestBodies;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
@@ -27,6 +28,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 
 /** Issues tokens for service accounts: TokenRequest ({@code serviceaccounts/token}). Thread-safe. */
@@ -44,10 +46,14 @@ public final class TokenRequests implements Action {
     private final Clock clock;
     private final RandomGenerator random;
     private final Optional<ServiceAccountTokens> tokens;
+    private final Executor workers;
     private final NodeRestriction nodeRestriction = new NodeRestriction();
 
-    public TokenRequests(Store store, Clock clock, RandomGenerator random, Optional<ServiceAccountTokens> tokens) {
+    /** {@code workers} runs what follows a wait for the store. */
+    public TokenRequests(
+            Store store, Clock clock, RandomGenerator random, Optional<ServiceAccountTokens> tokens, Executor workers) {
         this.store = store;
+        this.workers = workers;
         this.clock = clock;
         this.random = random;
         this.tokens = tokens;
@@ -55,6 +61,12 @@ public final class TokenRequests implements Action {
 
     @Override
     public CompletableFuture<ApiResponse> on(User user, Resource resource, RequestTarget target, ApiRequest request) {
+        // A kubelet asks for the token of a pod as soon as it has heard of it, which may be before this server.
+        return new FreshLookups(store)
+                .decide(workers, fresh -> CompletableFuture.completedFuture(issued(user, resource, target, request)));
+    }
+
+    private ApiResponse issued(User user, Resource resource, RequestTarget target, ApiRequest request) {
         // As in Kubernetes, a server without a key has no such subresource.
         ServiceAccountTokens signing = tokens.orElseThrow(Refusals::notServed);
         JsonObject body = RequestBodies.object(request);
@@ -84,8 +96,7 @@ public final class TokenRequests implements Action {
                 now.plusSeconds(seconds),
                 ObjectMetaRules.uuid(random));
         boolean dryRun = DryRun.wanted(request.parameter("dryRun"));
-        return CompletableFuture.completedFuture(
-                ApiResponse.json(201, answer(body, claims, dryRun ? "" : signing.sign(claims), seconds)));
+        return ApiResponse.json(201, answer(body, claims, dryRun ? "" : signing.sign(claims), seconds));
     }
 
     private JsonObject object(Resource resource, String namespace, String name) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.admission;
 
+import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.JsonBool;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -31,18 +32,24 @@ public final class ServiceAccountAdmission {
         this.tokens = tokens;
     }
 
-    /** The object to create, of any kind. */
-    public JsonObject admit(Resource resource, RequestTarget target, JsonObject object) {
+    /**
+     * The object to create, of any kind. Unless the lookup is {@code fresh}, a pod whose account is not found is refused: it may have
+     * just been created.
+     */
+    public JsonObject admit(Resource resource, RequestTarget target, JsonObject object, boolean fresh) {
         boolean mirror = object.object("metadata").object("annotations").has(NodeGraph.CONFIG_MIRROR);
         if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty() || mirror) {
             return object;
         }
         return object.update("spec", given -> {
             JsonObject spec = TokenVolume.named(given);
-            return store.get(ClusterResources.SERVICE_ACCOUNTS.key(target.namespace(), spec.text("serviceAccountName")))
-                    .map(ClusterResources.SERVICE_ACCOUNTS.codec()::decode)
-                    .map(account -> with(spec, account))
-                    .orElse(spec);
+            String name = spec.text("serviceAccountName");
+            Optional<JsonObject> account = store.get(ClusterResources.SERVICE_ACCOUNTS.key(target.namespace(), name))
+                    .map(ClusterResources.SERVICE_ACCOUNTS.codec()::decode);
+            if (account.isEmpty() && !fresh) {
+                throw ApiException.notFound(ClusterResources.SERVICE_ACCOUNTS.type(), name);
+            }
+            return account.map(found -> with(spec, found)).orElse(spec);
         });
     }
 

@@ -50,6 +50,7 @@ public final class WriteHandler {
     private static final int WARNING = 4_000;
 
     private final Store store;
+    private final FreshLookups lookups;
     private final ObjectWriter writer;
     private final ObjectDeleter deleter;
     private final CollectionDeleter collectionDeleter;
@@ -83,6 +84,7 @@ public final class WriteHandler {
             Function<User, Executor> turns) {
         this.events = events;
         this.store = store;
+        lookups = new FreshLookups(store);
         this.escalation = escalation;
         this.accessSpace = accessSpace;
         this.certificates = certificates;
@@ -161,15 +163,23 @@ public final class WriteHandler {
     public CompletableFuture<ApiResponse> create(
             User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
-        JsonObject body = admitted(user, resource, target, body(resource, target, request, warnings));
-        return write(user, resource, target, request, false, asked -> writer.create(asked, body))
+        JsonObject body = body(resource, target, request, warnings);
+        return write(
+                        user,
+                        resource,
+                        target,
+                        request,
+                        false,
+                        asked -> lookups.decide(
+                                asked.turn(),
+                                fresh -> writer.create(asked, admitted(user, resource, target, body, fresh))))
                 .thenApply(result -> shown(resource, result, warnings));
     }
 
     /** A new object after admission. */
-    private JsonObject admitted(User user, Resource resource, RequestTarget target, JsonObject object) {
+    private JsonObject admitted(User user, Resource resource, RequestTarget target, JsonObject object, boolean fresh) {
         JsonObject authored = certificates.admit(user, resource, target, object);
-        return classes.admit(resource, target, serviceAccounts.admit(resource, target, authored));
+        return classes.admit(resource, target, serviceAccounts.admit(resource, target, authored, fresh));
     }
 
     public CompletableFuture<ApiResponse> update(
@@ -242,12 +252,14 @@ public final class WriteHandler {
                         target,
                         request,
                         true,
-                        asked -> writer.apply(
-                                asked,
-                                wanted,
-                                request.flag("force"),
-                                object -> defaultTolerations.admit(resource, target, object),
-                                object -> admitted(user, resource, target, object)))
+                        asked -> lookups.decide(
+                                asked.turn(),
+                                fresh -> writer.apply(
+                                        asked,
+                                        wanted,
+                                        request.flag("force"),
+                                        object -> defaultTolerations.admit(resource, target, object),
+                                        object -> admitted(user, resource, target, object, fresh))))
                 .thenApply(result -> shown(resource, result, warnings));
     }
 
