@@ -56,7 +56,8 @@ public final class Workload {
 
     /**
      * Creates a workload that has not started.
-     * @param workQueue runs the writes as background jobs; closing it ends them
+     * @param client not measured by {@code workQueue}, because lists of all pods say nothing about its limit
+     * @param workQueue runs the writes as background jobs and measures the calls; closing it ends them
      * @param recorders creates the event recorder of a component
      * @param random for jitter
      */
@@ -69,7 +70,7 @@ public final class Workload {
             ControllerMetrics metrics,
             History history) {
         // Lists of all pods may take longer than single calls: they keep the caller's deadline.
-        KubeClient calls = client.withTimeout(ControllerConfig.CALL_TIMEOUT);
+        KubeClient calls = workQueue.measured(client.withTimeout(ControllerConfig.CALL_TIMEOUT));
         PodWrites writes = new PodWrites(calls);
         NodeReads reads = new NodeReads(calls);
         this.config = config;

@@ -385,6 +385,11 @@ final class PodWorld {
         return sizes;
     }
 
+    /** How many jobs of the running process may be under way. */
+    int limit() {
+        return Objects.requireNonNull(process).workQueue.limit();
+    }
+
     static Reply unavailable() {
         return FakeTransport.refusal(new ApiException(503, "ServiceUnavailable", "not now"));
     }
