@@ -3,6 +3,7 @@ package io.nodekeeper.cli.agent;
 import io.nodekeeper.agent.companion.KubeletAccess;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.cli.options.GivenFlags;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
@@ -11,11 +12,8 @@ import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /** The flags that decide whether the agent replaces a kubelet or accompanies one. */
@@ -88,12 +86,7 @@ public final class CompanionOptions implements Checked {
 
     /** Whether {@code flag} is on the command line. */
     boolean given(String flag) {
-        return spec.commandLine() != null
-                && Optional.ofNullable(spec.commandLine().getParseResult()).stream()
-                        .map(ParseResult::matchedOptions)
-                        .flatMap(List::stream)
-                        .map(OptionSpec::names)
-                        .anyMatch(names -> Set.of(names).contains(flag));
+        return GivenFlags.of(spec).contains(flag);
     }
 
     @Override

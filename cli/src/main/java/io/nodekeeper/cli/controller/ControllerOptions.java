@@ -5,6 +5,7 @@ import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.guard.GuardOptions;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.GateOptions;
+import io.nodekeeper.cli.options.GivenFlags;
 import io.nodekeeper.cli.pages.PagesOptions;
 import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.controller.config.ControllerConfig;
@@ -14,9 +15,12 @@ import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** The flags of a controller, without those for its API server. Names and defaults are kube-controller-manager's. */
 public final class ControllerOptions implements Checked {
@@ -103,6 +107,9 @@ public final class ControllerOptions implements Checked {
     @Mixin
     public HistoryOptions history = new HistoryOptions();
 
+    @Spec(Spec.Target.MIXEE)
+    CommandSpec spec = CommandSpec.create();
+
     private Duration period() {
         return monitorPeriod.orElse(gracePeriod.compareTo(PERIOD) < 0 ? gracePeriod : PERIOD);
     }
@@ -142,6 +149,12 @@ public final class ControllerOptions implements Checked {
                 "--leader-elect=true and --mode " + mode
                         + " exclude each other; expected --leader-elect=false, because"
                         + " an observer writes nothing, not even a lock");
+        List<String> guards = GivenFlags.of(spec).stream()
+                .filter(flag -> flag.startsWith(GuardOptions.PREFIX))
+                .toList();
+        faults.require(
+                mode == Mode.guard || guards.isEmpty(),
+                String.join(", ", guards) + ": expected only with --mode guard; --mode is " + mode);
         guard.check(faults);
         history.check(faults);
     }

@@ -16,6 +16,9 @@ import picocli.CommandLine.Option;
 
 /** The flags of {@code --mode guard}. */
 public final class GuardOptions implements Checked {
+    /** How each of these flags begins, and no other flag of a controller. */
+    public static final String PREFIX = "--guard-";
+
     @Option(
             names = "--guard-bind-address",
             paramLabel = "ADDRESS:PORT|PORT",

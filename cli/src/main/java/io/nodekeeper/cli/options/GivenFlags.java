@@ -1,0 +1,25 @@
+package io.nodekeeper.cli.options;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParseResult;
+
+/** The flags on the command line, without those that only have their default. */
+public final class GivenFlags {
+    private GivenFlags() {}
+
+    /** The longest name of each flag of {@code command} that was given, each once; empty if nothing was parsed yet. */
+    public static List<String> of(CommandSpec command) {
+        return Optional.ofNullable(command.commandLine())
+                .map(line -> line.getParseResult())
+                .map(ParseResult::matchedOptions)
+                .map(List::stream)
+                .orElseGet(Stream::empty)
+                .map(OptionSpec::longestName)
+                .distinct()
+                .toList();
+    }
+}
