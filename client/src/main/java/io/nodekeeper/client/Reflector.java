@@ -30,6 +30,12 @@ import org.slf4j.LoggerFactory;
 public final class Reflector {
     /** Receives the changes of the objects of a reflector. */
     public interface Handler {
+        /**
+         * The first page of a list is about to be requested. States of objects that the handler learns elsewhere from now
+         * on may be newer than those in the next {@link #onReplace}. Called again if the list starts again.
+         */
+        default void onListing() {}
+
         /** Receives all current objects; any other object that the handler knows was deleted. */
         void onReplace(List<JsonObject> objects);
 
@@ -151,7 +157,11 @@ public final class Reflector {
         }
         if (version().isEmpty()) {
             pages = new ArrayList<>();
-            list("");
+            try {
+                handler.onListing();
+            } finally {
+                list("");
+            }
         } else {
             watch();
         }

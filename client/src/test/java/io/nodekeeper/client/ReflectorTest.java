@@ -23,8 +23,14 @@ class ReflectorTest {
     private final FakeTransport transport = new FakeTransport();
     private final List<String> heard = new ArrayList<>();
     private final KubeClient client = new KubeClient(transport, time.loop("reflector"), Duration.ofSeconds(10));
+    private final List<String> listings = new ArrayList<>();
     private final Reflector reflector =
             new Reflector(client, Selection.all(ResourceType.NODES), Randoms.seeded(1), new Reflector.Handler() {
+                @Override
+                public void onListing() {
+                    listings.add(transport.log().size() + " calls before");
+                }
+
                 @Override
                 public void onReplace(List<JsonObject> objects) {
                     heard.add("all " + objects.stream().map(ReflectorTest::name).toList());
@@ -99,6 +105,23 @@ class ReflectorTest {
         time.advance(Duration.ofMillis(200));
         // then it has listed from the beginning, each object once
         assertThat(heard).containsExactly("all [n1, n2]");
+        assertThat(transport.log()).hasSize(4);
+    }
+
+    @Test
+    void saysBeforeTheFirstPageOfEachListThatItBegins() {
+        // given a server with two pages
+        transport.answer(call -> Optional.of(
+                call.target().contains("continue")
+                        ? list("100", node("n2", "95"))
+                        : page("100", "next", node("n1", "90"))));
+        startAndList();
+        assertThat(listings).containsExactly("0 calls before");
+        // when the reflector lists again
+        watch(0).refuse(gone());
+        settle();
+        // then it has said so before its third call, the first one of the new list
+        assertThat(listings).containsExactly("0 calls before", "2 calls before");
         assertThat(transport.log()).hasSize(4);
     }
 

@@ -11,6 +11,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.Call;
+import io.nodekeeper.client.DelayedTransport;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
@@ -61,6 +62,8 @@ public final class TestCluster {
 
     /** Called before each answer; a value is the answer. */
     public Function<Call, Optional<Reply>> fault = call -> Optional.empty();
+    /** How long the answer to a call is on its way. */
+    public Function<Call, Duration> latency = call -> Duration.ZERO;
     /** Called after each call took effect and before its answer goes out. */
     public Consumer<Call> afterwards = call -> {};
     /** Called before each decision. */
@@ -100,7 +103,10 @@ public final class TestCluster {
         transport.answer(this::serve);
         transport.opened(this::catchUp);
         ports = new ControllerPorts(
-                new KubeClient(transport, loop, Duration.ofSeconds(10)),
+                new KubeClient(
+                        new DelayedTransport(transport, time.loop("network"), call -> latency.apply(call)),
+                        loop,
+                        Duration.ofSeconds(10)),
                 loop,
                 component -> (about, type, reason, message) ->
                         events.add(type + " " + reason + " " + about.kind() + " " + about.uid() + ": " + message),

@@ -39,10 +39,14 @@ import org.jspecify.annotations.Nullable;
 public final class Heartbeats {
     /** Where a state comes from. */
     public enum Source {
-        /** A list or a single read: the current state, even if its version is older. */
+        /**
+         * A list or a single read, during which no other state of the object was seen: the current state, even if its
+         * version is older.
+         */
         LIVE,
         /**
-         * A watch, the response to a write, or a read that the watch overtook: newer states may have been seen already.
+         * A watch, the response to a write, or a list or read during which another state was seen: newer states may
+         * have been seen already.
          */
         LATE
     }

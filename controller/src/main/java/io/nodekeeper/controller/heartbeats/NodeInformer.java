@@ -8,6 +8,7 @@ import io.nodekeeper.client.scan.LeaseLine;
 import io.nodekeeper.controller.observer.Now;
 import io.nodekeeper.time.Clock;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -40,6 +41,13 @@ public final class NodeInformer implements NodeStates {
     private final Handler handler;
     private boolean leasesListed;
     private boolean nodesListed;
+    /** Whether a list of nodes is under way. */
+    private boolean listingNodes;
+    /**
+     * The nodes whose version changed since the list under way began: its states of them may be older, because its
+     * pages show the moment of the first one. At most all nodes; empty if no list is under way.
+     */
+    private final Set<NodeHealth> changedMeanwhile = new HashSet<>();
 
     /** {@code isCanary} recognizes and processes the leases that belong to no node. */
     public NodeInformer(Clock clock, Now now, Heartbeats heartbeats, Predicate<Lease> isCanary, Handler handler) {
@@ -68,8 +76,12 @@ public final class NodeInformer implements NodeStates {
     @Override
     public void saw(NodeHealth health, Node node, Heartbeats.Source source) {
         String before = health.ready();
+        String version = health.version();
         long time = now.nanos();
         Sign sign = heartbeats.saw(health, node, source, time);
+        if (listingNodes && !health.version().equals(version)) {
+            changedMeanwhile.add(health);
+        }
         if (sign != Sign.Plain.OUTDATED) {
             heard(health, sign, time);
             handler.changed(new NodeChange.Seen(health, node, before));
@@ -96,6 +108,7 @@ public final class NodeInformer implements NodeStates {
     }
 
     private void remove(NodeHealth health) {
+        changedMeanwhile.remove(health);
         heartbeats.remove(health);
         handler.changed(new NodeChange.Removed(health));
     }
@@ -167,7 +180,16 @@ public final class NodeInformer implements NodeStates {
 
     private final class NodeHandler implements Reflector.Handler {
         @Override
+        public void onListing() {
+            listingNodes = true;
+            changedMeanwhile.clear();
+        }
+
+        @Override
         public void onReplace(List<JsonObject> objects) {
+            Set<NodeHealth> overtaken = Set.copyOf(changedMeanwhile);
+            listingNodes = false;
+            changedMeanwhile.clear();
             List<Node> listed = objects.stream().map(Node::new).toList();
             handler.changed(new NodeChange.NodesListing());
             heartbeats.missingFrom(listed).forEach(NodeInformer.this::remove);
@@ -175,7 +197,8 @@ public final class NodeInformer implements NodeStates {
                 heartbeats
                         .find(node.name())
                         .ifPresentOrElse(
-                                health -> saw(health, node, Heartbeats.Source.LIVE), () -> add(node, age(node)));
+                                health -> saw(health, node, source(overtaken.contains(health))),
+                                () -> add(node, age(node)));
             }
             handler.changed(new NodeChange.NodesListed());
             if (!nodesListed) {
@@ -184,6 +207,11 @@ public final class NodeInformer implements NodeStates {
             }
             reportOrphans();
             handler.settled();
+        }
+
+        /** After a restore of the server's data, only lists and reads can tell that older versions count again. */
+        private Heartbeats.Source source(boolean isOvertaken) {
+            return isOvertaken ? Heartbeats.Source.LATE : Heartbeats.Source.LIVE;
         }
 
         /** Only a node that existed before this controller started can have been silent for long. */

@@ -33,6 +33,11 @@ final class Mirror<T> implements Reflector.Handler {
     }
 
     @Override
+    public void onListing() {
+        next.onListing();
+    }
+
+    @Override
     public void onReplace(List<JsonObject> objects) {
         byName.clear();
         objects.forEach(object -> byName.put(name(object), form.apply(object)));

@@ -11,10 +11,10 @@ import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.api.patch.StrategicMergePatch;
 import io.nodekeeper.api.schema.Schemas;
 import io.nodekeeper.client.Call;
+import io.nodekeeper.client.DelayedTransport;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
-import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.history.Decision;
@@ -29,7 +29,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -95,7 +94,10 @@ final class PodWorld {
         PriorityWorkQueue workQueue = new PriorityWorkQueue(64);
         Workload workload = new Workload(
                 config,
-                new KubeClient(delayed(transport), loop, Duration.ofSeconds(10)),
+                new KubeClient(
+                        new DelayedTransport(transport, time.loop("network"), call -> latency.apply(call)),
+                        loop,
+                        Duration.ofSeconds(10)),
                 workQueue,
                 component -> (about, type, reason, message) -> {
                     reporting.run();
@@ -117,33 +119,6 @@ final class PodWorld {
         });
         advance(Duration.ZERO);
         return this;
-    }
-
-    private Transport delayed(FakeTransport transport) {
-        VirtualTime.VirtualLoop network = time.loop("network");
-        return new Transport() {
-            @Override
-            public CompletableFuture<Reply> send(Call call) {
-                CompletableFuture<Reply> reply = transport.send(call);
-                Duration delay = latency.apply(call);
-                if (delay.isZero()) {
-                    return reply;
-                }
-                CompletableFuture<Reply> late = new CompletableFuture<>();
-                network.schedule(delay, () -> reply.thenAccept(late::complete));
-                return late;
-            }
-
-            @Override
-            public Stream open(Call call, StreamHandler handler) {
-                return transport.open(call, handler);
-            }
-
-            @Override
-            public void close() {
-                transport.close();
-            }
-        };
     }
 
     boolean running() {
