@@ -16,6 +16,8 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Heartbeats in the default mode, where it differs from the others, and what the log says. {@link EveryModeTest} has
@@ -151,5 +153,22 @@ class HeartbeatTest {
 
         assertThat(cluster.ready("n1")).isEqualTo("Unknown");
         assertThat(cluster.calls("PUT", "/nodes/n1/status")).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0001-01-01T00:00:00Z, 1S", "9999-12-31T23:59:59Z, 60.010S"})
+    void nodeOfAnyAgeIsJudgedAndKeepsTheOthersFromNothing(Instant created, String judged) {
+        // given a node that was created at a limit of the calendar, has never reported, and is listed first
+        cluster.addNode("a", created);
+        cluster.addNode("b", K, ready("True", B));
+
+        // when both are silent
+        cluster.start();
+        cluster.advanceTo(judged);
+
+        // then each is judged in its time
+        assertThat(cluster.ready("a")).isEqualTo("Unknown");
+        cluster.advanceTo("61S");
+        assertThat(cluster.ready("b")).isEqualTo("Unknown");
     }
 }

@@ -132,9 +132,8 @@ public final class Heartbeats {
         health.identify(node.uid(), node.resourceVersion());
         health.status.saw(node.ready());
         // A lease that is seen for the first time is a heartbeat, because it is unknown when it was renewed.
-        Duration silence = health.hasLease() ? Duration.ZERO : silentFor;
-        long heardAt = inherited(health)
-                .orElse(guard.nodeTime(now) - Math.min(silence.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
+        long silence = health.hasLease() ? 0 : atMost(silentFor, startupGrace + DeadlineWheel.TICK_NANOS);
+        long heardAt = inherited(health).orElse(guard.nodeTime(now) - silence);
         health.last.set(Signal.FIRST_SIGHT, heardAt, now, guard.lost());
         arm(health);
         return health;
@@ -147,6 +146,11 @@ public final class Heartbeats {
             byName.put(name, health);
         }
         return health;
+    }
+
+    /** The duration in nanoseconds, in which the age of a node of the year 1 does not fit. */
+    private static long atMost(Duration duration, long most) {
+        return duration.compareTo(Duration.ofNanos(most)) < 0 ? duration.toNanos() : most;
     }
 
     private Optional<Long> inherited(NodeHealth health) {

@@ -41,6 +41,9 @@ record ActiveTaint(String key, String value, String timeAdded, long since) {
      */
     private static final Set<String> FAILED = Set.of(Taint.NOT_READY, Taint.UNREACHABLE);
 
+    /** Older taints count as this old: every toleration that ends has ended, and nanoseconds do not overflow. */
+    private static final Duration OLDEST = Duration.ofSeconds(Patience.LONGEST_SECONDS);
+
     /** The unit of {@code timeAdded}, nanoseconds. */
     static final long RESOLUTION = 1_000_000_000L;
 
@@ -93,7 +96,9 @@ record ActiveTaint(String key, String value, String timeAdded, long since) {
                 .filter(time -> node.creationTimestamp()
                         .map(created -> !time.isBefore(created))
                         .orElse(true))
-                .map(time -> now - Duration.between(time, wallTime).toNanos() + RESOLUTION)
+                .map(time -> Duration.between(time, wallTime))
+                .map(age -> age.compareTo(OLDEST) < 0 ? age : OLDEST)
+                .map(age -> now - age.toNanos() + RESOLUTION)
                 .orElse(now);
     }
 

@@ -18,6 +18,8 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How long tolerations let a pod stay, and from when taints count. */
 class PatienceTest {
@@ -169,6 +171,25 @@ class PatienceTest {
         assertThat(since(node("k@yesterday"), List.of(), NOON, 1000)).containsExactly(1000L);
         assertThat(since(node("k@2015-01-01T12:00:01Z"), List.of(), NOON, 1000)).containsExactly(1000L);
         assertThat(since(node("k@1970-01-01T00:00:00Z"), List.of(), NOON, 1000)).containsExactly(1000L);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0001-01-01T00:00:00Z", "1915-01-01T11:59:59Z"})
+    void taintOfAHundredYearsOrMoreCountsAsAHundredYearsOld(String time) {
+        Node old = new Node(node("k@" + time)
+                .json()
+                .update("metadata", metadata -> metadata.with("creationTimestamp", "0001-01-01T00:00:00Z")));
+
+        assertThat(since(old, List.of(), NOON, 1000)).containsExactly(1001L - 3_155_760_000L);
+    }
+
+    @Test
+    void timesAtTheEndOfTheCalendarAreInTheFuture() {
+        Node future = new Node(node("k@9999-12-31T23:59:59Z")
+                .json()
+                .update("metadata", metadata -> metadata.with("creationTimestamp", "9999-12-31T23:59:59Z")));
+
+        assertThat(since(future, List.of(), NOON, 1000)).containsExactly(1000L);
     }
 
     @Test
