@@ -175,6 +175,7 @@ public final class NodeInformer implements NodeStates {
             String name = new Lease(object).name();
             heartbeats.leaseGone(name);
             handler.changed(new NodeChange.LeaseRemoved(name));
+            handler.settled();
         }
     }
 
@@ -245,6 +246,7 @@ public final class NodeInformer implements NodeStates {
                     .find(node.name())
                     .filter(health -> health.uid().equals(node.uid()))
                     .ifPresent(NodeInformer.this::remove);
+            handler.settled();
         }
     }
 }
