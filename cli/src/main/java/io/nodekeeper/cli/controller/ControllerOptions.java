@@ -52,10 +52,10 @@ public final class ControllerOptions implements Checked {
             names = "--node-monitor-period",
             paramLabel = "DURATION",
             converter = DurationConverter.class,
-            description =
-                    "How often the controller looks for finished and orphaned pods. If the gate WatchDrivenDeadlines"
-                            + " is disabled, also how often it checks all nodes, as Kubernetes does; otherwise it"
-                            + " checks each node at its deadline. Default: 5s, or the grace period if that is less.")
+            description = "How much later a node that joins and was never Ready gets a NoExecute taint, so that its"
+                    + " kubelet can finish its start. With gates disabled, such as WatchDrivenDeadlines, also how often"
+                    + " the controller checks all nodes, as Kubernetes does; otherwise it checks each node at its"
+                    + " deadline. Default: 5s, or the grace period if that is less.")
     Optional<Duration> monitorPeriod = Optional.empty();
 
     @Option(

@@ -20,7 +20,7 @@ final class ElectionOptions implements Checked {
             fallbackValue = "true",
             description = "Whether to work only while holding the lock, so that other controllers can stand by. A"
                     + " controller that loses the lock exits with code 1, so that a supervisor restarts it. Default:"
-                    + " true for controller, false for up and for --mode observe.")
+                    + " true for controller, false for up and for --mode observe and guard.")
     Optional<Boolean> elect = Optional.empty();
 
     @Option(

@@ -25,9 +25,9 @@ public final class HistoryOptions implements Checked {
             description = "The directory in which every decision is stored, for \"nodekeeper why\". Default for up:"
                     + " history in --data-dir. Default for controller: history in $STATE_DIRECTORY if that is set"
                     + " (systemd sets it for StateDirectory=), else nodekeeper/controller/SERVER/history in"
-                    + " $XDG_STATE_HOME or ~/.local/state. If that is not writable, and with --mode observe,"
-                    + " decisions are in memory until the process ends, which it also does when it loses the"
-                    + " leadership.")
+                    + " $XDG_STATE_HOME or ~/.local/state. With --mode observe and guard, only this flag and"
+                    + " $STATE_DIRECTORY count. Without a directory that is writable, decisions are in memory until the"
+                    + " process ends, which it also does when it loses the leadership.")
     public Optional<Path> dir = Optional.empty();
 
     @Option(

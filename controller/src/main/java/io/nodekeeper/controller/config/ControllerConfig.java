@@ -9,7 +9,8 @@ import java.util.List;
 /**
  * The configuration of the controller. It can hold any values; {@link #faults} lists the invalid ones.
  *
- * @param nodeMonitorPeriod how often the reference checks all nodes; no effect with {@code WatchDrivenDeadlines}
+ * @param nodeMonitorPeriod how much later a node that joins and was never Ready gets a NoExecute taint; with gates
+ *     disabled, also how often all nodes are checked, as in the reference
  * @param nodeMonitorGracePeriod the time without heartbeats after which a node that has reported counts as unreachable
  * @param nodeStartupGracePeriod the same for a node that has never reported
  * @param zones how fast nodes are tainted
