@@ -19,7 +19,10 @@ final class EtcdMembers {
     private static final Logger log = LoggerFactory.getLogger(EtcdMembers.class);
     /** Deadline of a read at one member: an election of etcd takes 1 to 2 s. */
     static final Duration READ = Duration.ofSeconds(2);
-    /** Deadline of a read with all retries: four attempts, one more than a cluster of three has members. */
+    /**
+     * Deadline of a read with all retries: enough for three attempts that time out, one at each member of a cluster of three. Attempts
+     * that are refused at once are more.
+     */
     static final Duration READ_IN_ALL = Duration.ofSeconds(8);
     /** Pause before a retry of a read, so that a refused connection does not cause a busy loop. */
     private static final Duration PAUSE = Duration.ofMillis(50);

@@ -61,6 +61,8 @@ final class EtcdReflector {
 
     private EtcdMember.@Nullable Feed feed;
     private @Nullable EtcdMember source;
+    /** When the current watch began, ns of the loop's clock. */
+    private long began;
     /** The last revision that a watch delivered, or the revision of the list. */
     private long fed;
 
@@ -105,7 +107,7 @@ final class EtcdReflector {
                                     : CompletableFuture.failedFuture(error))
                             .thenAccept(all -> {
                                 begin(all);
-                                reach(latest, ready);
+                                expect(latest, ready);
                             });
                 })
                 .whenComplete((done, error) -> {
@@ -206,7 +208,8 @@ final class EtcdReflector {
         int mine = ++number;
         EtcdMember member = members.pick();
         source = member;
-        fedAt = loop.clock().nanoTime();
+        began = loop.clock().nanoTime();
+        fedAt = began;
         feed = member.watch(
                 requests.watch(fed + 1),
                 response -> loop.execute(() -> {
@@ -227,9 +230,23 @@ final class EtcdReflector {
                 }));
     }
 
-    /** Called after a switch to another member: moves the watch there. */
+    /**
+     * Called after a switch to another member: moves the watch there. A watch that began less than {@link #RETRY} ago moves at the
+     * end of that time. So members that all refuse it are not tried in turn without a pause.
+     */
     void moved() {
-        if (source != null && source != members.pick()) {
+        if (source == null || closed) {
+            return;
+        }
+        Duration pause = RETRY.minusNanos(loop.clock().nanoTime() - began);
+        if (pause.isPositive()) {
+            int mine = number;
+            loop.schedule(pause, () -> {
+                if (mine == number) {
+                    moved();
+                }
+            });
+        } else if (source != members.pick()) {
             follow();
         }
     }
@@ -305,12 +322,10 @@ final class EtcdReflector {
 
     /** Completes {@code future} when the cache is at {@code revision}. Fails after {@link #MAX_WAIT}. */
     void reach(long revision, CompletableFuture<Long> future) {
-        if (!loading && cache.revision() >= revision) {
-            future.complete(revision);
+        expect(revision, future);
+        if (future.isDone()) {
             return;
         }
-        waiting.computeIfAbsent(revision, wanted -> new ArrayList<>()).add(future);
-        Loop.Timer check = loop.schedule(LATE, this::check);
         Loop.Timer end = loop.schedule(MAX_WAIT, () -> {
             future.completeExceptionally(new StoreException(
                     "etcd is at revision " + revision + ", but its watch has delivered changes up to "
@@ -318,10 +333,18 @@ final class EtcdReflector {
                     null));
             waiting.getOrDefault(revision, new ArrayList<>()).remove(future);
         });
-        future.whenComplete((done, error) -> {
-            check.cancel();
-            end.cancel();
-        });
+        future.whenComplete((done, error) -> end.cancel());
+    }
+
+    /** Completes {@code future} when the cache is at {@code revision}, however long that takes. */
+    private void expect(long revision, CompletableFuture<Long> future) {
+        if (!loading && cache.revision() >= revision) {
+            future.complete(revision);
+            return;
+        }
+        waiting.computeIfAbsent(revision, wanted -> new ArrayList<>()).add(future);
+        Loop.Timer check = loop.schedule(LATE, this::check);
+        future.whenComplete((done, error) -> check.cancel());
     }
 
     private void arrived() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutResponse;
@@ -14,6 +15,8 @@ import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.etcd.jetcd.api.WatchGrpc;
+import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.netty.NettyServerBuilder;
@@ -25,6 +28,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,36 +40,84 @@ import org.junit.jupiter.api.Test;
 class EtcdAnswersTest {
     private final TreeMap<String, KeyValue> stored = new TreeMap<>();
     private Server server;
+    private Server other;
     private ShiftedLoop loop;
     /** Pages of more objects never arrive. */
     private volatile long largest = Long.MAX_VALUE;
 
     private volatile Optional<Status> refusal = Optional.empty();
+    /** Whether watches are refused at once. */
+    private volatile boolean watchesFail;
+    /** All watches that were opened, with those that were refused. */
+    private final BlockingQueue<StreamObserver<WatchResponse>> watches = new LinkedBlockingQueue<>();
+    /** Whether an object has changed that no list has. */
+    private volatile boolean changed;
 
     @BeforeEach
     void start() throws Exception {
-        server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+        server = startMember();
+        other = startMember();
+        loop = new ShiftedLoop();
+    }
+
+    private Server startMember() throws Exception {
+        return NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .addService(new Kv())
-                .addService(new WatchGrpc.WatchImplBase() {})
+                .addService(new Watches())
                 .build()
                 .start();
-        loop = new ShiftedLoop();
     }
 
     @AfterEach
     void stop() {
         server.shutdownNow();
+        other.shutdownNow();
         loop.close();
     }
 
     private EtcdStore open() throws Exception {
-        URI address = URI.create("http://127.0.0.1:" + server.getPort());
-        return EtcdStore.open(EtcdOptions.of(List.of(address), Optional.empty(), "/registry"), loop)
+        return open(List.of(server));
+    }
+
+    private EtcdStore open(List<Server> members) throws Exception {
+        List<URI> addresses = members.stream()
+                .map(member -> URI.create("http://127.0.0.1:" + member.getPort()))
+                .toList();
+        return EtcdStore.open(EtcdOptions.of(addresses, Optional.empty(), "/registry"), loop)
                 .get(30, TimeUnit.SECONDS);
     }
 
     private static ResponseHeader header() {
         return ResponseHeader.newBuilder().setRevision(1_000).build();
+    }
+
+    private static KeyValue node() {
+        return KeyValue.newBuilder()
+                .setKey(ByteString.copyFromUtf8("/registry/minions/n1"))
+                .setValue(ByteString.copyFromUtf8("{}"))
+                .setCreateRevision(1_000)
+                .setModRevision(1_000)
+                .build();
+    }
+
+    private final class Watches extends WatchGrpc.WatchImplBase {
+        @Override
+        public StreamObserver<WatchRequest> watch(StreamObserver<WatchResponse> answer) {
+            watches.add(answer);
+            if (watchesFail) {
+                answer.onError(Status.UNAVAILABLE.asRuntimeException());
+            }
+            return new StreamObserver<>() {
+                @Override
+                public void onNext(WatchRequest request) {}
+
+                @Override
+                public void onError(Throwable why) {}
+
+                @Override
+                public void onCompleted() {}
+            };
+        }
     }
 
     private final class Kv extends KVGrpc.KVImplBase {
@@ -78,6 +132,8 @@ class EtcdAnswersTest {
                 var rest = stored.tailMap(request.getKey().toStringUtf8()).values();
                 rest.stream().limit(request.getLimit()).forEach(found::addKvs);
                 found.setMore(rest.size() > request.getLimit());
+            } else if (changed && request.getMinModRevision() > 0) {
+                found.addKvs(node());
             }
             answer.onNext(found.build());
             answer.onCompleted();
@@ -115,6 +171,61 @@ class EtcdAnswersTest {
         largest = 100;
 
         assertThat(open().list("/registry/secrets/", "", 0, 0).entries()).hasSize(300);
+    }
+
+    private void pass(Duration time) throws Exception {
+        CompletableFuture<Void> passed = new CompletableFuture<>();
+        loop.schedule(time, () -> passed.complete(null));
+        passed.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void watchThatNoMemberServesIsTriedTwiceASecond() throws Exception {
+        // given two members whose watches fail at once
+        watchesFail = true;
+        open(List.of(server, other));
+        int before = watches.size();
+
+        // when two seconds pass
+        pass(Duration.ofSeconds(2));
+
+        // then there is one attempt in each half of a second
+        assertThat(watches.size() - before).isBetween(2, 5);
+    }
+
+    @Test
+    void watchThatEndsMovesToTheNextMemberWithoutAPause() throws Exception {
+        // given a watch that is a second old
+        open(List.of(server, other));
+        StreamObserver<WatchResponse> first = watches.take();
+        loop.shift(Duration.ofSeconds(1));
+
+        // when it ends
+        loop.stopTimers();
+        first.onError(Status.UNAVAILABLE.asRuntimeException());
+
+        // then the next one begins, without a timer
+        assertThat(watches.poll(20, TimeUnit.SECONDS)).isNotNull();
+    }
+
+    @Test
+    void startWaitsForAWatchThatDeliversLate() throws Exception {
+        // given an object that has changed since the list, and a watch that tells so after six seconds
+        changed = true;
+        CompletableFuture.delayedExecutor(6, TimeUnit.SECONDS)
+                .execute(() -> List.copyOf(watches)
+                        .getLast()
+                        .onNext(WatchResponse.newBuilder()
+                                .setHeader(header())
+                                .addEvents(Event.newBuilder().setKv(node()))
+                                .build()));
+
+        // when the store opens
+        EtcdStore store = open();
+
+        // then it has the object
+        assertThat(store.get("/registry/minions/n1").orElseThrow().modRevision())
+                .isEqualTo(1_000);
     }
 
     private void assertRefused(EtcdStore store, String why) {

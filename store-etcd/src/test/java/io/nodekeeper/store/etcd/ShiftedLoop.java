@@ -12,9 +12,15 @@ import java.util.concurrent.TimeUnit;
 final class ShiftedLoop implements Loop, Clock {
     private final ThreadLoop loop = new ThreadLoop("store");
     private volatile long ahead;
+    private volatile boolean withoutTimers;
 
     void shift(Duration by) {
         ahead += by.toNanos();
+    }
+
+    /** Timers that are set from now on never run. So what happens then did not wait for one. */
+    void stopTimers() {
+        withoutTimers = true;
     }
 
     /** Waits until the loop has run all tasks submitted so far. */
@@ -46,7 +52,7 @@ final class ShiftedLoop implements Loop, Clock {
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-        return loop.schedule(delay, task);
+        return withoutTimers ? () -> {} : loop.schedule(delay, task);
     }
 
     @Override
