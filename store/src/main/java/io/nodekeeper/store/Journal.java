@@ -26,7 +26,7 @@ public interface Journal extends AutoCloseable {
     /**
      * Makes {@code events} durable as one atomic group, and removes {@code forgotten} from the history.
      *
-     * @throws StoreException if the write failed; then no event of the group becomes durable
+     * @throws StoreException if the write failed; then the group may be durable all the same, until the next group replaces it
      */
     void append(List<Event> events, List<Event> forgotten);
 

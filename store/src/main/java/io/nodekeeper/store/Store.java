@@ -52,8 +52,8 @@ public interface Store {
     /**
      * Writes an object if it is at revision {@code expected}; 0 means that the object must not exist. Completes when the write
      * is durable. Fails with {@link StoreException.Conflict} if the object is at another revision; then nothing was changed.
-     * Fails with {@link StoreException} if the journal fails; a store behind a network does not know then whether the write
-     * was made.
+     * Fails with {@link StoreException} if the journal or the network fails. Then the write may have been made all the same:
+     * another process may see it, or this one after a restart.
      */
     CompletableFuture<Entry> put(String key, byte[] value, long expected);
 

@@ -380,6 +380,9 @@ public final class RocksJournal implements Journal {
         } catch (RocksDBException e) {
             failed = attempt.or(() -> failed);
             throw cannot("write", directory, e);
+        } catch (RuntimeException | Error e) {
+            failed = attempt.or(() -> failed);
+            throw e;
         }
     }
 

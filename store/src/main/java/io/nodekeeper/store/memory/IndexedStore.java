@@ -335,29 +335,47 @@ public final class IndexedStore implements Store {
         WatchCache.Plan plan = cache.plan(group.kept());
         writingSince = loop.clock().nanoTime();
         writing = true;
-        disk.execute(() -> append(group, plan));
+        // An executor without a thread may have queued the task all the same. It must not write a group that was
+        // refused.
+        AtomicBoolean taken = new AtomicBoolean();
+        try {
+            disk.execute(() -> {
+                if (taken.compareAndSet(false, true)) {
+                    append(group, plan);
+                }
+            });
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            if (!taken.compareAndSet(false, true)) {
+                throw e;
+            }
+            finish(group, plan, Optional.of(e));
+        }
     }
 
     private void append(WriteGroup group, WatchCache.Plan plan) {
-        Optional<RuntimeException> failure = Optional.empty();
+        Optional<Throwable> failure = Optional.empty();
         WriteGroup loaded = group;
         try {
             // Reads replaced values first: appending may remove their rows.
             loaded = group.withReplacedValues();
             journal.append(loaded.events(), plan.forgotten());
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // Errors, too: without an outcome, no later group would be written.
             failure = Optional.of(e);
         }
-        Optional<RuntimeException> outcome = failure;
-        WriteGroup done = loaded;
+        finish(loaded, plan, failure);
+    }
+
+    /** Hands the outcome of a group to the loop. */
+    private void finish(WriteGroup group, WatchCache.Plan plan, Optional<Throwable> failure) {
         if (apart) {
-            loop.execute(() -> appended(done, plan, outcome));
+            loop.execute(() -> appended(group, plan, failure));
         } else {
-            appended(done, plan, outcome);
+            appended(group, plan, failure);
         }
     }
 
-    private void appended(WriteGroup group, WatchCache.Plan plan, Optional<RuntimeException> failure) {
+    private void appended(WriteGroup group, WatchCache.Plan plan, Optional<Throwable> failure) {
         writing = false;
         if (failure.isPresent()) {
             refuse(group, failure.get());
@@ -378,7 +396,7 @@ public final class IndexedStore implements Store {
         }
     }
 
-    private void refuse(WriteGroup group, RuntimeException failure) {
+    private void refuse(WriteGroup group, Throwable failure) {
         healthy = false;
         group.kept().forEach(space::undo);
         space.publish();

@@ -143,7 +143,7 @@ record WriteGroup(
         losses.forEach(loss -> loss.write.done().completeExceptionally(loss.conflict));
     }
 
-    /** Tells the writers, also those with a conflict, that the group is not durable. */
+    /** Tells the writers, also those with a conflict, that the group failed. */
     void fail(StoreException why) {
         accepted.forEach(write -> write.done().completeExceptionally(why));
         losses.forEach(loss -> loss.write.done().completeExceptionally(why));

@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -224,6 +225,35 @@ class FailedWriteTest {
                             + " is neither at revision 1 nor at revision 2 after a failed write; it accepts no more"
                             + " writes");
         }
+    }
+
+    @Test
+    void groupThatIsDurableAlthoughItsWriteEndedWithAnErrorIsReplacedByTheNextOne() throws Exception {
+        // given a journal whose first group is written, with an error after that
+        start();
+        close();
+        AtomicBoolean failing = new AtomicBoolean(true);
+        RocksJournal journal = RocksJournal.open(
+                directory(),
+                RocksOptions.DEFAULT,
+                ValueTransformer.IDENTITY,
+                ValuePlacement.BY_LENGTH,
+                new AfterFirst((db, how, batch) -> {
+                    db.write(how, batch);
+                    if (failing.getAndSet(false)) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                }));
+        open = Optional.of(journal);
+        journal.load();
+        assertThatThrownBy(() -> journal.append(List.of(put(Optional.empty(), entry(N1, "a", 1, 1))), List.of()))
+                .isInstanceOf(OutOfMemoryError.class);
+
+        // when the next group has the same revision
+        journal.append(List.of(put(Optional.empty(), entry(N2, "b", 1, 1))), List.of());
+
+        // then the first one is not there
+        assertThat(texts(recovered().entries())).containsExactly(N2 + "=b@1/1");
     }
 
     /** Writes the first batch, which is that of the start, and passes later ones to {@code later}. */
