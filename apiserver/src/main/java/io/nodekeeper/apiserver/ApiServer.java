@@ -175,8 +175,8 @@ public final class ApiServer {
                 new Escalation(access, authorizer),
                 new AccessSpace(
                         access,
-                        Runtime.getRuntime().maxMemory() / 16,
-                        Runtime.getRuntime().maxMemory() / 8),
+                        Runtime.getRuntime().maxMemory() / 32,
+                        Runtime.getRuntime().maxMemory() / 16),
                 new CertificateAdmission(authorizer),
                 new EventAdmission(new EventRateLimit(limits.events()), clock),
                 workers,

@@ -381,6 +381,7 @@ public final class RocksJournal implements Journal {
             failed = attempt.or(() -> failed);
             throw cannot("write", directory, e);
         } catch (RuntimeException | Error e) {
+            // If the write had begun, the group may be in the log.
             failed = attempt.or(() -> failed);
             throw e;
         }
