@@ -4,7 +4,6 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.authorization.node.NodeGraph;
 import io.nodekeeper.apiserver.authorization.rbac.Binding;
 import io.nodekeeper.apiserver.authorization.rbac.BuiltInRoles;
-import io.nodekeeper.apiserver.authorization.rbac.Policy;
 import io.nodekeeper.apiserver.authorization.rbac.Role;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;

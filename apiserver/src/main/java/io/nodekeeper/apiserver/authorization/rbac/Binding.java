@@ -54,7 +54,7 @@ public record Binding(String namespace, String name, String roleKind, String rol
     }
 
     /** The reason of a decision to allow a request, in Kubernetes' words, without the subject. */
-    String reason() {
+    public String reason() {
         String binding = namespace.isEmpty()
                 ? "ClusterRoleBinding \"" + name + "\""
                 : "RoleBinding \"" + name + "/" + namespace + "\"";

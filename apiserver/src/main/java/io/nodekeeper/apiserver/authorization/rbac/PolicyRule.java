@@ -74,7 +74,7 @@ public record PolicyRule(
     }
 
     /** All texts of the rule. */
-    Stream<String> texts() {
+    public Stream<String> texts() {
         return Stream.of(verbs, groups, resources, names, paths).flatMap(List::stream);
     }
 

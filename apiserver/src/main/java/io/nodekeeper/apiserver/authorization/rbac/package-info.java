@@ -1,4 +1,4 @@
-/** Role-based access control: roles, bindings, the rules in them and the decision that follows. Pure. */
+/** Role-based access control: roles, bindings and the rules in them. Pure. */
 @NullMarked
 package io.nodekeeper.apiserver.authorization.rbac;
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.authorization.Policy;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -1,5 +1,10 @@
-package io.nodekeeper.apiserver.authorization.rbac;
+package io.nodekeeper.apiserver.authorization;
 
+import io.nodekeeper.apiserver.authorization.rbac.Attributes;
+import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
+import io.nodekeeper.apiserver.authorization.rbac.Binding;
+import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
+import io.nodekeeper.apiserver.authorization.rbac.Role;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;

@@ -1,7 +1,11 @@
-package io.nodekeeper.apiserver.authorization.rbac;
+package io.nodekeeper.apiserver.authorization;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.apiserver.authorization.rbac.Attributes;
+import io.nodekeeper.apiserver.authorization.rbac.Binding;
+import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
+import io.nodekeeper.apiserver.authorization.rbac.Role;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
