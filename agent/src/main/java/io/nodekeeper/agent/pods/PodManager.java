@@ -411,7 +411,7 @@ final class PodManager implements EvictablePods, EndingPods {
                 .toList();
         for (PodRef orphan : orphans) {
             log.info("No source has pod {} any more; ending it", orphan);
-            work(Wanted.gone(unknown(orphan.uid(), orphan.namespace(), orphan.name()), ORPHANS_GRACE));
+            endUnknown(orphan.uid(), orphan.namespace(), orphan.name());
         }
         if (!directoriesSeen) {
             directoriesSeen = true;
@@ -433,7 +433,7 @@ final class PodManager implements EvictablePods, EndingPods {
                 worker.releaseCgroup();
             } else if (sources.pod(uid).isEmpty() && !pleg.has(uid)) {
                 log.info("No source has the pod {} of a cgroup any more; removing it", uid);
-                work(Wanted.gone(unknown(uid, "", uid), ORPHANS_GRACE));
+                endUnknown(uid, "", uid);
             }
         }
     }
@@ -446,18 +446,16 @@ final class PodManager implements EvictablePods, EndingPods {
         }
         uids.stream()
                 .filter(uid -> !workers.containsKey(uid) && sources.pod(uid).isEmpty())
-                .forEach(uid -> work(Wanted.gone(unknown(uid, "", uid), ORPHANS_GRACE)));
+                .forEach(uid -> endUnknown(uid, "", uid));
     }
 
-    private static Pod unknown(String uid, String namespace, String name) {
-        return new Pod(JsonObject.builder()
-                .put(
-                        "metadata",
-                        JsonObject.builder()
-                                .put("name", name)
-                                .put("namespace", namespace)
-                                .put("uid", uid)
-                                .build())
-                .build());
+    /** Ends what is left of a pod that no source has. */
+    private void endUnknown(String uid, String namespace, String name) {
+        JsonObject metadata = JsonObject.builder()
+                .put("name", name)
+                .put("namespace", namespace)
+                .put("uid", uid)
+                .build();
+        work(Wanted.gone(new Pod(JsonObject.builder().put("metadata", metadata).build()), ORPHANS_GRACE));
     }
 }

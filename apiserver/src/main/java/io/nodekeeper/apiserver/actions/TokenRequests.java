@@ -43,6 +43,7 @@ public final class TokenRequests implements Action {
     private static final long MOST_SECONDS = 1L << 32;
 
     private final Store store;
+    private final FreshLookups lookups;
     private final Clock clock;
     private final RandomGenerator random;
     private final Optional<ServiceAccountTokens> tokens;
@@ -53,6 +54,7 @@ public final class TokenRequests implements Action {
     public TokenRequests(
             Store store, Clock clock, RandomGenerator random, Optional<ServiceAccountTokens> tokens, Executor workers) {
         this.store = store;
+        lookups = new FreshLookups(store);
         this.workers = workers;
         this.clock = clock;
         this.random = random;
@@ -62,8 +64,8 @@ public final class TokenRequests implements Action {
     @Override
     public CompletableFuture<ApiResponse> on(User user, Resource resource, RequestTarget target, ApiRequest request) {
         // A kubelet asks for the token of a pod as soon as it has heard of it, which may be before this server.
-        return new FreshLookups(store)
-                .decide(workers, fresh -> CompletableFuture.completedFuture(issued(user, resource, target, request)));
+        return lookups.decide(
+                workers, fresh -> CompletableFuture.completedFuture(issued(user, resource, target, request)));
     }
 
     private ApiResponse issued(User user, Resource resource, RequestTarget target, ApiRequest request) {

@@ -52,8 +52,7 @@ public final class AccessSpace {
                         500,
                         "InternalError",
                         "no space for authorization: the object needs " + more + " bytes of memory, and others take "
-                                + others
-                                + " of " + limit + "; delete "
+                                + others + " of " + limit + "; delete "
                                 + (pod ? "pods with many references" : "roles or bindings with many subjects"));
             }
         }
@@ -89,8 +88,7 @@ public final class AccessSpace {
         if (!AccessResources.STORED.contains(resource)) {
             return 0;
         }
-        boolean role = resource.equals(AccessResources.ROLES) || resource.equals(AccessResources.CLUSTER_ROLES);
-        return role
+        return AccessResources.isRole(resource)
                 ? Policy.bytes(Role.of(next)) - (old.isEmpty() ? 0 : Policy.bytes(Role.of(old)))
                 : Policy.bytes(Binding.of(next)) - (old.isEmpty() ? 0 : Policy.bytes(Binding.of(old)));
     }

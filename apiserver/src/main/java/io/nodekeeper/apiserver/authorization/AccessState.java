@@ -140,7 +140,7 @@ public final class AccessState {
 
     private void take(Resource resource, Entry entry) {
         JsonObject object = resource.codec().decode(entry);
-        if (resource.equals(AccessResources.ROLES) || resource.equals(AccessResources.CLUSTER_ROLES)) {
+        if (AccessResources.isRole(resource)) {
             policy.put(entry.key(), Role.of(object));
         } else {
             policy.put(entry.key(), Binding.of(object));

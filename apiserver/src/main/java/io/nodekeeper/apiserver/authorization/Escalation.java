@@ -54,7 +54,7 @@ public final class Escalation {
         if (!AccessResources.STORED.contains(resource) || user.in(User.MASTERS)) {
             return;
         }
-        if (resource.equals(AccessResources.ROLES) || resource.equals(AccessResources.CLUSTER_ROLES)) {
+        if (AccessResources.isRole(resource)) {
             checkRole(user, resource, old, next);
         } else {
             checkBinding(user, resource, old, next);

@@ -49,6 +49,11 @@ public final class AccessResources {
     /** Roles and bindings, which decide authorization. */
     public static final List<Resource> STORED = List.of(CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, ROLES, ROLE_BINDINGS);
 
+    /** Whether {@code resource} is one of roles. */
+    public static boolean isRole(Resource resource) {
+        return resource.equals(ROLES) || resource.equals(CLUSTER_ROLES);
+    }
+
     static final List<Resource> ALL = Stream.concat(
                     STORED.stream(),
                     Stream.of(

@@ -198,9 +198,7 @@ class PodReportTest {
 
     @Test
     void shouldReportAContainerThatNeverStartedAsAKubeletDoesAtTheEndOfItsPod() {
-        Pod pod = new Pod(pod("Always")
-                .json()
-                .with("metadata", Json.parseObject("{\"deletionTimestamp\": \"2026-01-01T00:00:30Z\"}")));
+        Pod pod = deleted(pod("Always"));
 
         assertThat(container(report(pod, shown(), Map.of())).object("state")).isEqualTo(Json.parseObject("""
                 {"terminated": {"exitCode": 137, "reason": "ContainerStatusUnknown",
@@ -210,9 +208,7 @@ class PodReportTest {
 
     @Test
     void shouldFailADeletedPodThatInitializesAndSayWhatItGotTo() {
-        Pod pod = new Pod(initPod("Always")
-                .json()
-                .with("metadata", Json.parseObject("{\"deletionTimestamp\": \"2026-01-01T00:00:30Z\"}")));
+        Pod pod = deleted(initPod("Always"));
 
         JsonObject status = report(pod, shown(), Map.of());
 
@@ -224,9 +220,7 @@ class PodReportTest {
 
     @Test
     void shouldNotEndADeletedPodWhileItsSidecarRuns() {
-        Pod pod = new Pod(initPod("Always")
-                .json()
-                .with("metadata", Json.parseObject("{\"deletionTimestamp\": \"2026-01-01T00:00:30Z\"}")));
+        Pod pod = deleted(initPod("Always"));
 
         JsonObject status = report(pod, shown(ended("c1", 0, 0), named("proxy", running("p1", 0))), Map.of());
 
@@ -322,6 +316,11 @@ class PodReportTest {
         assertThat(condition(status, "Ready").text("message"))
                 .isEqualTo("the status of pod readiness gate \"a/b\" is not \"True\", but False,"
                         + " corresponding condition of pod readiness gate \"c/d\" does not exist.");
+    }
+
+    private static Pod deleted(Pod pod) {
+        return new Pod(
+                pod.json().with("metadata", Json.parseObject("{\"deletionTimestamp\": \"2026-01-01T00:00:30Z\"}")));
     }
 
     private static Pod initPod(String restartPolicy) {

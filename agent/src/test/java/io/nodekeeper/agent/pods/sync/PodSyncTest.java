@@ -147,11 +147,7 @@ class PodSyncTest {
     @Test
     void shouldNeverWaitLongerThanFiveMinutesAndForgetAfterTenCalmOnes() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
-        for (int crash = 0; crash < 10; crash++) {
-            pod.after(Duration.ofMinutes(5));
-            assertThat(pod.runtime.runs("app")).isTrue();
-            pod.runtime.exitRunning("app", 1, pod.now);
-        }
+        crashTenTimes(pod);
         pod.after(Duration.ofMinutes(16));
 
         pod.runtime.exitRunning("app", 1, pod.now);
@@ -160,14 +156,20 @@ class PodSyncTest {
         assertThat(pod.runtime.runs("app")).isTrue();
     }
 
+    /** Lets a container fail as soon as it runs, until its pause is the longest. */
+    private static void crashTenTimes(PodFixture pod) {
+        for (int crash = 0; crash < 10; crash++) {
+            pod.after(Duration.ofMinutes(5));
+            assertThat(pod.runtime.runs("app")).isTrue();
+            pod.runtime.exitRunning("app", 1, pod.now);
+        }
+    }
+
     @Test
     void shouldNotCountThePauseOfAContainerAsCalm() {
         // given a container that has reached the longest pause
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
-        for (int crash = 0; crash < 10; crash++) {
-            pod.after(Duration.ofMinutes(5));
-            pod.runtime.exitRunning("app", 1, pod.now);
-        }
+        crashTenTimes(pod);
         pod.after(Duration.ofMinutes(5));
 
         // when it runs for nearly ten minutes and fails, again and again: pause and run together are longer
