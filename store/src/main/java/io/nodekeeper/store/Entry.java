@@ -1,6 +1,7 @@
 package io.nodekeeper.store;
 
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,6 +82,11 @@ public final class Entry {
     /** Whether {@link #value} needs no disk read now: the entry or a cache holds the value in memory. */
     public boolean atHand() {
         return value != null || Objects.requireNonNull(values).cached(modRevision);
+    }
+
+    /** Reads the value; empty if the entry holds it in memory. */
+    public Optional<ValueReader> reader() {
+        return Optional.ofNullable(values);
     }
 
     /** Bytes of the value that this entry itself holds in memory; 0 if the value is in the journal. */

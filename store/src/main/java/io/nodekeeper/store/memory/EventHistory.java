@@ -4,9 +4,7 @@ import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The latest changes of one resource. Watches resume from it, and lists at an earlier revision are computed from it. A change
@@ -15,13 +13,12 @@ import org.jspecify.annotations.Nullable;
  * the owner's lock guards it.
  */
 final class EventHistory {
-    /** Bytes that a change costs besides the replaced version: the event, its two entries and its slot here. */
+    /** Bytes that a change costs at most besides the replaced version: the event, its two entries and its slot here. */
     static final int OVERHEAD = 160;
 
     /** A ring buffer. The owner bounds it by {@link WatchCache.Limits}. */
-    private @Nullable Event[] events = new Event[16];
+    private EventColumns events = new EventColumns(16);
 
-    private long[] times = new long[16];
     private int first;
     private int size;
 
@@ -67,12 +64,16 @@ final class EventHistory {
 
     /** The change at {@code index}; 0 is the oldest. */
     Event get(int index) {
-        return Objects.requireNonNull(events[(first + index) & (events.length - 1)]);
+        return events.get(slot(index));
     }
 
     /** The time at which the change at {@code index} was added, in nanoseconds of the owner's clock. */
     long time(int index) {
-        return times[(first + index) & (events.length - 1)];
+        return events.time(slot(index));
+    }
+
+    private int slot(int index) {
+        return (first + index) & (events.length() - 1);
     }
 
     /** Adds a change. Its revision must not be below the latest one. */
@@ -85,12 +86,10 @@ final class EventHistory {
 
     /** As {@link #add}, for a change of a journal, which keeps no value where it can read it later. */
     void append(Event event, long now) {
-        if (size == events.length) {
+        if (size == events.length()) {
             grow();
         }
-        int end = (first + size) & (events.length - 1);
-        events[end] = event;
-        times[end] = now;
+        events.set(slot(size), event, now);
         size++;
         memory += memory(event);
         stored += stored(event);
@@ -98,34 +97,30 @@ final class EventHistory {
 
     /** Replaces the version that an earlier change made by {@code made}, the same one without its value. */
     private void leave(Optional<Entry> made) {
-        long revision = made.orElseThrow().modRevision();
-        int index = after(revision - 1);
+        int index = after(made.orElseThrow().modRevision() - 1);
         if (index < size) {
             Event earlier = get(index);
             if (earlier.after().equals(made)) {
-                events[(first + index) & (events.length - 1)] =
-                        new Event(earlier.revision(), earlier.key(), earlier.before(), made);
+                events.set(
+                        slot(index), new Event(earlier.revision(), earlier.key(), earlier.before(), made), time(index));
             }
         }
     }
 
     private void grow() {
-        @Nullable Event[] moreEvents = new Event[2 * size];
-        long[] moreTimes = new long[2 * size];
+        EventColumns more = new EventColumns(2 * size);
         for (int i = 0; i < size; i++) {
-            moreEvents[i] = get(i);
-            moreTimes[i] = time(i);
+            more.set(i, get(i), time(i));
         }
-        events = moreEvents;
-        times = moreTimes;
+        events = more;
         first = 0;
     }
 
     /** Drops the oldest change. */
     void drop() {
         Event gone = get(0);
-        events[first] = null;
-        first = (first + 1) & (events.length - 1);
+        events.clear(first);
+        first = slot(1);
         size--;
         memory -= memory(gone);
         stored -= stored(gone);
@@ -138,7 +133,7 @@ final class EventHistory {
         int high = size;
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (get(middle).revision() <= revision) {
+            if (events.revision(slot(middle)) <= revision) {
                 low = middle + 1;
             } else {
                 high = middle;

@@ -350,39 +350,8 @@ class WatchCacheTest {
         assertThat(cache.revision()).isEqualTo(6);
     }
 
-    @Test
-    void ringBufferKeepsOrderAndTimesWhileItGrowsAndWraps() {
-        EventHistory history = new EventHistory(0);
-        int added = 0;
-        for (int round = 0; round < 6; round++) {
-            for (int i = 0; i < 11; i++) {
-                added++;
-                history.add(event(added), 10L * added);
-            }
-            for (int i = 0; i < 5; i++) {
-                history.drop();
-            }
-            int first = 5 * (round + 1) + 1;
-            assertThat(history.size()).isEqualTo(added - first + 1);
-            assertThat(history.start()).isEqualTo(first - 1);
-            assertThat(history.get(0).revision()).isEqualTo(first);
-            assertThat(history.time(0)).isEqualTo(10L * first);
-            assertThat(history.get(history.size() - 1).revision()).isEqualTo(added);
-            assertThat(history.time(history.size() - 1)).isEqualTo(10L * added);
-            assertThat(history.after(first)).isEqualTo(1);
-            assertThat(history.after(added)).isEqualTo(history.size());
-            assertThat(history.since(added - 2)).extracting(Event::revision).containsExactly(added - 1L, (long) added);
-            assertThat(history.memory()).isEqualTo(160L * history.size());
-            assertThat(history.stored()).isEqualTo(160L * history.size());
-        }
-    }
-
     private WatchCache cache(int events, long nanos, long memory, long stored) {
         return new WatchCache(loop, new WatchCache.Limits(events, nanos, memory, stored));
-    }
-
-    private static Event event(int revision) {
-        return new Event(revision, "/registry/a/x", Optional.empty(), Optional.empty());
     }
 
     private static Event event(WatchCache cache, long revision, String key, int size) {
