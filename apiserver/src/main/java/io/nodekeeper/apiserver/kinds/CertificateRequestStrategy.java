@@ -85,9 +85,14 @@ public final class CertificateRequestStrategy implements Strategy {
     public static JsonObject withOldApproval(JsonObject asked, JsonObject old) {
         JsonObject[] conditions =
                 Stream.concat(conditions(old, true), conditions(asked, false)).toArray(JsonObject[]::new);
-        return conditions.length == 0
-                ? asked
-                : asked.update("status", status -> status.with("conditions", JsonArray.of(conditions)));
+        if (conditions.length == 0 && !asked.object("status").has("conditions")) {
+            return asked;
+        }
+        return asked.update(
+                "status",
+                status -> conditions.length == 0
+                        ? status.without("conditions")
+                        : status.with("conditions", JsonArray.of(conditions)));
     }
 
     private static Stream<JsonObject> conditions(JsonObject object, boolean approvals) {

@@ -16,6 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** CertificateSigningRequests: who may ask, approve and sign, and what is signed. */
 class CertificateRequestsTest {
@@ -186,6 +187,23 @@ class CertificateRequestsTest {
         assertThat(ask(approver, "PATCH", PATH + "/r/approval", condition("Approved"))
                         .message())
                 .contains("user not permitted to approve requests with signerName \"kubernetes.io/kubelet-serving\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Approved", "Denied"})
+    void aWriteOfTheStatusNeitherApprovesNorDenies(String type) {
+        server.server.signCertificates((request, usages, life) -> CERTIFICATE);
+        server.post(PATH, serving("r"));
+
+        Answer written = ask(
+                TestServer.ADMIN,
+                "PATCH",
+                PATH + "/r/status",
+                "{\"status\":{\"conditions\":[{\"type\":\"" + type + "\",\"status\":\"True\",\"reason\":\"R\"}]}}");
+
+        assertThat(written.status()).as(written.text()).isEqualTo(200);
+        server.settle();
+        assertThat(server.get(PATH + "/r").json().object("status").toString()).isEqualTo("{}");
     }
 
     @Test
