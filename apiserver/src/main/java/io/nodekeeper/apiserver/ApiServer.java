@@ -77,6 +77,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -187,6 +188,9 @@ public final class ApiServer {
         Map<String, Action> actions =
                 new HashMap<>(new Reviews(authenticator, accounts, authorizer, access::policy).actions());
         actions.computeIfPresent(AccessResources.TOKEN_REVIEWS.type().path() + "/", (path, review) -> byWorker(review));
+        actions.computeIfPresent(
+                AccessResources.SELF_SUBJECT_RULES_REVIEWS.type().path() + "/",
+                (path, review) -> on(review, flowControl::turnOf));
         actions.put(
                 ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
                 byWorker(new TokenRequests(store, clock, random, authenticator.serviceAccountTokens(), workers)));
@@ -446,8 +450,12 @@ public final class ApiServer {
 
     /** The same action on a worker: one that may read the disk, or computes signatures. */
     private Action byWorker(Action action) {
+        return on(action, user -> workers);
+    }
+
+    private static Action on(Action action, Function<User, Executor> executor) {
         return (user, resource, target, request) -> CompletableFuture.supplyAsync(
-                        () -> action.on(user, resource, target, request), workers)
+                        () -> action.on(user, resource, target, request), executor.apply(user))
                 .thenCompose(answer -> answer);
     }
 

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 /**
  * Evicts pods: deletes them unless a PodDisruptionBudget forbids it. It first subtracts the eviction from the budget,
@@ -39,6 +40,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class PodEviction implements Action {
     /** The number of budgets to read together. */
     private static final int PAGE = 32;
+
+    /** The most bytes of budgets that are read on the thread of the request. */
+    private static final int AT_ONCE = 16 << 10;
+
+    /** About how many bytes of budgets are read in one turn: some ten milliseconds. */
+    private static final int TURN = 1 << 20;
+
+    private static final Resource BUDGETS = ClusterResources.POD_DISRUPTION_BUDGETS;
 
     /** How often the budget of a pod that changes is asked: a pod becomes ready within a few updates of its status. */
     private static final int ATTEMPTS = 10;
@@ -125,8 +134,10 @@ public final class PodEviction implements Action {
             return CompletableFuture.completedFuture(false);
         }
         Map<String, String> labels = pod.object("metadata").object("labels").texts();
-        Resource kind = ClusterResources.POD_DISRUPTION_BUDGETS;
-        List<JsonObject> budgets = budgets(kind, write.target().namespace(), labels);
+        return budgets(write, labels, "", List.of()).thenCompose(budgets -> allowed(pod, write, budgets));
+    }
+
+    private CompletableFuture<Boolean> allowed(JsonObject pod, WriteRequest write, List<JsonObject> budgets) {
         if (budgets.isEmpty()) {
             return CompletableFuture.completedFuture(true);
         }
@@ -137,8 +148,8 @@ public final class PodEviction implements Action {
                     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
         }
         String name = budgets.getFirst().object("metadata").text("name");
-        RequestTarget target = RequestTarget.of(kind.type(), write.target().namespace(), name, "status");
-        WriteRequest taking = new WriteRequest(kind, target, write.dryRun(), (old, next) -> {}, write.turn());
+        RequestTarget target = RequestTarget.of(BUDGETS.type(), write.target().namespace(), name, "status");
+        WriteRequest taking = new WriteRequest(BUDGETS, target, write.dryRun(), (old, next) -> {}, write.turn());
         AtomicBoolean charged = new AtomicBoolean();
         return retry.run(taking, (entry, budget) -> {
                     JsonObject taken = taken(budget, pod);
@@ -180,26 +191,43 @@ public final class PodEviction implements Action {
                                         pod.object("metadata").text("name"), KubeTime.format(clock.wallTime()))));
     }
 
-    /** The budgets that select a pod with {@code labels}; at most two, because more than one is an error. */
-    private List<JsonObject> budgets(Resource kind, String namespace, Map<String, String> labels) {
-        List<JsonObject> budgets = new ArrayList<>();
-        String after = "";
-        List<Entry> page;
-        do {
-            page = store.list(kind.prefix(namespace), after, PAGE, 0).entries();
-            for (Entry entry : page) {
-                after = entry.key();
-                JsonObject budget = kind.codec().decode(entry);
-                if (budget.object("spec").has("selector")
-                        && LabelSelectors.matches(budget.object("spec").object("selector"), labels)) {
-                    budgets.add(budget);
-                }
-                if (budgets.size() > 1) {
-                    return budgets;
-                }
+    /**
+     * The budgets after the key {@code after} that select a pod with {@code labels}, and those {@code known} before; at most two, because
+     * more than one is an error. A namespace may have many large ones, so only a first few are read on this thread, and the rest in the
+     * user's turns.
+     */
+    private CompletableFuture<List<JsonObject>> budgets(
+            WriteRequest write, Map<String, String> labels, String after, List<JsonObject> known) {
+        List<Entry> page = store.list(BUDGETS.prefix(write.target().namespace()), after, PAGE, 0)
+                .entries();
+        boolean few = page.stream().allMatch(Entry::atHand)
+                && page.stream().mapToInt(Entry::length).sum() < AT_ONCE;
+        return after.isEmpty() && few
+                ? read(page, write, labels, known)
+                : CompletableFuture.supplyAsync(() -> read(page, write, labels, known), write.turn())
+                        .thenCompose(Function.identity());
+    }
+
+    private CompletableFuture<List<JsonObject>> read(
+            List<Entry> page, WriteRequest write, Map<String, String> labels, List<JsonObject> known) {
+        List<JsonObject> found = new ArrayList<>(known);
+        long bytes = 0;
+        for (Entry entry : page) {
+            JsonObject budget = BUDGETS.codec().decode(entry);
+            if (budget.object("spec").has("selector")
+                    && LabelSelectors.matches(budget.object("spec").object("selector"), labels)) {
+                found.add(budget);
             }
-        } while (page.size() == PAGE);
-        return budgets;
+            bytes += entry.length();
+            boolean last = page.size() < PAGE && entry == page.getLast();
+            if (found.size() > 1 || last) {
+                return CompletableFuture.completedFuture(found);
+            }
+            if (bytes >= TURN || entry == page.getLast()) {
+                return budgets(write, labels, entry.key(), found);
+            }
+        }
+        return CompletableFuture.completedFuture(found);
     }
 
     private static boolean mayEvictUnready(JsonObject budget, long healthy, long desired) {

@@ -48,13 +48,14 @@ public final class TokenRequests implements Action {
     private final RandomGenerator random;
     private final Optional<ServiceAccountTokens> tokens;
     private final Executor workers;
-    private final NodeRestriction nodeRestriction = new NodeRestriction();
+    private final NodeRestriction nodeRestriction;
 
     /** {@code workers} runs what follows a wait for the store. */
     public TokenRequests(
             Store store, Clock clock, RandomGenerator random, Optional<ServiceAccountTokens> tokens, Executor workers) {
         this.store = store;
         lookups = new FreshLookups(store);
+        nodeRestriction = new NodeRestriction(store);
         this.workers = workers;
         this.clock = clock;
         this.random = random;

@@ -6,10 +6,12 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.authorization.node.NodeGraph;
 import io.nodekeeper.apiserver.authorization.node.NodeIdentity;
+import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.kinds.CertificateRequestStrategy;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.store.Store;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -18,7 +20,7 @@ import java.util.TreeSet;
 /**
  * Restricts a node's credential to the node's own objects (Kubernetes' admission plugin of this name): a node writes
  * its own Node, status, lease and CSINode, but not its taints, and only labels without a security meaning; and the pods
- * that run on it. Immutable.
+ * that run on it. Thread-safe.
  */
 public final class NodeRestriction {
     private static final Set<String> FREE_LABELS = Set.of(
@@ -35,7 +37,18 @@ public final class NodeRestriction {
             "failure-domain.beta.kubernetes.io/zone");
     private static final Set<String> CERTIFICATES =
             Set.of("kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet");
+    /** The fields of a claim's status that a node writes. */
+    private static final List<String> SIZE =
+            List.of("capacity", "conditions", "allocatedResources", "allocatedResourceStatuses");
+
     private static final List<String> FREE_NAMESPACES = List.of("kubelet.kubernetes.io", "node.kubernetes.io");
+
+    private final Store store;
+
+    /** Looks up nodes in {@code store}. */
+    public NodeRestriction(Store store) {
+        this.store = store;
+    }
 
     /**
      * Refuses what a node may not write; {@code old} is empty for a creation and the same as {@code next} for a deletion.
@@ -75,6 +88,7 @@ public final class NodeRestriction {
                     checkRequest(user, name, next);
                 }
             }
+            case "persistentvolumeclaims" -> checkClaim(self, name, old, next);
             case "pods" -> checkPod(self, name, target.subresource(), old, next);
             default -> {}
         }
@@ -149,6 +163,26 @@ public final class NodeRestriction {
         }
     }
 
+    /** A node writes how large a claim is after its file system has grown; the authorizer lets it write the status only. */
+    private static void checkClaim(String self, String name, JsonObject old, JsonObject next) {
+        if (!withoutSize(old).equals(withoutSize(next))) {
+            throw forbidden(
+                    "persistentvolumeclaims",
+                    name,
+                    "node \"" + self
+                            + "\" is not allowed to update fields other than status.capacity and status.conditions");
+        }
+    }
+
+    private static JsonObject withoutSize(JsonObject claim) {
+        JsonObject status = claim.object("status");
+        for (String field : SIZE) {
+            status = status.without(field);
+        }
+        JsonObject metadata = claim.object("metadata").without("managedFields").without("resourceVersion");
+        return claim.with("metadata", metadata).with("status", status);
+    }
+
     private static JsonArray claims(JsonObject pod) {
         return pod.object("status").array("resourceClaimStatuses");
     }
@@ -157,7 +191,7 @@ public final class NodeRestriction {
         return object.object("metadata").array("ownerReferences");
     }
 
-    private static void checkPod(String self, String name, String subresource, JsonObject old, JsonObject next) {
+    private void checkPod(String self, String name, String subresource, JsonObject old, JsonObject next) {
         String node = "node \"" + self + "\" ";
         if (old.isEmpty()) {
             checkMirror(self, name, next);
@@ -189,7 +223,7 @@ public final class NodeRestriction {
     /**
      * A mirror pod represents a pod that the node runs by itself; it must not give the node access to other objects.
      */
-    private static void checkMirror(String self, String name, JsonObject pod) {
+    private void checkMirror(String self, String name, JsonObject pod) {
         String node = "node \"" + self + "\" ";
         if (!pod.object("metadata").object("annotations").has(NodeGraph.CONFIG_MIRROR)) {
             throw forbidden(
@@ -215,6 +249,7 @@ public final class NodeRestriction {
         for (String kind : NodeGraph.references(spec)) {
             throw forbidden("pods", name, node + "can not create pods that reference " + kind);
         }
+        checkUid(self, name, owners(pod).objects().findFirst().orElseThrow());
     }
 
     /**
@@ -238,6 +273,19 @@ public final class NodeRestriction {
         }
         if (owner.bool("blockOwnerDeletion")) {
             throw forbidden("pods", name, node + "must not set blockOwnerDeletion on an owner reference");
+        }
+    }
+
+    /** An owner of another UID would be a node of that name that is gone, and garbage collection would delete the pod. */
+    private void checkUid(String self, String name, JsonObject owner) {
+        String uid = store.get(Resources.NODES.key("", self))
+                .map(Resources.NODES.codec()::decode)
+                .orElseThrow(() -> ApiException.notFound(Resources.NODES.type(), self))
+                .object("metadata")
+                .text("uid");
+        if (!owner.text("uid").equals(uid)) {
+            throw forbidden(
+                    "pods", name, "node " + self + " UID mismatch: expected " + owner.text("uid") + " got " + uid);
         }
     }
 

@@ -44,13 +44,22 @@ public final class ServiceAccountAdmission {
         return object.update("spec", given -> {
             JsonObject spec = TokenVolume.named(given);
             String name = spec.text("serviceAccountName");
-            Optional<JsonObject> account = store.get(ClusterResources.SERVICE_ACCOUNTS.key(target.namespace(), name))
-                    .map(ClusterResources.SERVICE_ACCOUNTS.codec()::decode);
+            Optional<JsonObject> account =
+                    store.get(key(target, name)).map(ClusterResources.SERVICE_ACCOUNTS.codec()::decode);
             if (account.isEmpty() && !fresh) {
                 throw ApiException.notFound(ClusterResources.SERVICE_ACCOUNTS.type(), name);
             }
             return account.map(found -> with(spec, found)).orElse(spec);
         });
+    }
+
+    /** The key of the account of the new pod {@code object}. */
+    public String account(RequestTarget target, JsonObject object) {
+        return key(target, TokenVolume.named(object.object("spec")).text("serviceAccountName"));
+    }
+
+    private static String key(RequestTarget target, String name) {
+        return ClusterResources.SERVICE_ACCOUNTS.key(target.namespace(), name);
     }
 
     private JsonObject with(JsonObject spec, JsonObject account) {

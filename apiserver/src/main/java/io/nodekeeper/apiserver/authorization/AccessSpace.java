@@ -8,19 +8,27 @@ import io.nodekeeper.apiserver.authorization.rbac.Role;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Limits the memory of authorization: the subjects of bindings, the rules of roles and the relations of pods on nodes stay in memory,
  * however their objects are kept. A write that takes more than is left is refused, as by a store that is full; deletions make room.
- * Thread-safe.
+ * The roles and bindings of one namespace may take a part of all only: the others have room whatever one namespace does, and what a
+ * decision has to look at is bounded. Thread-safe.
  */
 public final class AccessSpace {
+    /** One namespace may take this part of the limit for roles and bindings. */
+    private static final int SHARE = 8;
+
     private final AccessState state;
     private final long policyLimit;
     private final long graphLimit;
     /** What writes that have not ended will take. */
     private final AtomicLong claimed = new AtomicLong();
+    /** What writes of roles and bindings that have not ended will take in each namespace. */
+    private final Map<String, Long> claimedIn = new ConcurrentHashMap<>();
 
     /** Limits, bytes, of roles and bindings, and of the relations of pods. A collection of the whole heap visits each of these. */
     public AccessSpace(AccessState state, long policyLimit, long graphLimit) {
@@ -29,9 +37,11 @@ public final class AccessSpace {
         this.graphLimit = graphLimit;
     }
 
-    /** The room for one write, which is kept for it until it ends: only then what it has written is counted. */
+    /** The room for one write, which is kept for it until it ends: only then what it has written is counted. Not thread-safe. */
     public final class Claim {
-        private final AtomicLong own = new AtomicLong();
+        private long own;
+        /** Where it counts among the roles and bindings of a namespace; empty if it does not. */
+        private String place = "";
 
         private Claim() {}
 
@@ -42,24 +52,46 @@ public final class AccessSpace {
          * @throws ApiException 500 if there is none
          */
         public void take(Resource resource, JsonObject old, JsonObject next) {
+            release();
             long more = Math.max(0, bytes(resource, old, next));
-            long all = claimed.addAndGet(more - own.getAndSet(more));
+            if (more == 0) {
+                return;
+            }
             boolean pod = resource.equals(Resources.PODS);
-            long others = (pod ? state.graphBytes() : state.policyBytes()) + all - more;
-            long limit = pod ? graphLimit : policyLimit;
-            if (more > 0 && others + more > limit) {
+            own = more;
+            place = pod ? "" : next.object("metadata").text("namespace");
+            long all = claimed.addAndGet(more);
+            check(
+                    more,
+                    (pod ? state.graphBytes() : state.policyBytes()) + all,
+                    pod ? graphLimit : policyLimit,
+                    pod,
+                    "");
+            if (!place.isEmpty()) {
+                long here = claimedIn.merge(place, more, Long::sum);
+                check(more, state.policyBytes(place) + here, policyLimit / SHARE, pod, " in the namespace " + place);
+            }
+        }
+
+        private void check(long more, long sum, long limit, boolean pod, String where) {
+            if (sum > limit) {
                 throw new ApiException(
                         500,
                         "InternalError",
-                        "no space for authorization: the object needs " + more + " bytes of memory, and others take "
-                                + others + " of " + limit + "; delete "
-                                + (pod ? "pods with many references" : "roles or bindings with many subjects"));
+                        "no space for authorization: the object needs " + more + " bytes of memory, and others" + where
+                                + " take " + (sum - more) + " of " + limit + "; delete "
+                                + (pod ? "pods with many references" : "roles or bindings with many subjects") + where);
             }
         }
 
         /** The write has ended. */
         public void release() {
-            claimed.addAndGet(-own.getAndSet(0));
+            claimed.addAndGet(-own);
+            if (!place.isEmpty()) {
+                claimedIn.computeIfPresent(place, (same, bytes) -> bytes == own ? null : bytes - own);
+            }
+            own = 0;
+            place = "";
         }
     }
 

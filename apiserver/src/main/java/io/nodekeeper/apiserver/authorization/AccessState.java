@@ -79,6 +79,11 @@ public final class AccessState {
         return policy.bytes();
     }
 
+    /** About how many bytes of memory the stored roles and bindings of {@code namespace} take. */
+    long policyBytes(String namespace) {
+        return policy.bytes(namespace);
+    }
+
     /** About how many bytes of memory the relations of pods take. */
     long graphBytes() {
         return graph.bytes();

@@ -5,14 +5,16 @@ import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
 import io.nodekeeper.apiserver.authorization.rbac.Binding;
 import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
 import io.nodekeeper.apiserver.authorization.rbac.Role;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -103,9 +105,10 @@ public final class Policy {
      * What the binding at {@code key} grants to all its subjects. There may be many thousands of subjects, so each has nothing of its own
      * but its {@link Whom}.
      *
+     * @param place the namespace of the binding; empty for a binding of the whole cluster
      * @param reason of a decision to allow a request, without the subject
      */
-    private record Grant(String key, String reason, RoleKey role, List<Whom> subjects) {}
+    private record Grant(String key, String place, String reason, RoleKey role, List<Whom> subjects) {}
 
     /** By their keys in the store; used only by the thread that changes the policy. */
     private final Map<String, Role> rolesByKey = new HashMap<>();
@@ -117,6 +120,8 @@ public final class Policy {
     private final Map<Whom, List<Grant>> grants = new ConcurrentHashMap<>();
 
     private final AtomicLong bytes = new AtomicLong();
+    /** The part of each namespace that has roles or bindings. */
+    private final Map<String, Long> bytesOf = new ConcurrentHashMap<>();
 
     /** The policy of these roles and bindings; a binding to a role that does not exist grants nothing. */
     public static Policy of(Collection<Role> roles, Collection<Binding> bindings) {
@@ -130,7 +135,7 @@ public final class Policy {
     public void put(String key, Role role) {
         Role before = rolesByKey.put(key, role);
         roles.put(new RoleKey(role.namespace(), role.name()), role);
-        bytes.addAndGet(bytes(role) - (before == null ? 0 : bytes(before)));
+        count(role.namespace(), bytes(role) - (before == null ? 0 : bytes(before)));
     }
 
     /** Adds or replaces the binding at {@code key} of the store. Who has a right before and after the change has it meanwhile. */
@@ -140,7 +145,7 @@ public final class Policy {
                 .flatMap(subject -> Whom.of(subject, place).stream())
                 .collect(Collectors.toCollection(TreeSet::new));
         RoleKey role = new RoleKey(binding.roleKind().equals("Role") ? place : "", binding.roleName());
-        Grant grant = new Grant(key, binding.reason(), role, List.copyOf(named));
+        Grant grant = new Grant(key, place, binding.reason(), role, List.copyOf(named));
         // One list for all who have no other grant.
         List<Grant> alone = List.of(grant);
         named.forEach(whom -> grants.merge(whom, alone, (before, same) -> with(before, grant)));
@@ -148,7 +153,14 @@ public final class Policy {
         if (before != null) {
             before.subjects().stream().filter(whom -> !named.contains(whom)).forEach(whom -> revoke(key, whom));
         }
-        bytes.addAndGet(bytes(grant) - (before == null ? 0 : bytes(before)));
+        count(place, bytes(grant) - (before == null ? 0 : bytes(before)));
+    }
+
+    private void count(String namespace, long more) {
+        bytes.addAndGet(more);
+        if (!namespace.isEmpty()) {
+            bytesOf.merge(namespace, more, (known, other) -> known + other == 0 ? null : known + other);
+        }
     }
 
     /** Removes the role or binding at {@code key}, if there is one. */
@@ -156,12 +168,12 @@ public final class Policy {
         Role role = rolesByKey.remove(key);
         if (role != null) {
             roles.remove(new RoleKey(role.namespace(), role.name()));
-            bytes.addAndGet(-bytes(role));
+            count(role.namespace(), -bytes(role));
         }
         Grant grant = grantsByKey.remove(key);
         if (grant != null) {
             grant.subjects().forEach(whom -> revoke(key, whom));
-            bytes.addAndGet(-bytes(grant));
+            count(grant.place(), -bytes(grant));
         }
     }
 
@@ -194,6 +206,11 @@ public final class Policy {
     /** About how many bytes of memory the roles and bindings take. */
     public long bytes() {
         return bytes.get();
+    }
+
+    /** About how many bytes of memory the roles and bindings of {@code namespace} take. */
+    public long bytes(String namespace) {
+        return bytesOf.getOrDefault(namespace, 0L);
     }
 
     /** About how many bytes of memory {@code role} takes. */
@@ -230,16 +247,17 @@ public final class Policy {
         return Optional.ofNullable(roles.get(new RoleKey(kind.equals("Role") ? namespace : "", name)));
     }
 
-    /** Whether a binding allows the request. */
+    /** Whether a binding allows the request. Looks at each role once, however many bindings grant it to the user. */
     public AuthorizationDecision decide(Attributes asked) {
+        Set<RoleKey> tried = new HashSet<>();
         for (Kind kind : ofUser(asked.user())) {
-            AuthorizationDecision own = decide(kind, asked.user(), asked);
+            AuthorizationDecision own = decide(kind, asked.user(), asked, tried);
             if (own.allowed()) {
                 return own;
             }
         }
         for (String group : asked.groups()) {
-            AuthorizationDecision common = decide(Kind.GROUP, group, asked);
+            AuthorizationDecision common = decide(Kind.GROUP, group, asked, tried);
             if (common.allowed()) {
                 return common;
             }
@@ -247,37 +265,38 @@ public final class Policy {
         return AuthorizationDecision.NOT_KNOWN;
     }
 
-    private AuthorizationDecision decide(Kind kind, String name, Attributes asked) {
-        AuthorizationDecision everywhere = decide(new Whom(kind, name, ""), asked);
+    private AuthorizationDecision decide(Kind kind, String name, Attributes asked, Set<RoleKey> tried) {
+        AuthorizationDecision everywhere = decide(new Whom(kind, name, ""), asked, tried);
         return everywhere.allowed() || asked.namespace().isEmpty()
                 ? everywhere
-                : decide(new Whom(kind, name, asked.namespace()), asked);
+                : decide(new Whom(kind, name, asked.namespace()), asked, tried);
     }
 
-    private AuthorizationDecision decide(Whom whom, Attributes asked) {
+    private AuthorizationDecision decide(Whom whom, Attributes asked, Set<RoleKey> tried) {
         for (Grant grant : grants.getOrDefault(whom, List.of())) {
-            for (PolicyRule rule : rules(grant)) {
-                if (rule.allows(asked)) {
-                    return whom.allowed(grant);
-                }
+            if (tried.add(grant.role()) && rules(grant.role()).stream().anyMatch(rule -> rule.allows(asked))) {
+                return whom.allowed(grant);
             }
         }
         return AuthorizationDecision.NOT_KNOWN;
     }
 
-    private List<PolicyRule> rules(Grant grant) {
-        Role role = roles.get(grant.role());
+    private List<PolicyRule> rules(RoleKey key) {
+        Role role = roles.get(key);
         return role == null ? List.of() : role.rules();
     }
 
-    /** All rules that a user has in {@code namespace}; if it is empty, only those of ClusterRoleBindings. */
+    /**
+     * All rules that a user has in {@code namespace}; if it is empty, only those of ClusterRoleBindings. Those of a role are there once,
+     * however many bindings grant it.
+     */
     public List<PolicyRule> rules(String user, List<String> groups, String namespace) {
-        List<PolicyRule> rules = new ArrayList<>();
+        Set<RoleKey> granted = new LinkedHashSet<>();
         for (Kind kind : ofUser(user)) {
-            collect(kind, user, namespace, rules);
+            collect(kind, user, namespace, granted);
         }
-        groups.forEach(group -> collect(Kind.GROUP, group, namespace, rules));
-        return rules;
+        groups.forEach(group -> collect(Kind.GROUP, group, namespace, granted));
+        return granted.stream().flatMap(key -> rules(key).stream()).toList();
     }
 
     /** As what bindings may name a user. */
@@ -285,9 +304,9 @@ public final class Policy {
         return user.startsWith(Binding.ACCOUNT_PREFIX) ? List.of(Kind.USER, Kind.ACCOUNT) : List.of(Kind.USER);
     }
 
-    private void collect(Kind kind, String name, String namespace, List<PolicyRule> rules) {
+    private void collect(Kind kind, String name, String namespace, Set<RoleKey> granted) {
         for (String place : namespace.isEmpty() ? List.of("") : List.of("", namespace)) {
-            grants.getOrDefault(new Whom(kind, name, place), List.of()).forEach(grant -> rules.addAll(rules(grant)));
+            grants.getOrDefault(new Whom(kind, name, place), List.of()).forEach(grant -> granted.add(grant.role()));
         }
     }
 }

@@ -39,8 +39,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /** Handles write requests: parses bodies and options, performs the write, and returns the result. Thread-safe. */
 public final class WriteHandler {
@@ -49,12 +51,15 @@ public final class WriteHandler {
      */
     private static final int WARNING = 4_000;
 
+    /** Objects of this many bytes are not parsed on the threads of connections, as bodies of that length. */
+    private static final int LARGE = 16 << 10;
+
     private final Store store;
     private final FreshLookups lookups;
     private final ObjectWriter writer;
     private final ObjectDeleter deleter;
     private final CollectionDeleter collectionDeleter;
-    private final NodeRestriction nodeRestriction = new NodeRestriction();
+    private final NodeRestriction nodeRestriction;
     private final LeaseRenewals renewals;
     private final Escalation escalation;
     private final AccessSpace accessSpace;
@@ -85,6 +90,7 @@ public final class WriteHandler {
         this.events = events;
         this.store = store;
         lookups = new FreshLookups(store);
+        nodeRestriction = new NodeRestriction(store);
         this.escalation = escalation;
         this.accessSpace = accessSpace;
         this.certificates = certificates;
@@ -172,8 +178,28 @@ public final class WriteHandler {
                         false,
                         asked -> lookups.decide(
                                 asked.turn(),
-                                fresh -> writer.create(asked, admitted(user, resource, target, body, fresh))))
+                                fresh -> admitting(
+                                        asked,
+                                        body,
+                                        () -> writer.create(asked, admitted(user, resource, target, body, fresh)))))
                 .thenApply(result -> shown(resource, result, warnings));
+    }
+
+    /**
+     * Runs {@code work}, which creates {@code object}: in the user's turn if admission parses a large object for that, or reads one from
+     * the disk.
+     */
+    private <T> CompletableFuture<T> admitting(
+            WriteRequest asked, JsonObject object, Supplier<CompletableFuture<T>> work) {
+        boolean light = asked.resource() != Resources.PODS
+                || Stream.of(
+                                serviceAccounts.account(asked.target(), object),
+                                Resources.NODES.key("", object.object("spec").text("nodeName")))
+                        .flatMap(key -> store.get(key).stream())
+                        .allMatch(entry -> entry.atHand() && entry.length() < LARGE);
+        return light
+                ? work.get()
+                : CompletableFuture.supplyAsync(work, asked.turn()).thenCompose(Function.identity());
     }
 
     /** A new object after admission. */
@@ -254,12 +280,15 @@ public final class WriteHandler {
                         true,
                         asked -> lookups.decide(
                                 asked.turn(),
-                                fresh -> writer.apply(
+                                fresh -> admitting(
                                         asked,
                                         wanted,
-                                        request.flag("force"),
-                                        object -> defaultTolerations.admit(resource, target, object),
-                                        object -> admitted(user, resource, target, object, fresh))))
+                                        () -> writer.apply(
+                                                asked,
+                                                wanted,
+                                                request.flag("force"),
+                                                object -> defaultTolerations.admit(resource, target, object),
+                                                object -> admitted(user, resource, target, object, fresh)))))
                 .thenApply(result -> shown(resource, result, warnings));
     }
 

@@ -99,6 +99,25 @@ class ReviewTest {
     }
 
     @Test
+    void rulesOfARoleAreListedOnceHoweverManyBindingsGrantIt() {
+        String rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/";
+        server.post(rbac + "roles", """
+                {"metadata": {"name": "r"}, "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}""");
+        for (int i = 0; i < 5; i++) {
+            server.post(rbac + "rolebindings", """
+                    {"metadata": {"name": "b%d"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role",
+                     "name": "r"}, "subjects": [{"kind": "User", "name": "alice"},
+                     {"kind": "Group", "name": "system:authenticated"}]}""".formatted(i));
+        }
+        server.settle();
+
+        JsonObject alice = status(TestServer.ALICE, "selfsubjectrulesreviews", "{\"namespace\":\"default\"}");
+
+        assertThat(alice.array("resourceRules").toString())
+                .containsOnlyOnce("{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}");
+    }
+
+    @Test
     void selfSubjectReviewNamesTheAuthenticatedUser() {
         String whoami = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
         assertThat(server.ask(TestServer.ALICE, "POST", whoami, "{}").json())

@@ -29,10 +29,15 @@ class AccessSpaceTest {
     }
 
     private static JsonObject binding(String name, int subjects) {
-        return Json.parseObject("""
-                {"metadata": {"name": "%s", "namespace": "default"}, "roleRef": {"kind": "ClusterRole", "name": "view"},
+        return binding("default", name, subjects);
+    }
+
+    private static JsonObject binding(String namespace, String name, int subjects) {
+        return Json.parseObject(
+                """
+                {"metadata": {"namespace": "%s", "name": "%s"}, "roleRef": {"kind": "ClusterRole", "name": "view"},
                  "subjects": %s}
-                """.formatted(name, list("{\"kind\": \"User\", \"name\": \"u%d\"}", subjects)));
+                """.formatted(namespace, name, list("{\"kind\": \"User\", \"name\": \"u%d\"}", subjects)));
     }
 
     private static JsonObject role(String name, int names) {
@@ -100,12 +105,12 @@ class AccessSpaceTest {
     @Test
     void aWriteBeyondTheLimitIsRefusedUntilThereIsRoom() {
         AccessSpace space = new AccessSpace(state, bytes(state) + 100_000, 100_000);
-        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 700));
+        assertRefused(space, AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "b", 700));
         assertRefused(space, AccessResources.ROLES, JsonObject.EMPTY, role("r", 3_000));
         assertRefused(space, Resources.PODS, JsonObject.EMPTY, pod("p", "n1", 600));
 
         // what takes less than that, or nothing, is not
-        space.check(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 400));
+        space.check(AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "b", 400));
         space.check(AccessResources.ROLE_BINDINGS, binding("b", 1_000), binding("b", 1_000));
         space.check(AccessResources.ROLE_BINDINGS, binding("b", 1_000), binding("b", 900));
         space.check(Resources.PODS, JsonObject.EMPTY, pod("p", "", 600));
@@ -120,14 +125,35 @@ class AccessSpaceTest {
     void writesThatHaveNotEndedCount() {
         AccessSpace space = new AccessSpace(state, bytes(state) + 100_000, 100_000);
         AccessSpace.Claim first = space.claim();
-        first.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("a", 400));
+        first.take(AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "a", 400));
         // another attempt of the same write counts once
-        first.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("a", 400));
+        first.take(AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "a", 400));
 
-        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 400));
+        assertRefused(space, AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "b", 400));
 
         first.release();
-        space.check(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 400));
+        space.check(AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "b", 400));
+    }
+
+    @Test
+    void rolesAndBindingsOfOneNamespaceMayTakeAnEighth() {
+        AccessSpace space = new AccessSpace(state, 1_000_000, 100_000);
+        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 1_000));
+        assertRefused(space, AccessResources.ROLES, JsonObject.EMPTY, role("r", 3_000));
+        space.check(AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "b", 1_000));
+
+        // what is there counts, and what writes that have not ended will take
+        post(RBAC + "/rolebindings", binding("there", 300));
+        state.start();
+        settle();
+        AccessSpace.Claim first = space.claim();
+        first.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("a", 300));
+        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 300));
+        space.check(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("other", "b", 300));
+
+        first.release();
+        space.check(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 300));
+        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 600));
     }
 
     private static void assertRefused(AccessSpace space, Resource resource, JsonObject old, JsonObject next) {

@@ -297,6 +297,12 @@ class AuthorizationMatrixTest {
                 .toString();
     }
 
+    /** The UID of an object; any other one if there is none. */
+    private static String uid(String uri) {
+        Answer object = server.get(uri);
+        return object.status() == 200 ? object.json().object("metadata").text("uid") : "x";
+    }
+
     /** The body of a creation: a mirror pod, a token for a pod, a binding of a harmless role. */
     private static String body(Row row) {
         String name = "\"name\":\"" + row.name() + "\"";
@@ -305,16 +311,13 @@ class AuthorizationMatrixTest {
             case "pods" ->
                 "{\"metadata\":{" + name
                         + ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"},\"ownerReferences\":[{\"apiVersion\":\"v1\","
-                        + "\"kind\":\"Node\",\"name\":\"n" + number + "\",\"uid\":\"u" + number
+                        + "\"kind\":\"Node\",\"name\":\"n" + number + "\",\"uid\":\"" + uid("/api/v1/nodes/n" + number)
                         + "\",\"controller\":true}]},\"spec\":{\"nodeName\":\"n" + number
                         + "\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}";
-            case "serviceaccounts/token" -> {
-                Answer pod = server.get("/api/v1/namespaces/default/pods/p" + number);
-                yield "{\"spec\":{\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p" + number
-                        + "\",\"uid\":\""
-                        + (pod.status() == 200 ? pod.json().object("metadata").text("uid") : "x")
+            case "serviceaccounts/token" ->
+                "{\"spec\":{\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p" + number
+                        + "\",\"uid\":\"" + uid("/api/v1/namespaces/default/pods/p" + number)
                         + "\"}}}";
-            }
             case "pods/binding", "bindings" ->
                 "{\"metadata\":{" + name + "},\"target\":{\"kind\":\"Node\",\"name\":\"n1\"}}";
             case "rolebindings", "clusterrolebindings" ->

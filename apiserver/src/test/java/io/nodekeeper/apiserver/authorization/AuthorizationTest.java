@@ -293,7 +293,15 @@ class AuthorizationTest {
         assertThat(refusal(
                         TestServer.N1, "POST", PODS, mirror(owner.replace("true", "true,\"blockOwnerDeletion\":true"))))
                 .endsWith("must not set blockOwnerDeletion on an owner reference");
-        assertThat(as(TestServer.N1, "POST", PODS, mirror(owner)).status()).isEqualTo(201);
+        Answer unknown = as(TestServer.N1, "POST", PODS, mirror(owner));
+        assertThat(unknown.status()).isEqualTo(404);
+        assertThat(unknown.message()).isEqualTo("nodes \"n1\" not found");
+        String uid = server.node("n1").object("metadata").text("uid");
+        assertThat(refusal(TestServer.N1, "POST", PODS, mirror(owner)))
+                .isEqualTo("pods \"static\" is forbidden: node n1 UID mismatch: expected u got " + uid);
+        assertThat(as(TestServer.N1, "POST", PODS, mirror(owner.replace("\"u\"", "\"" + uid + "\"")))
+                        .status())
+                .isEqualTo(201);
 
         Answer stripped = as(
                 TestServer.N1,
@@ -313,6 +321,38 @@ class AuthorizationTest {
                         .json()
                         .text("message"))
                 .endsWith("Forbidden: may not add mirror pod annotation");
+    }
+
+    @Test
+    void nodeWritesTheSizeOfAClaimOfItsPods() {
+        String claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+        server.post(claims, """
+                {"metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "s",
+                 "resources": {"requests": {"storage": "1Gi"}}}}""");
+        server.patch(TestServer.MERGE, claims + "/c/status", "{\"status\":{\"phase\":\"Bound\"}}");
+        String grown = "{\"status\":{\"capacity\":{\"storage\":\"2Gi\"},\"conditions\":null}}";
+        assertThat(refusal(TestServer.N1, "PATCH", claims + "/c/status", grown))
+                .endsWith("no relationship found between node 'n1' and this object");
+        server.post(PODS, """
+                {"metadata": {"name": "mine"}, "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "i"}],
+                 "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}}""");
+        server.settle();
+
+        assertThat(as(TestServer.N1, "PATCH", claims + "/c/status", grown).status())
+                .isEqualTo(200);
+        assertThat(server.get(claims + "/c")
+                        .json()
+                        .object("status")
+                        .object("capacity")
+                        .text("storage"))
+                .isEqualTo("2Gi");
+        for (String other : List.of("{\"status\":{\"phase\":\"Lost\"}}", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}")) {
+            assertThat(refusal(TestServer.N1, "PATCH", claims + "/c/status", other))
+                    .isEqualTo("persistentvolumeclaims \"c\" is forbidden: node \"n1\" is not allowed to update fields"
+                            + " other than status.capacity and status.conditions");
+        }
+        assertThat(refusal(TestServer.N1, "PATCH", claims + "/c", grown))
+                .endsWith("can only get individual resources of this type");
     }
 
     @Test

@@ -80,6 +80,7 @@ class PolicyProperties {
         Policy fresh = Policy.of(roles.values(), bindings.values());
         assertThat(policy.bytes()).isEqualTo(fresh.bytes());
         assertThat(policy.isEmpty()).isEqualTo(fresh.isEmpty());
+        assertThat(PLACES).allSatisfy(place -> assertThat(policy.bytes(place)).isEqualTo(fresh.bytes(place)));
         for (String user : List.of("x", "y", "system:serviceaccount:a:x", "system:serviceaccount::z")) {
             for (List<String> groups : List.of(List.<String>of(), List.of("y"), List.of("x", "z"))) {
                 for (String place : PLACES) {
@@ -98,6 +99,7 @@ class PolicyProperties {
         roles.keySet().forEach(policy::remove);
         assertThat(policy.isEmpty()).isTrue();
         assertThat(policy.bytes()).isZero();
+        assertThat(PLACES).allSatisfy(place -> assertThat(policy.bytes(place)).isZero());
     }
 
     /** The definition, as Kubernetes' documents have it: looks at every subject of every binding. */

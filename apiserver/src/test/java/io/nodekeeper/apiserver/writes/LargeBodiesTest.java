@@ -14,14 +14,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Large bodies are read on workers, fairly among users. */
 @Tag("W86")
 class LargeBodiesTest {
     private static final String NODES = "/api/v1/nodes";
+    private static final String PODS = "/api/v1/namespaces/default/pods";
     private static final String YAML = "application/yaml";
     private static final User BOB = User.authenticated("bob", List.of("system:masters"));
 
@@ -83,6 +88,63 @@ class LargeBodiesTest {
         assertThat(patched).isNotDone();
         runThreads();
         assertThat(TestServer.answer(patched).status()).isEqualTo(200);
+    }
+
+    @Test
+    void smallPodWithALargeServiceAccountIsMadeOnAWorker() {
+        // given an account with 30 KB of names
+        String names = IntStream.range(0, 1_500)
+                .mapToObj(i -> "{\"name\":\"s" + i + "\"}")
+                .collect(Collectors.joining(",", "[", "]"));
+        cluster.post(
+                "/api/v1/namespaces/default/serviceaccounts",
+                "{\"metadata\":{\"name\":\"large\"},\"imagePullSecrets\":" + names + "}");
+        String pod = "{\"metadata\":{\"name\":\"p\"},\"spec\":{%s\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}";
+
+        // when a pod of a few bytes names it, and another one does not
+        CompletableFuture<ApiResponse> large = send(
+                TestServer.ADMIN, "POST", PODS, "application/json", pod.formatted("\"serviceAccountName\":\"large\","));
+        CompletableFuture<ApiResponse> small =
+                send(TestServer.ADMIN, "POST", PODS + "?dryRun=All", "application/json", pod.formatted(""));
+        cluster.settle();
+
+        // then it waits for a worker, because the whole account has to be read
+        assertThat(small).isDone();
+        assertThat(large).isNotDone();
+        runThreads();
+        assertThat(TestServer.answer(large)
+                        .json()
+                        .object("spec")
+                        .array("imagePullSecrets")
+                        .objects())
+                .hasSize(1_500);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"40, 0", "3, 20000", "100, 20000"})
+    void anEvictionReadsManyOrLargeBudgetsOnWorkers(int count, int padding) {
+        // given a running pod, and budgets in its namespace, of which the last one is the pod's
+        cluster.post(PODS, TestServer.pod("p", "n1"));
+        cluster.patch(TestServer.MERGE, PODS + "/p", "{\"metadata\":{\"labels\":{\"app\":\"last\"}}}");
+        cluster.patch(TestServer.MERGE, PODS + "/p/status", "{\"status\":{\"phase\":\"Running\"}}");
+        for (int i = 0; i < count; i++) {
+            cluster.post("/apis/policy/v1/namespaces/default/poddisruptionbudgets", """
+                    {"metadata": {"name": "b%03d", "annotations": {"a": "%s"}},
+                     "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "%s"}}}}
+                    """.formatted(
+                            i, "x".repeat(padding), i == count - 1 ? "last" : "other"));
+        }
+
+        // when the pod is to be evicted
+        CompletableFuture<ApiResponse> evicted = send(
+                TestServer.ADMIN, "POST", PODS + "/p/eviction", "application/json", "{\"metadata\":{\"name\":\"p\"}}");
+        cluster.settle();
+
+        // then it waits for workers, and the last budget decides
+        assertThat(evicted).isNotDone();
+        runThreads();
+        assertThat(TestServer.answer(evicted).message())
+                .isEqualTo("Cannot evict pod as it would violate the pod's disruption budget.");
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.List;
  */
 public final class NodeAuthorizer {
     private static final List<String> OWN_VERBS = List.of("get", "create", "update", "patch", "delete");
+    private static final List<String> STATUS_VERBS = List.of("update", "patch");
     private static final List<String> READ_VERBS = List.of("get", "list", "watch");
 
     private final NodeGraph graph;
@@ -99,8 +100,16 @@ public final class NodeAuthorizer {
                 : AuthorizationDecision.because("can only list/watch pods with spec.nodeName field selector");
     }
 
-    /** A node gets the claims that its pods use, and the volumes that are bound to them. */
+    /**
+     * A node gets the claims that its pods use, and the volumes that are bound to them. It writes the status of such a claim when it has
+     * made a file system larger.
+     */
     private AuthorizationDecision volume(Attributes asked) {
+        if (asked.resource().equals("persistentvolumeclaims/status")) {
+            return STATUS_VERBS.contains(asked.verb())
+                    ? related(nodeName(asked), graph.hasClaim(nodeName(asked), asked.namespace(), asked.name()))
+                    : AuthorizationDecision.because("can only get/update/patch this type");
+        }
         if (!asked.verb().equals("get") || !asked.subresource().isEmpty()) {
             return asked.subresource().isEmpty()
                     ? AuthorizationDecision.because("can only get individual resources of this type")

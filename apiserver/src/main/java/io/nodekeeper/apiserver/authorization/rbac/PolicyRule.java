@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -30,6 +31,9 @@ public record PolicyRule(
      * 500; a body of 3 KB with 100 of each could have a million.
      */
     private static final int COMBINATIONS = 10_000;
+
+    /** The most texts that one such check looks at: some tenths of a second. Held and wanted rules may be many thousands each. */
+    private static final long COMPARISONS = 20_000_000;
 
     private static final String ALL = "*";
 
@@ -166,26 +170,24 @@ public record PolicyRule(
      * The part of {@code wanted} that no rule of {@code held} allows, with the verbs of one resource in one rule.
      *
      * @throws ApiException 422 if {@code wanted} has more than {@value #COMBINATIONS} combinations of verb, group, resource and
-     *     name that no single rule allows together
+     *     name that no single rule allows together, or if there is too much to compare
      */
     public static List<PolicyRule> missing(List<PolicyRule> held, List<PolicyRule> wanted) {
         // By the text of the rule, as a hash table finds texts of one hash code fast.
         Map<String, Missing> missing = new LinkedHashMap<>();
+        Holders holders = new Holders(held);
         long combinations = 0;
         for (PolicyRule rule : wanted) {
-            if (held.stream().anyMatch(holder -> holder.coversWhole(rule))) {
+            if (holders.any(rule.texts().count(), holder -> holder.coversWhole(rule))) {
                 continue;
             }
             combinations += rule.combinations();
             if (combinations > COMBINATIONS) {
-                throw new ApiException(
-                        422,
-                        "Invalid",
-                        "rules: Too many: at most " + COMBINATIONS
-                                + " combinations of verb, API group, resource and name can be checked for escalation");
+                throw tooMany("at most " + COMBINATIONS
+                        + " combinations of verb, API group, resource and name can be checked for escalation");
             }
             for (PolicyRule single : rule.singles()) {
-                if (held.stream().noneMatch(holder -> holder.coversSingle(single))) {
+                if (!holders.any(1, holder -> holder.coversSingle(single))) {
                     PolicyRule thing =
                             new PolicyRule(List.of(), single.groups, single.resources, single.names, single.paths);
                     missing.computeIfAbsent(Json.write(thing.json()), text -> new Missing(thing, new TreeSet<>()))
@@ -195,6 +197,37 @@ public record PolicyRule(
             }
         }
         return missing.values().stream().map(Missing::rule).toList();
+    }
+
+    private static ApiException tooMany(String why) {
+        return new ApiException(422, "Invalid", "rules: Too many: " + why);
+    }
+
+    /** The rules that a user holds, of which one check may look at {@value #COMPARISONS} texts. */
+    private static final class Holders {
+        private final List<PolicyRule> rules;
+        private final long[] sizes;
+        private long left = COMPARISONS;
+
+        private Holders(List<PolicyRule> rules) {
+            this.rules = rules;
+            sizes = rules.stream().mapToLong(rule -> 1 + rule.texts().count()).toArray();
+        }
+
+        /** Whether one of the rules {@code covers} something of {@code size} texts. */
+        private boolean any(long size, Predicate<PolicyRule> covers) {
+            for (int i = 0; i < sizes.length; i++) {
+                left -= sizes[i] + size;
+                if (left < 0) {
+                    throw tooMany(
+                            "comparing them with the rules that the user holds takes too long; write fewer at once");
+                }
+                if (covers.test(rules.get(i))) {
+                    return true;
+                }
+            }
+            return false;
+        }
     }
 
     /** A rule without verbs, and those of it that are not allowed. */
