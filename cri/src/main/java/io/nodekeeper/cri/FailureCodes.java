@@ -56,6 +56,7 @@ final class FailureCodes {
                 isCut(status.getCause())
                         ? Code.UNAVAILABLE
                         : BROKEN.stream().anyMatch(text::startsWith) || isNotGrpc(text) ? Code.UNREADABLE : Code.OTHER;
+            case RESOURCE_EXHAUSTED -> isNotGrpc(text) ? Code.UNREADABLE : Code.RESOURCE_EXHAUSTED;
             default -> isNotGrpc(text) ? Code.UNREADABLE : Code.OTHER;
         };
     }

@@ -49,15 +49,26 @@ import java.util.function.Function;
 /**
  * A call in gRPC's terms: the method, the request, and the conversion of the answer. Immutable.
  *
+ * @param most the largest answer in bytes; a larger one ends the call
  * @param <Q> the request
  * @param <A> the answer as protobuf
  * @param <T> the answer as a value
  */
-record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
+record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T> read, int most) {
     /** The version of the kubelet's side of the interface, the only one that exists. Kubernetes default. */
     static final String API_VERSION = "0.1.0";
     /** Kubernetes' label for the pod of a sandbox or container. */
     static final String POD_UID = "io.kubernetes.pod.uid";
+
+    /**
+     * The largest answer of a command in a container, which writes what it likes. Probes of a node have at most 128 of them at a time, and
+     * gRPC and protobuf hold each twice.
+     */
+    private static final int MOST_OF_A_COMMAND = 128 << 10;
+
+    private GrpcCall(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
+        this(method, request, read, Connection.MAX_MESSAGE);
+    }
 
     /** The exchange for {@code call}. */
     @SuppressWarnings("unchecked") // Each case reads what its call asks for.
@@ -242,7 +253,8 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                                 .addAllCmd(command)
                                 .setTimeout(timeout.plusNanos(999_999_999).toSeconds())
                                 .build(),
-                        RuntimeResponses::exec);
+                        RuntimeResponses::exec,
+                        MOST_OF_A_COMMAND);
         };
     }
 

@@ -75,7 +75,9 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
         ClientCall<Q, A> call = UnaryCall.send(
                 connection.channel(),
                 exchange.method(),
-                CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS),
+                CallOptions.DEFAULT
+                        .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
+                        .withMaxInboundMessageSize(exchange.most()),
                 exchange.request(),
                 (status, message) -> {
                     underWay.decrementAndGet();

@@ -22,6 +22,8 @@ public final class RuntimeCallException extends RuntimeException {
         CANCELLED,
         /** What came back is not HTTP/2, not gRPC, or not the message that was expected. */
         UNREADABLE,
+        /** The answer is larger than its limit, or the runtime has not enough of something. */
+        RESOURCE_EXHAUSTED,
         /** Any other reason; see the message. */
         OTHER
     }

@@ -25,6 +25,7 @@ import io.nodekeeper.cri.v1.ContainerStatusResponse;
 import io.nodekeeper.cri.v1.CpuUsage;
 import io.nodekeeper.cri.v1.CreateContainerRequest;
 import io.nodekeeper.cri.v1.CreateContainerResponse;
+import io.nodekeeper.cri.v1.ExecSyncResponse;
 import io.nodekeeper.cri.v1.FilesystemIdentifier;
 import io.nodekeeper.cri.v1.FilesystemUsage;
 import io.nodekeeper.cri.v1.ImageFsInfoResponse;
@@ -121,6 +122,27 @@ class GrpcRuntimeTest {
 
     private Throwable refused(RuntimeCall<?> call) throws Exception {
         return Until.failed(runtime.call(call, LONG));
+    }
+
+    @Test
+    void outputOfACommandIsCutAndMuchMoreOfItEndsTheCall() throws Exception {
+        AtomicInteger size = new AtomicInteger(100_000);
+        cri.answer(
+                RuntimeServiceGrpc.getExecSyncMethod(),
+                request -> ExecSyncResponse.newBuilder()
+                        .setStdout(ByteString.copyFromUtf8("x".repeat(size.get())))
+                        .build());
+        RuntimeCall.ExecSync command = new RuntimeCall.ExecSync("c1", List.of("check"), LONG);
+
+        assertThat(ask(command)).isEqualTo(new RuntimeCall.ExecSync.Result(0, "x".repeat(10 << 10)));
+
+        size.set(200_000);
+        assertThat(refused(command))
+                .isInstanceOfSatisfying(
+                        RuntimeCallException.class,
+                        error -> assertThat(error.code()).isEqualTo(RuntimeCallException.Code.RESOURCE_EXHAUSTED));
+        // and the connection goes on
+        assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
     }
 
     @Test
@@ -734,7 +756,7 @@ class GrpcRuntimeTest {
         assertThat(ask(new RuntimeCall.ListImages()).get(0).id()).hasSize((16 << 20) - 1024);
         size.set(16 << 20);
         assertThat(refused(new RuntimeCall.ListImages()))
-                .hasMessageStartingWith("ListImages: OTHER: gRPC message exceeds maximum size 16777216");
+                .hasMessageStartingWith("ListImages: RESOURCE_EXHAUSTED: gRPC message exceeds maximum size 16777216");
         assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
     }
 

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.scan;
 
 import io.nodekeeper.agent.culprit.scan.proc.ProcFiles;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,12 +38,18 @@ public final class CommandLines {
      */
     private static final int LONGEST = 300;
 
+    /** The arguments, and the characters in all, that are kept of an ordinary program: a node has thousands of processes. */
+    private static final int KEPT = 32;
+
+    private static final int KEPT_LENGTH = 1_000;
+
     /**
      * What is known of a program that a process runs, read and derived once: a scan looks at some hundred processes, and few
      * of them are new. Immutable.
      *
      * @param startTicks the start of the process, as in {@link ProcessRef}
      * @param name as the kernel shows it
+     * @param arguments all if it has a role, else the first ones; empty if it had none
      * @param cni the environment variables whose names start with {@code CNI_}
      * @param line the arguments as one line, shortened; the name in brackets if there are none, or only blanks
      * @param shimId the sandbox that a shim was started for; empty if it is no shim
@@ -68,7 +75,7 @@ public final class CommandLines {
         /** A program by its arguments and environment. */
         static Program of(ProcFiles.Stat stat, List<String> arguments, Map<String, String> cni) {
             String line = CommandLines.line(arguments);
-            return new Program(
+            Program program = new Program(
                     stat.startTicks(),
                     stat.name(),
                     arguments,
@@ -79,6 +86,7 @@ public final class CommandLines {
                     CommandLines.isShimCommand(arguments),
                     CommandLines.isOciRuntime(arguments),
                     isKernelThread(stat));
+            return program.claimsRole() ? program : program.withoutRole();
         }
 
         /** Whether it is a thread of the kernel. */
@@ -101,7 +109,7 @@ public final class CommandLines {
             return new Program(
                     startTicks,
                     name,
-                    arguments,
+                    CommandLines.first(arguments),
                     Map.of(),
                     line,
                     Optional.empty(),
@@ -123,6 +131,22 @@ public final class CommandLines {
     static String line(List<String> arguments) {
         String line = String.join(" ", arguments);
         return line.length() > LONGEST ? line.substring(0, LONGEST) + "…" : line;
+    }
+
+    /** The first arguments, of which there is one if there were any. */
+    private static List<String> first(List<String> arguments) {
+        List<String> first = new ArrayList<>();
+        int room = KEPT_LENGTH;
+        for (String argument : arguments) {
+            room -= argument.length();
+            if (first.size() == KEPT || room < 0) {
+                break;
+            }
+            first.add(argument);
+        }
+        return first.isEmpty() && !arguments.isEmpty()
+                ? List.of(arguments.getFirst().substring(0, KEPT_LENGTH))
+                : List.copyOf(first);
     }
 
     /** The name of the program in a line; if the line runs a script, the name of the script. */

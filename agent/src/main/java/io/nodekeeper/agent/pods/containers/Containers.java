@@ -143,10 +143,14 @@ public final class Containers {
     }
 
     private static List<String> expanded(JsonObject json, String field, Map<String, String> environment) {
-        return json.array(field)
-                .strings()
-                .map(text -> Expansion.expand(text, environment))
-                .toList();
+        List<String> expanded = new ArrayList<>();
+        int length = 0;
+        for (String text : json.array(field).strings().toList()) {
+            String word = Expansion.expand(text, environment);
+            length = Expansion.counted(length, word, "the words of " + field);
+            expanded.add(word);
+        }
+        return expanded;
     }
 
     private static List<ContainerConfig.Mount> mounts(Pod pod, ContainerSpec container, Inputs inputs) {

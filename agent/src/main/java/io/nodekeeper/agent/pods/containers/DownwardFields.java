@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods.containers;
 
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.status.ResourceList;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
 import java.math.RoundingMode;
@@ -62,7 +63,13 @@ public record DownwardFields(Pod pod, NodeSettings node, List<String> podIps) {
                                 .orElse(Quantity.ZERO));
             case "requests.cpu", "requests.memory", "requests.ephemeral-storage" ->
                 container.request(resource).orElse(Quantity.ZERO);
-            default -> throw new ContainerConfigException("unsupported container resource: " + name);
+            default -> {
+                boolean limit = name.startsWith("limits.");
+                if (!ResourceList.hugePages(resource) || !(limit || name.startsWith("requests."))) {
+                    throw new ContainerConfigException("unsupported container resource: " + name);
+                }
+                yield (limit ? container.limit(resource) : container.request(resource)).orElse(Quantity.ZERO);
+            }
         };
         Quantity divisor = reference
                 .get("divisor")

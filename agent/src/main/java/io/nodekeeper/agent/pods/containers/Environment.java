@@ -23,6 +23,8 @@ final class Environment {
     private final References references;
     private final DownwardFields fields;
     private final Map<String, String> variables = new LinkedHashMap<>();
+    /** The length of all variables, those of Services not counted. */
+    private int length;
     /** What references in values find: the variables, and those of Services that no variable replaces. */
     private final Map<String, String> known;
 
@@ -53,12 +55,17 @@ final class Environment {
         if (source.has("configMapRef")) {
             found("configmap", source.object("configMapRef"), references::configMap)
                     .ifPresent(map -> new TreeMap<>(map.object("data").texts())
-                            .forEach((key, value) -> variables.put(prefix + key, value)));
+                            .forEach((key, value) -> put(prefix + key, value)));
         } else if (source.has("secretRef")) {
             found("secret", source.object("secretRef"), references::secret)
                     .ifPresent(secret -> new TreeMap<>(secret.object("data").texts())
-                            .forEach((key, value) -> variables.put(prefix + key, decoded(value))));
+                            .forEach((key, value) -> put(prefix + key, decoded(value))));
         }
+    }
+
+    private void put(String name, String value) {
+        length = Expansion.counted(Expansion.counted(length, name, "the variables"), value, "the variables");
+        variables.put(name, value);
     }
 
     private void one(JsonObject variable) {
@@ -71,7 +78,7 @@ final class Environment {
         Optional<String> value =
                 from.isEmpty() ? Optional.of(Expansion.expand(variable.text("value"), known)) : value(from);
         value.ifPresent(found -> {
-            variables.put(name, found);
+            put(name, found);
             known.put(name, found);
         });
     }

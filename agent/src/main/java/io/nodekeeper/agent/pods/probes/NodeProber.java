@@ -77,12 +77,18 @@ public final class NodeProber implements Prober, AutoCloseable {
                                 ended.output(),
                                 true);
                     }
-                    boolean late = error instanceof RuntimeCallException refused
-                            && refused.code() == RuntimeCallException.Code.DEADLINE_EXCEEDED;
-                    return late
-                            ? ProbeResult.failure("command timed out: \"" + String.join(" ", exec.command())
-                                    + "\" timed out after " + GoDuration.format(timeout))
-                            : ProbeResult.error(Failures.text(error));
+                    if (!(error instanceof RuntimeCallException refused)) {
+                        return ProbeResult.error(Failures.text(error));
+                    }
+                    return switch (refused.code()) {
+                        case DEADLINE_EXCEEDED ->
+                            ProbeResult.failure("command timed out: \"" + String.join(" ", exec.command())
+                                    + "\" timed out after " + GoDuration.format(timeout));
+                        // Not an error, which would leave the last result: a container must not switch its probe off.
+                        case RESOURCE_EXHAUSTED ->
+                            ProbeResult.failure("the command wrote more than is read: " + refused.getMessage());
+                        default -> ProbeResult.error(Failures.text(error));
+                    };
                 });
     }
 

@@ -46,4 +46,16 @@ class ProcFilesTest {
         assertThat(files.openFiles(8)).isEmpty();
         assertThat(files.openCount(8, 1_000)).isZero();
     }
+
+    @Test
+    void argumentsHaveALimit() throws IOException {
+        Files.writeString(root.resolve("proc/7/cmdline"), "a\0".repeat(100_000));
+        assertThat(files.arguments(7)).hasSize(1_000).containsOnly("a");
+
+        Files.writeString(root.resolve("proc/7/cmdline"), "x".repeat(100_000) + "\0");
+        assertThat(files.arguments(7)).containsExactly("x".repeat(32 << 10));
+
+        Files.writeString(root.resolve("proc/7/cmdline"), "runc\0\0init\0");
+        assertThat(files.arguments(7)).containsExactly("runc", "", "init");
+    }
 }

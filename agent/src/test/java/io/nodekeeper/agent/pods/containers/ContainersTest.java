@@ -105,6 +105,62 @@ class ContainersTest {
     }
 
     @Test
+    void shouldGiveHugePagesToTheEnvironment() {
+        ContainerConfig config = config("""
+                {"name": "app", "image": "app:1",
+                 "resources": {"limits": {"hugepages-2Mi": "64Mi"}, "requests": {"hugepages-2Mi": "64Mi"}},
+                 "env": [{"name": "LIMIT", "valueFrom":
+                          {"resourceFieldRef": {"resource": "limits.hugepages-2Mi", "divisor": "1Mi"}}},
+                         {"name": "REQUEST", "valueFrom": {"resourceFieldRef": {"resource": "requests.hugepages-2Mi"}}},
+                         {"name": "NONE", "valueFrom": {"resourceFieldRef": {"resource": "limits.hugepages-1Gi"}}}]}
+                """, References.NONE, 0);
+
+        assertThat(config.environment())
+                .containsEntry("LIMIT", "64")
+                .containsEntry("REQUEST", "67108864")
+                .containsEntry("NONE", "0");
+        for (String other : List.of("limits.foo", "hugepages-2Mi", "limits.", "x.hugepages-2Mi")) {
+            assertThatThrownBy(() -> config("""
+                            {"name": "app", "image": "app:1", "env": [{"name": "X", "valueFrom": {"resourceFieldRef":
+                             {"resource": "%s"}}}]}""".formatted(other), References.NONE, 0))
+                    .hasMessage("unsupported container resource: " + other);
+        }
+    }
+
+    /** Each of these would take gigabytes. */
+    @Test
+    void shouldRefuseVariablesAndArgumentsThatLinuxWouldNotStart() {
+        String letters = "x".repeat(64);
+        StringBuilder doubling = new StringBuilder("{\"name\": \"V0\", \"value\": \"" + letters + "\"}");
+        for (int i = 1; i < 30; i++) {
+            doubling.append(", {\"name\": \"V%d\", \"value\": \"$(V%d)$(V%d)\"}".formatted(i, i - 1, i - 1));
+        }
+        assertThatThrownBy(() -> config(
+                        "{\"name\": \"app\", \"image\": \"app:1\", \"env\": [" + doubling + "]}", References.NONE, 0))
+                .isInstanceOf(ContainerConfigException.class)
+                .hasMessage("\"$(V11)$(V11)\" expands to more than 131072 characters");
+
+        String large = "x".repeat(100_000);
+        String words = "\"$(A)\"" + ", \"$(A)\"".repeat(30);
+        assertThatThrownBy(() -> config(
+                        "{\"name\": \"app\", \"image\": \"app:1\", \"env\": [{\"name\": \"A\", \"value\": \"" + large
+                                + "\"}], \"args\": [" + words + "]}",
+                        References.NONE,
+                        0))
+                .isInstanceOf(ContainerConfigException.class)
+                .hasMessage("the words of args have more than 2097152 characters");
+
+        References references = new References(
+                Map.of("m", Json.parseObject("{\"data\": {\"a\": \"" + large + "\"}}")), Map.of(), Map.of());
+        String sources = "{\"configMapRef\": {\"name\": \"m\"}}"
+                + ", {\"prefix\": \"p\", \"configMapRef\": {\"name\": \"m\"}}".repeat(30);
+        assertThatThrownBy(() -> config(
+                        "{\"name\": \"app\", \"image\": \"app:1\", \"envFrom\": [" + sources + "]}", references, 0))
+                .isInstanceOf(ContainerConfigException.class)
+                .hasMessage("the variables have more than 2097152 characters");
+    }
+
+    @Test
     void shouldNameTheConfigMapOrKeyThatIsMissing() {
         String reference = """
                 {"name": "app", "image": "app:1",

@@ -273,6 +273,14 @@ class NodeProberTest {
                 .isEqualTo(ProbeResult.failure("command timed out: \"check slow\" timed out after 20s"));
 
         runtime.fail(
+                "ExecSync",
+                new RuntimeCallException(
+                        "ExecSync", RuntimeCallException.Code.RESOURCE_EXHAUSTED, "message exceeds 131072"));
+        ProbeResult large = run(new Action.Exec(List.of("check", "slow")));
+        assertThat(large.outcome()).isEqualTo(ProbeResult.Outcome.FAILURE);
+        assertThat(large.output()).contains("the command wrote more than is read", "message exceeds 131072");
+
+        runtime.fail(
                 "ExecSync", new RuntimeCallException("ExecSync", RuntimeCallException.Code.UNAVAILABLE, "not there"));
         assertThat(run(new Action.Exec(List.of("check", "slow"))).outcome()).isEqualTo(ProbeResult.Outcome.ERROR);
     }

@@ -12,6 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -34,6 +35,10 @@ public record ProcFiles(Path root) {
 
     /** The longest file that is read, in bytes: environments are rarely longer. */
     private static final int LONGEST = 1 << 18;
+    /** Bytes of a command line, and arguments in them. The commands of runtimes have some hundred bytes. */
+    private static final int LINE = 1 << 15;
+
+    private static final int ARGUMENTS = 1_000;
 
     /** The most open files of one process that are examined: those of a busy runtime with hundreds of pods. */
     private static final int OPEN_FILES = 4_096;
@@ -132,12 +137,26 @@ public record ProcFiles(Path root) {
         return end;
     }
 
-    /** The arguments; empty for kernel threads and processes that have ended. */
+    /**
+     * The arguments, at most {@value #ARGUMENTS} in the first {@value #LINE} bytes: a process chooses them. Empty for kernel threads and
+     * processes that have ended.
+     */
     public List<String> arguments(int pid) {
-        return read(process(pid).resolve("cmdline"))
+        return read(process(pid).resolve("cmdline"), LINE)
                 .filter(text -> !text.isEmpty())
-                .map(text -> List.of(text.split("\0")))
+                .map(text -> Arrays.stream(text.split("\0", ARGUMENTS + 1))
+                        .limit(ARGUMENTS)
+                        .toList())
+                .map(ProcFiles::withoutEmptyEnd)
                 .orElse(List.of());
+    }
+
+    private static List<String> withoutEmptyEnd(List<String> arguments) {
+        int end = arguments.size();
+        while (end > 0 && arguments.get(end - 1).isEmpty()) {
+            end--;
+        }
+        return arguments.subList(0, end);
     }
 
     /** The environment; empty if it has ended or this user may not read it. */
