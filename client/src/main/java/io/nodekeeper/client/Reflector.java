@@ -67,7 +67,7 @@ public final class Reflector {
      * with jitter, so that they do not all return at the same time.
      */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(50), Duration.ofSeconds(2));
-    /** Objects in one page of a list (client-go's pager). */
+    /** Objects in one page of a list (client-go's pager), unless they are so large that a page is longer than a reply may be. */
     private static final int PAGE = 500;
     /** The server ends a watch after a random 5–10 min, as client-go requests. */
     private static final int WATCH_SECONDS = 300;
@@ -100,6 +100,9 @@ public final class Reflector {
 
     /** The pages so far of the current list. Bound: the objects themselves, which the handler holds anyway. */
     private List<JsonObject> pages = new ArrayList<>();
+
+    /** Objects to request in the next page: fewer after a page that was too long, more again after one that was not. */
+    private int page = PAGE;
 
     private int failures;
     /** Counts watches, so that late events of a closed one are ignored. */
@@ -169,7 +172,7 @@ public final class Reflector {
 
     /** Requests a page of the list; {@code token} is the continue token, empty for the first page. */
     private void list(String token) {
-        String query = selection.query() + "&limit=" + PAGE
+        String query = selection.query() + "&limit=" + page
                 + (token.isEmpty() ? "" : "&continue=" + URLEncoder.encode(token, StandardCharsets.UTF_8));
         // As a separate task on the loop, so that a failing handler is logged like any other task.
         client.list(selection.type(), selection.namespace(), query.substring(1))
@@ -188,6 +191,12 @@ public final class Reflector {
             retry("list", "the server no longer has the revision of the first page");
             return;
         }
+        if (page > 1 && error != null && Failures.cause(error).getCause() instanceof LongReplyException) {
+            page = Math.max(1, page / 4);
+            log.info("list of {}: {}; {} objects are requested at once", selection, Failures.text(error), page);
+            list(token);
+            return;
+        }
         if (error != null || list.isEmpty()) {
             retry("list", error == null ? "no answer" : Failures.text(error));
             return;
@@ -198,6 +207,7 @@ public final class Reflector {
             return;
         }
         list.get().array("items").objects().forEach(pages::add);
+        page = Math.min(PAGE, 2 * page);
         String rest = list.get().object("metadata").text("continue");
         if (!rest.isEmpty()) {
             list(rest);

@@ -28,7 +28,7 @@ final class WholeBody implements Body<Reply> {
     public void take(ByteBuf arrived) throws IOException {
         int more = arrived.readableBytes();
         if (more > limit - length) {
-            throw new IOException("the response is longer than " + limit + " bytes");
+            throw new LongReplyException(limit);
         }
         if (bytes.length < length + more) {
             // Exactly for the first part, which is most often the only one.

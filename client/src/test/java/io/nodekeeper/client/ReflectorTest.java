@@ -86,6 +86,46 @@ class ReflectorTest {
     }
 
     @Test
+    void requestsSmallerPagesWhileOneIsLongerThanAReplyMayBe() {
+        // given a server whose pages have at most 40 objects, or are too long
+        transport.answer(call -> {
+            int limit = Integer.parseInt(call.target().replaceAll(".*limit=(\\d+).*", "$1"));
+            if (limit > 40) {
+                throw new TransportException("GET: too long", new LongReplyException(1_000));
+            }
+            return Optional.of(
+                    call.target().contains("continue")
+                            ? list("100", node("n2", "95"))
+                            : page("100", "next", node("n1", "90")));
+        });
+        // when the reflector lists
+        startAndList();
+        // then it requests a quarter of the objects until a page comes, and then more again
+        assertThat(heard).containsExactly("all [n1, n2]");
+        assertThat(transport.log())
+                .containsExactly(
+                        "GET /api/v1/nodes?limit=500",
+                        "GET /api/v1/nodes?limit=125",
+                        "GET /api/v1/nodes?limit=31",
+                        "GET /api/v1/nodes?limit=62&continue=next",
+                        "GET /api/v1/nodes?limit=15&continue=next");
+    }
+
+    @Test
+    void waitsIfOneObjectIsLongerThanAReplyMayBe() {
+        // given a server whose every page is too long
+        transport.answer(call -> {
+            throw new TransportException("GET: too long", new LongReplyException(1_000));
+        });
+        // when the reflector lists
+        startAndList();
+        // then it has requested one object, and tries again later
+        assertThat(transport.log()).hasSize(5).last().isEqualTo("GET /api/v1/nodes?limit=1");
+        time.advance(Duration.ofSeconds(10));
+        assertThat(transport.log()).hasSizeBetween(8, 30);
+    }
+
+    @Test
     void beginsAgainIfTheHistoryEndsBetweenTwoPages() {
         // given a server that refuses the second page once
         List<String> refused = new ArrayList<>();
