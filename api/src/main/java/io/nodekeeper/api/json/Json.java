@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonStreamContext;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -39,24 +40,31 @@ public final class Json {
     /** The most characters of a reported path, so that many repetitions below a long name cost no more than others. */
     private static final int PATH = 500;
 
-    /**
-     * The size in bytes from which field names are not interned in the process-wide table, which hostile input would
-     * fill.
-     */
+    /** The size in bytes from which field names are not remembered for the next input. */
     private static final int LARGE = 64 << 10;
 
-    private static final JsonFactory FACTORY = factory(true);
-    private static final JsonFactory FACTORY_FOR_LARGE = factory(false);
+    /**
+     * The longest field name in bytes that is remembered. The parser remembers 6,000 names, with which hostile input would fill the
+     * memory if they were long.
+     */
+    private static final int REMEMBERED = 1_000;
+
+    private static final JsonFactory FACTORY = factory(true, REMEMBERED);
 
     private Json() {}
 
-    private static JsonFactory factory(boolean sharedNames) {
+    /**
+     * A parser's factory. Its names are remembered for its next input; {@code longest} is the most bytes of a name. Kubernetes sets no
+     * limit: the names in managedFields contain names of variables and types of conditions, which have none.
+     */
+    private static JsonFactory factory(boolean sharedNames, int longest) {
         return JsonFactory.builder()
                 .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
                 .configure(JsonFactory.Feature.INTERN_FIELD_NAMES, sharedNames)
                 .streamReadConstraints(StreamReadConstraints.builder()
                         .maxNestingDepth(MAX_DEPTH)
                         .maxNumberLength(100)
+                        .maxNameLength(longest)
                         .build())
                 .build();
     }
@@ -85,7 +93,37 @@ public final class Json {
     }
 
     private static JsonValue parse(byte[] bytes, Consumer<String> repeated, int mostValues) {
-        try (JsonParser parser = (bytes.length < LARGE ? FACTORY : FACTORY_FOR_LARGE).createParser(bytes)) {
+        int[] told = {0};
+        if (bytes.length < LARGE) {
+            try {
+                return parse(FACTORY, bytes, path -> told(path, told, repeated), mostValues);
+            } catch (StreamConstraintsException e) {
+                // A long name, or what is refused below, too.
+            }
+        }
+        try {
+            return parse(
+                    factory(false, Integer.MAX_VALUE),
+                    bytes,
+                    path -> {
+                        if (--told[0] < 0) {
+                            repeated.accept(path);
+                        }
+                    },
+                    mostValues);
+        } catch (StreamConstraintsException e) {
+            throw new JsonException(oneLine(e));
+        }
+    }
+
+    private static void told(String path, int[] told, Consumer<String> repeated) {
+        told[0]++;
+        repeated.accept(path);
+    }
+
+    private static JsonValue parse(JsonFactory factory, byte[] bytes, Consumer<String> repeated, int mostValues)
+            throws StreamConstraintsException {
+        try (JsonParser parser = factory.createParser(bytes)) {
             JsonToken first = parser.nextToken();
             if (first == null) {
                 throw new JsonException("unexpected end of JSON input");
@@ -95,6 +133,8 @@ public final class Json {
                 throw new JsonException("there is more after the end of the JSON value");
             }
             return value;
+        } catch (StreamConstraintsException e) {
+            throw e;
         } catch (JsonProcessingException e) {
             throw new JsonException(oneLine(e));
         } catch (IOException e) {

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
@@ -114,6 +116,28 @@ public class JsonTest {
         assertThatThrownBy(() -> Json.parse("{\"a\":1,\"a\":2}"))
                 .isInstanceOf(JsonException.class)
                 .hasMessage("duplicate field \"a\"");
+    }
+
+    /** Kubernetes limits neither the types of conditions nor the names of variables, which are names of fields in managedFields. */
+    @ParameterizedTest
+    @ValueSource(ints = {999, 1_000, 1_001, 49_999, 60_000, 1_500_000})
+    void namesOfFieldsHaveNoLimit(int length) {
+        String name = "k:" + "é" + "x".repeat(length - 4);
+
+        JsonObject read = Json.parseObject("{\"a\":1,\"" + name + "\":{\"" + name + "\":[2]},\"b\":3}");
+
+        assertThat(read.object(name).array(name)).hasToString("[2]");
+        assertThat(read.number("b")).contains(3L);
+    }
+
+    @Test
+    void repetitionsBeforeAndAfterALongNameAreReportedOnce() {
+        List<String> repeated = new ArrayList<>();
+        String text = "{\"a\":1,\"a\":2,\"" + "x".repeat(2_000) + "\":3,\"b\":4,\"b\":5,\"a\":6}";
+
+        Json.parseBody(text.getBytes(StandardCharsets.UTF_8), repeated::add);
+
+        assertThat(repeated).containsExactly("a", "b", "a");
     }
 
     @Test
