@@ -12,6 +12,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Pages and metrics show delays of renewals and wrong clocks, and no verdict depends on them. */
 @Tag("W12")
@@ -59,6 +61,19 @@ class LagsTest {
 
         assertThat(cluster.facts("n1").text("lastRenewalLag")).isEqualTo("1.5s");
         assertThat(cluster.facts("n1").text("clock")).isEqualTo("clock agrees within 1s");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {9_223_372_036L, 9_223_372_037L, 10_000_000_000L})
+    void renewalThatANodeDatesCenturiesBackIsALagOfADay(long seconds) {
+        follow("n1");
+        renew("n1", 10, 100, 0);
+        cluster.advanceTo("110S");
+        cluster.renew("n1", B.plusSeconds(110).minusSeconds(seconds).minusMillis(852));
+
+        assertThat(lag().object("lags").number("maxMillis")).contains(86_400_000L);
+        assertThat(lag().text("advice")).contains("longest 24h0m0s of node n1");
+        assertThat(cluster.facts("n1").text("lastRenewalLag")).isEqualTo("24h0m0s");
     }
 
     @Test

@@ -26,6 +26,9 @@ final class PodCache {
      */
     private static final int SHARED = 10_000;
 
+    /** The longest list that is shared. Kubernetes does not limit the number of a pod's tolerations. */
+    private static final int SHORT = 16;
+
     private final Map<String, TrackedPod> byUid = new HashMap<>();
     /** In order of arrival, so that each run has the same order of actions. */
     private final Map<String, HostNode> nodes = new LinkedHashMap<>();
@@ -93,7 +96,9 @@ final class PodCache {
             leave(pod);
             settle(pod, node);
         }
-        List<Toleration> tolerations = share(tolerations(json));
+        List<Toleration> given = tolerations(json);
+        // A long list of its own ends with its pod.
+        List<Toleration> tolerations = given.size() <= SHORT ? share(given) : given;
         boolean tolerationsChanged = !tolerations.equals(pod.tolerations);
         count(pod, -1);
         pod.tolerations = tolerations;
@@ -117,6 +122,8 @@ final class PodCache {
         JsonObject status = json.object("status");
         pod.version = json.object("metadata").text("resourceVersion");
         pod.finished = isFinished(json);
+        pod.evicted =
+                status.text("phase").equals("Failed") && status.text("reason").equals("Evicted");
         pod.ready = "";
         pod.readySince = HostNode.NO_TIME;
         status.array("conditions")

@@ -102,7 +102,7 @@ final class PodCollector {
         return Map.of("collected nodes", nodeJobs.size(), "collected pods", podJobs.size());
     }
 
-    /** The oldest finished pods beyond the threshold. */
+    /** The finished pods beyond the threshold: first those that nodes evicted, whose results nobody needs, then the oldest. */
     private List<TrackedPod> surplus() {
         int threshold = config.terminatedPodGcThreshold();
         if (threshold <= 0 || cache.finished() <= threshold) {
@@ -110,7 +110,8 @@ final class PodCollector {
         }
         return cache.pods().stream()
                 .filter(pod -> pod.finished && !pod.terminating)
-                .sorted(Comparator.<TrackedPod>comparingLong(pod -> pod.created)
+                .sorted(Comparator.<TrackedPod, Boolean>comparing(pod -> !pod.evicted)
+                        .thenComparingLong(pod -> pod.created)
                         .thenComparing(pod -> pod.namespace)
                         .thenComparing(pod -> pod.name))
                 .limit(cache.finished() - threshold)

@@ -25,6 +25,8 @@ final class TrackedPod {
     long created = HostNode.NO_TIME;
     /** Whether it has finished. */
     boolean finished;
+    /** Whether it has failed because its node evicted it. */
+    boolean evicted;
     /** Whether it has a deletionTimestamp. */
     boolean terminating;
     /** The status of its Ready condition; empty if it has none. */

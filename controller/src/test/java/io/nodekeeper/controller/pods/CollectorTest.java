@@ -353,6 +353,26 @@ class CollectorTest {
     }
 
     @Test
+    void finishedPodsThatTheirNodesEvictedAreDeletedFirst() {
+        PodWorld small = new PodWorld(new WorkloadConfig(true, true, true, true, true, 2, Duration.ofSeconds(5)));
+        small.addNode("n1");
+        small.start();
+        for (int i = 0; i < 4; i++) {
+            small.addPod("pod" + i, "n1");
+            small.patchPod(
+                    "pod" + i,
+                    i < 2
+                            ? "{\"status\":{\"phase\":\"Succeeded\",\"reason\":\"Evicted\"}}"
+                            : "{\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\"}}");
+            small.advance(Duration.ofSeconds(1));
+        }
+
+        small.advanceTo("100S");
+
+        assertThat(small.deletions.toString()).contains("pod2").contains("pod3").doesNotContain("pod0", "pod1");
+    }
+
+    @Test
     void finishedPodsThatOthersDeleteMeanwhileCountForTheThreshold() {
         PodWorld small = new PodWorld(new WorkloadConfig(true, true, true, true, true, 2, Duration.ofSeconds(5)));
         small.addNode("n1");
