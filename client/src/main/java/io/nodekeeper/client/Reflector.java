@@ -36,7 +36,15 @@ public final class Reflector {
          */
         default void onListing() {}
 
-        /** Receives all current objects; any other object that the handler knows was deleted. */
+        /**
+         * The parts of a listed object that {@link #onReplace} needs. A list is held until its last page has come, and
+         * a parsed object takes many times its bytes.
+         */
+        default JsonObject parts(JsonObject object) {
+            return object;
+        }
+
+        /** Receives {@link #parts} of all current objects; any other object that the handler knows was deleted. */
         void onReplace(List<JsonObject> objects);
 
         /** {@code object} was created or changed. */
@@ -98,10 +106,10 @@ public final class Reflector {
     /** If not 0, the newest version, in place of {@link #resourceVersion}: no string is made for each raw event. */
     private long rawVersion;
 
-    /** The pages so far of the current list. Bound: the objects themselves, which the handler holds anyway. */
+    /** What the handler needs of the pages so far of the current list. Bound: the objects themselves, of which it holds as much anyway. */
     private List<JsonObject> pages = new ArrayList<>();
 
-    /** Objects to request in the next page: fewer after a page that was too long, more again after one that was not. */
+    /** Objects to request in the next page: fewer after a page that was too long, more again after a whole list. */
     private int page = PAGE;
 
     private int failures;
@@ -206,13 +214,13 @@ public final class Reflector {
             retry("list", "the server's list has no metadata.resourceVersion");
             return;
         }
-        list.get().array("items").objects().forEach(pages::add);
-        page = Math.min(PAGE, 2 * page);
+        list.get().array("items").objects().map(handler::parts).forEach(pages::add);
         String rest = list.get().object("metadata").text("continue");
         if (!rest.isEmpty()) {
             list(rest);
             return;
         }
+        page = Math.min(PAGE, 2 * page);
         List<JsonObject> all = pages;
         pages = new ArrayList<>();
         setVersion(version);

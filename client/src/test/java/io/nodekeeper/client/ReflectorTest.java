@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -24,6 +25,7 @@ class ReflectorTest {
     private final List<String> heard = new ArrayList<>();
     private final KubeClient client = new KubeClient(transport, time.loop("reflector"), Duration.ofSeconds(10));
     private final List<String> listings = new ArrayList<>();
+    private final List<String> parts = new ArrayList<>();
     private final Reflector reflector =
             new Reflector(client, Selection.all(ResourceType.NODES), Randoms.seeded(1), new Reflector.Handler() {
                 @Override
@@ -33,7 +35,14 @@ class ReflectorTest {
 
                 @Override
                 public void onReplace(List<JsonObject> objects) {
+                    assertThat(objects).noneMatch(object -> object.has("spec"));
                     heard.add("all " + objects.stream().map(ReflectorTest::name).toList());
+                }
+
+                @Override
+                public JsonObject parts(JsonObject object) {
+                    parts.add(name(object));
+                    return object.without("spec");
                 }
 
                 @Override
@@ -86,6 +95,19 @@ class ReflectorTest {
     }
 
     @Test
+    void holdsOnlyTheNeededPartsOfAListUntilItsLastPageComes() {
+        // given a server with two pages of objects that have more than the handler needs
+        JsonObject whole = Json.parseObject("{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"unschedulable\":true}}");
+        transport.answer(call -> Optional.of(
+                call.target().contains("continue") ? list("100", node("n2", "95")) : page("100", "next", whole)));
+        // when the reflector lists
+        startAndList();
+        // then the handler has taken the parts of each object, and gets these
+        assertThat(parts).containsExactly("n1", "n2");
+        assertThat(heard).containsExactly("all [n1, n2]");
+    }
+
+    @Test
     void requestsSmallerPagesWhileOneIsLongerThanAReplyMayBe() {
         // given a server whose pages have at most 40 objects, or are too long
         transport.answer(call -> {
@@ -100,14 +122,21 @@ class ReflectorTest {
         });
         // when the reflector lists
         startAndList();
-        // then it requests a quarter of the objects until a page comes, and then more again
+        // then it requests a quarter of the objects until a page comes
         assertThat(heard).containsExactly("all [n1, n2]");
         assertThat(transport.log())
                 .containsExactly(
                         "GET /api/v1/nodes?limit=500",
                         "GET /api/v1/nodes?limit=125",
                         "GET /api/v1/nodes?limit=31",
-                        "GET /api/v1/nodes?limit=62&continue=next",
+                        "GET /api/v1/nodes?limit=31&continue=next");
+        // and more again in the next list
+        watch(0).refuse(gone());
+        settle();
+        assertThat(transport.log().subList(4, 7))
+                .containsExactly(
+                        "GET /api/v1/nodes?limit=62",
+                        "GET /api/v1/nodes?limit=15",
                         "GET /api/v1/nodes?limit=15&continue=next");
     }
 

@@ -56,7 +56,9 @@ final class FailureCodes {
                 isCut(status.getCause())
                         ? Code.UNAVAILABLE
                         : BROKEN.stream().anyMatch(text::startsWith) || isNotGrpc(text) ? Code.UNREADABLE : Code.OTHER;
-            case RESOURCE_EXHAUSTED -> isNotGrpc(text) ? Code.UNREADABLE : Code.RESOURCE_EXHAUSTED;
+            // The runtime itself has another text, if it has not enough of something.
+            case RESOURCE_EXHAUSTED ->
+                text.startsWith("grpc message exceeds maximum size") ? Code.TOO_LARGE : Code.OTHER;
             default -> isNotGrpc(text) ? Code.UNREADABLE : Code.OTHER;
         };
     }

@@ -22,8 +22,8 @@ public final class RuntimeCallException extends RuntimeException {
         CANCELLED,
         /** What came back is not HTTP/2, not gRPC, or not the message that was expected. */
         UNREADABLE,
-        /** The answer is larger than its limit, or the runtime has not enough of something. */
-        RESOURCE_EXHAUSTED,
+        /** The answer is larger than it may be. */
+        TOO_LARGE,
         /** Any other reason; see the message. */
         OTHER
     }

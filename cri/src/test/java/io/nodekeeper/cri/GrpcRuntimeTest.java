@@ -140,7 +140,7 @@ class GrpcRuntimeTest {
         assertThat(refused(command))
                 .isInstanceOfSatisfying(
                         RuntimeCallException.class,
-                        error -> assertThat(error.code()).isEqualTo(RuntimeCallException.Code.RESOURCE_EXHAUSTED));
+                        error -> assertThat(error.code()).isEqualTo(RuntimeCallException.Code.TOO_LARGE));
         // and the connection goes on
         assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
     }
@@ -756,7 +756,7 @@ class GrpcRuntimeTest {
         assertThat(ask(new RuntimeCall.ListImages()).get(0).id()).hasSize((16 << 20) - 1024);
         size.set(16 << 20);
         assertThat(refused(new RuntimeCall.ListImages()))
-                .hasMessageStartingWith("ListImages: RESOURCE_EXHAUSTED: gRPC message exceeds maximum size 16777216");
+                .hasMessageStartingWith("ListImages: TOO_LARGE: gRPC message exceeds maximum size 16777216");
         assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
     }
 

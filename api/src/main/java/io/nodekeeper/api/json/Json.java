@@ -54,8 +54,8 @@ public final class Json {
     private Json() {}
 
     /**
-     * A parser's factory. Its names are remembered for its next input; {@code longest} is the most bytes of a name. Kubernetes sets no
-     * limit: the names in managedFields contain names of variables and types of conditions, which have none.
+     * A parser's factory, which remembers names for its next input; {@code longest} is about the most bytes of a name. Kubernetes sets
+     * no limit: the names in managedFields contain names of variables and types of conditions, which have none.
      */
     private static JsonFactory factory(boolean sharedNames, int longest) {
         return JsonFactory.builder()

@@ -88,7 +88,7 @@ public final class NodeRestriction {
                     checkRequest(user, name, next);
                 }
             }
-            case "persistentvolumeclaims" -> checkClaim(self, name, old, next);
+            case "persistentvolumeclaims" -> checkClaim(self, name, target.subresource(), old, next);
             case "pods" -> checkPod(self, name, target.subresource(), old, next);
             default -> {}
         }
@@ -164,13 +164,16 @@ public final class NodeRestriction {
     }
 
     /** A node writes how large a claim is after its file system has grown; the authorizer lets it write the status only. */
-    private static void checkClaim(String self, String name, JsonObject old, JsonObject next) {
+    private static void checkClaim(String self, String name, String subresource, JsonObject old, JsonObject next) {
+        if (!subresource.equals("status")) {
+            throw forbidden("persistentvolumeclaims", name, "may only update PVC status");
+        }
         if (!withoutSize(old).equals(withoutSize(next))) {
             throw forbidden(
                     "persistentvolumeclaims",
                     name,
                     "node \"" + self
-                            + "\" is not allowed to update fields other than status.capacity and status.conditions");
+                            + "\" is not allowed to update fields other than status.quantity and status.conditions");
         }
     }
 
@@ -235,7 +238,7 @@ public final class NodeRestriction {
         if (!isOn(self, pod)) {
             throw forbidden("pods", name, node + "can only create pods with spec.nodeName set to itself");
         }
-        checkOwner(self, name, owners(pod).objects().toList());
+        JsonObject owner = checkOwner(self, name, owners(pod).objects().toList());
         JsonObject spec = pod.object("spec");
         if (!spec.text("serviceAccountName").isEmpty()) {
             throw forbidden("pods", name, node + "can not create pods that reference a service account");
@@ -249,14 +252,14 @@ public final class NodeRestriction {
         for (String kind : NodeGraph.references(spec)) {
             throw forbidden("pods", name, node + "can not create pods that reference " + kind);
         }
-        checkUid(self, name, owners(pod).objects().findFirst().orElseThrow());
+        checkUid(self, name, owner);
     }
 
     /**
      * A controller of a pod creates its replacement, and an owner's deletion deletes the pod, so only the node itself
      * may own it.
      */
-    private static void checkOwner(String self, String name, List<JsonObject> owners) {
+    private static JsonObject checkOwner(String self, String name, List<JsonObject> owners) {
         String node = "node \"" + self + "\" ";
         if (owners.size() > 1) {
             throw forbidden("pods", name, node + "can only create pods with a single owner reference set to itself");
@@ -274,6 +277,7 @@ public final class NodeRestriction {
         if (owner.bool("blockOwnerDeletion")) {
             throw forbidden("pods", name, node + "must not set blockOwnerDeletion on an owner reference");
         }
+        return owner;
     }
 
     /** An owner of another UID would be a node of that name that is gone, and garbage collection would delete the pod. */

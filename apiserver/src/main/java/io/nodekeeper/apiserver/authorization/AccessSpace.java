@@ -60,7 +60,9 @@ public final class AccessSpace {
             boolean pod = resource.equals(Resources.PODS);
             own = more;
             place = pod ? "" : next.object("metadata").text("namespace");
+            // All is claimed before anything is refused, because release gives all of it back.
             long all = claimed.addAndGet(more);
+            long here = place.isEmpty() ? 0 : claimedIn.merge(place, more, Long::sum);
             check(
                     more,
                     (pod ? state.graphBytes() : state.policyBytes()) + all,
@@ -68,7 +70,6 @@ public final class AccessSpace {
                     pod,
                     "");
             if (!place.isEmpty()) {
-                long here = claimedIn.merge(place, more, Long::sum);
                 check(more, state.policyBytes(place) + here, policyLimit / SHARE, pod, " in the namespace " + place);
             }
         }

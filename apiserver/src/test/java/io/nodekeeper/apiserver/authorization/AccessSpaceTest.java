@@ -156,6 +156,28 @@ class AccessSpaceTest {
         assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 600));
     }
 
+    @Test
+    void aRefusedWriteGivesBackWhatItHasClaimedAndNoMore() {
+        AccessSpace space = new AccessSpace(state, 1_000_000, 100_000);
+        AccessSpace.Claim here = space.claim();
+        here.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("a", 300));
+        AccessSpace.Claim everywhere = space.claim();
+        everywhere.take(AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "all", 4_500));
+
+        // when there is no room for a write in the same namespace, because others take it
+        AccessSpace.Claim refused = space.claim();
+        assertThatThrownBy(() -> refused.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 500)))
+                .hasMessageContaining("others take");
+        refused.release();
+        everywhere.release();
+
+        // then the first one still counts in its namespace, and once it has ended, nothing does
+        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 600));
+        here.release();
+        space.check(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 600));
+        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 1_000));
+    }
+
     private static void assertRefused(AccessSpace space, Resource resource, JsonObject old, JsonObject next) {
         assertThatThrownBy(() -> space.check(resource, old, next))
                 .isInstanceOfSatisfying(

@@ -349,7 +349,7 @@ class AuthorizationTest {
         for (String other : List.of("{\"status\":{\"phase\":\"Lost\"}}", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}")) {
             assertThat(refusal(TestServer.N1, "PATCH", claims + "/c/status", other))
                     .isEqualTo("persistentvolumeclaims \"c\" is forbidden: node \"n1\" is not allowed to update fields"
-                            + " other than status.capacity and status.conditions");
+                            + " other than status.quantity and status.conditions");
         }
         assertThat(refusal(TestServer.N1, "PATCH", claims + "/c", grown))
                 .endsWith("can only get individual resources of this type");

@@ -25,11 +25,11 @@ public final class HeartbeatLags {
      */
     private static final long WINDOW = Duration.ofMinutes(10).toNanos();
 
-    private final Clock clock;
-    private final Duration grace;
     /** The longest lag that is recorded, in µs: a day. A node chooses the time of its renewal, a single one centuries away. */
     private static final long MOST = Duration.ofDays(1).toNanos() / 1_000;
 
+    private final Clock clock;
+    private final Duration grace;
     private final ObserverGuard guard;
     private final ControllerMetrics metrics;
     private final SteadyClock steady;
@@ -61,7 +61,7 @@ public final class HeartbeatLags {
             gaps.record(gap, node);
         }
         long arrived = steady.micros(now);
-        long lag = Math.clamp(ClockSkew.lag(state.skew, renewMicros, arrived), -MOST, MOST);
+        long lag = Math.min(MOST, ClockSkew.lag(state.skew, renewMicros, arrived));
         boolean known = state.skew.isKnown();
         // A renewal that was delayed because the watch or this process hung says nothing about the node's clock.
         if (!guard.isBlind(now) && ClockSkew.heard(state.skew, renewMicros, arrived)) {

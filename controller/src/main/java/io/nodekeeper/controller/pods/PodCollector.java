@@ -102,7 +102,7 @@ final class PodCollector {
         return Map.of("collected nodes", nodeJobs.size(), "collected pods", podJobs.size());
     }
 
-    /** The finished pods beyond the threshold: first those that nodes evicted, whose results nobody needs, then the oldest. */
+    /** The finished pods beyond the threshold: first those that nodes evicted, then the oldest, as in Kubernetes. */
     private List<TrackedPod> surplus() {
         int threshold = config.terminatedPodGcThreshold();
         if (threshold <= 0 || cache.finished() <= threshold) {

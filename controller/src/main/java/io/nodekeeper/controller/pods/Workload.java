@@ -237,6 +237,11 @@ public final class Workload {
 
     private final class Pods implements Reflector.Handler {
         @Override
+        public JsonObject parts(JsonObject object) {
+            return PodCache.parts(object);
+        }
+
+        @Override
         public void onReplace(List<JsonObject> objects) {
             Set<String> there = new HashSet<>();
             for (JsonObject object : objects) {

@@ -13,7 +13,7 @@ import java.util.Optional;
  * the owner's lock guards it.
  */
 final class EventHistory {
-    /** Bytes that a change costs at most besides the replaced version: the event, its two entries and its slot here. */
+    /** About how many bytes a change costs besides the replaced version: the event, its two entries and its slot here. */
     static final int OVERHEAD = 160;
 
     /** A ring buffer. The owner bounds it by {@link WatchCache.Limits}. */

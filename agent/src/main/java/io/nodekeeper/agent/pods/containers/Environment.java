@@ -64,8 +64,9 @@ final class Environment {
     }
 
     private void put(String name, String value) {
+        String before = variables.put(name, value);
+        length -= before == null ? 0 : name.length() + before.length();
         length = Expansion.counted(Expansion.counted(length, name, "the variables"), value, "the variables");
-        variables.put(name, value);
     }
 
     private void one(JsonObject variable) {

@@ -85,7 +85,7 @@ public final class NodeProber implements Prober, AutoCloseable {
                             ProbeResult.failure("command timed out: \"" + String.join(" ", exec.command())
                                     + "\" timed out after " + GoDuration.format(timeout));
                         // Not an error, which would leave the last result: a container must not switch its probe off.
-                        case RESOURCE_EXHAUSTED ->
+                        case TOO_LARGE ->
                             ProbeResult.failure("the command wrote more than is read: " + refused.getMessage());
                         default -> ProbeResult.error(Failures.text(error));
                     };

@@ -274,8 +274,7 @@ class NodeProberTest {
 
         runtime.fail(
                 "ExecSync",
-                new RuntimeCallException(
-                        "ExecSync", RuntimeCallException.Code.RESOURCE_EXHAUSTED, "message exceeds 131072"));
+                new RuntimeCallException("ExecSync", RuntimeCallException.Code.TOO_LARGE, "message exceeds 131072"));
         ProbeResult large = run(new Action.Exec(List.of("check", "slow")));
         assertThat(large.outcome()).isEqualTo(ProbeResult.Outcome.FAILURE);
         assertThat(large.output()).contains("the command wrote more than is read", "message exceeds 131072");
