@@ -158,15 +158,15 @@ class AccessSpaceTest {
 
     @Test
     void aRefusedWriteGivesBackWhatItHasClaimedAndNoMore() {
-        AccessSpace space = new AccessSpace(state, 1_000_000, 100_000);
+        AccessSpace space = new AccessSpace(state, bytes(state) + 800_000, 100_000);
         AccessSpace.Claim here = space.claim();
         here.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("a", 300));
         AccessSpace.Claim everywhere = space.claim();
-        everywhere.take(AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "all", 4_500));
+        everywhere.take(AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "all", 4_000));
 
         // when there is no room for a write in the same namespace, because others take it
         AccessSpace.Claim refused = space.claim();
-        assertThatThrownBy(() -> refused.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 500)))
+        assertThatThrownBy(() -> refused.take(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 400)))
                 .hasMessageContaining("others take");
         refused.release();
         everywhere.release();
