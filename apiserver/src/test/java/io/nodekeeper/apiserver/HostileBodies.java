@@ -338,6 +338,11 @@ final class HostileBodies {
                 n -> map(""),
                 n -> head + "},\"data\":{" + list(n / 34, i -> "\"k" + i + "\":\"v\"") + "}}");
         change(
+                "apply: many fields below a long unknown name",
+                APPLY,
+                n -> map(""),
+                n -> head + "},\"" + "x".repeat(n / 2) + "\":{" + list(n / 24, i -> "\"k" + i + "\":0") + "}}");
+        change(
                 "apply: finalizers of one hash code",
                 APPLY,
                 n -> map(""),

@@ -2,11 +2,14 @@ package io.nodekeeper.api.selector;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -37,36 +40,34 @@ public final class LabelSelector {
 
     /** One requirement; an absent label fulfils the negative ones and no other. */
     private sealed interface Requirement {
-        boolean matches(Map<String, String> labels);
+        boolean matches(Function<String, Optional<String>> labels);
 
         record In(String key, TreeSet<String> values) implements Requirement {
             @Override
-            public boolean matches(Map<String, String> labels) {
-                String value = labels.get(key);
-                return value != null && values.contains(value);
+            public boolean matches(Function<String, Optional<String>> labels) {
+                return labels.apply(key).filter(values::contains).isPresent();
             }
         }
 
         record NotIn(String key, TreeSet<String> values) implements Requirement {
             @Override
-            public boolean matches(Map<String, String> labels) {
-                String value = labels.get(key);
-                return value == null || !values.contains(value);
+            public boolean matches(Function<String, Optional<String>> labels) {
+                return labels.apply(key).filter(values::contains).isEmpty();
             }
         }
 
         record Present(String key, boolean wanted) implements Requirement {
             @Override
-            public boolean matches(Map<String, String> labels) {
-                return labels.containsKey(key) == wanted;
+            public boolean matches(Function<String, Optional<String>> labels) {
+                return labels.apply(key).isPresent() == wanted;
             }
         }
 
         record Compared(String key, boolean greater, long bound) implements Requirement {
             @Override
-            public boolean matches(Map<String, String> labels) {
+            public boolean matches(Function<String, Optional<String>> labels) {
                 try {
-                    long value = Long.parseLong(labels.getOrDefault(key, ""));
+                    long value = Long.parseLong(labels.apply(key).orElse(""));
                     return greater ? value > bound : value < bound;
                 } catch (NumberFormatException e) {
                     return false;
@@ -104,6 +105,16 @@ public final class LabelSelector {
 
     /** Whether {@code labels} fulfil all requirements. */
     public boolean matches(Map<String, String> labels) {
+        return matches(key -> Optional.ofNullable(labels.get(key)));
+    }
+
+    /** As {@link #matches(Map)}; looks at the labels that are required only, as an object may have very many. */
+    public boolean matches(JsonObject labels) {
+        return matches(
+                key -> labels.get(key).filter(JsonString.class::isInstance).map(value -> ((JsonString) value).value()));
+    }
+
+    private boolean matches(Function<String, Optional<String>> labels) {
         for (Requirement requirement : requirements) {
             if (!requirement.matches(labels)) {
                 return false;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -133,5 +135,31 @@ class SelectorsTest {
         FieldSelector selector = FieldSelector.parse("a!=x,metadata.name=n1");
         assertThat(selector.required("metadata.name")).contains("n1");
         assertThat(selector.required("a")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "a",
+                "!a",
+                "b",
+                "!b",
+                "a=1",
+                "a!=1",
+                "b!=1",
+                "a in (1,2)",
+                "a notin (1,2)",
+                "a>0",
+                "a<1",
+                "b>0",
+                "c",
+                "!c",
+                "c=x"
+            })
+    void labelsOfAnObjectMatchAsTheirTexts(String selector) {
+        JsonObject labels = Json.parseObject("{\"a\":\"1\",\"c\":7}");
+
+        assertThat(LabelSelector.parse(selector).matches(labels))
+                .isEqualTo(LabelSelector.parse(selector).matches(labels.texts()));
     }
 }

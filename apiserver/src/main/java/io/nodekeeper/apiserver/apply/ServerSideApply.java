@@ -93,7 +93,7 @@ public final class ServerSideApply {
             boolean force,
             Schema schema,
             String now) {
-        check("", wanted, Optional.of(schema));
+        check(Place.WHOLE, wanted, Optional.of(schema));
         JsonObject merged = (JsonObject) merge(live, wanted, Optional.of(schema));
         FieldSet before = owners.of(manager);
         ManagedFields next = owners.with(manager, owned, now);
@@ -105,17 +105,37 @@ public final class ServerSideApply {
                 result, next.taken(manager, change), force ? Map.of() : next.others(manager, change.written()));
     }
 
+    /**
+     * Where a value is. Its text is made for errors only: names have no limit, and each value below a long one would copy it.
+     *
+     * @param step the name of a field, or {@code []} for an item of a list; empty for the whole object
+     */
+    private record Place(Optional<Place> above, String step) {
+        private static final Place WHOLE = new Place(Optional.empty(), "");
+        /** The most characters of a place in a message. */
+        private static final int SHOWN = 500;
+
+        @Override
+        public String toString() {
+            if (above.isEmpty()) {
+                return step;
+            }
+            String text = above.get() + (step.equals("[]") ? "" : ".") + step;
+            return text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
+        }
+    }
+
     /** Refuses lists with two items that have the same key. */
-    private static void check(String path, JsonValue value, Optional<Schema> schema) {
+    private static void check(Place place, JsonValue value, Optional<Schema> schema) {
         if (value instanceof JsonObject object) {
             object.fields()
-                    .forEach((name, field) ->
-                            check(path + "." + name, field, schema.flatMap(known -> known.field(name))));
+                    .forEach((name, field) -> check(
+                            new Place(Optional.of(place), name), field, schema.flatMap(known -> known.field(name))));
         }
         if (value instanceof JsonArray array && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list) {
             Set<String> seen = new HashSet<>();
             for (JsonValue item : array.items()) {
-                check(path + "[]", item, Optional.of(list.item()));
+                check(new Place(Optional.of(place), "[]"), item, Optional.of(list.item()));
                 if (!list.isMerged()) {
                     continue;
                 }
@@ -123,11 +143,11 @@ public final class ServerSideApply {
                         ? PathElement.value(item)
                         : PathElement.item(item, list)
                                 .orElseThrow(() ->
-                                        ApiException.badRequest(path + ": an item of this list must have its key \""
+                                        ApiException.badRequest(place + ": an item of this list must have its key \""
                                                 + list.mergeKey() + "\", got " + shown(item)));
                 if (!seen.add(element)) {
                     throw ApiException.badRequest(
-                            path + ": duplicate entries for key " + shown(PathElement.show(element)));
+                            place + ": duplicate entries for key " + shown(PathElement.show(element)));
                 }
             }
         }

@@ -172,7 +172,7 @@ public record ListOptions(
 
     /** Whether an object is selected. */
     public boolean matches(Resource resource, JsonObject object) {
-        return labels.matches(object.object("metadata").object("labels").texts())
+        return labels.matches(object.object("metadata").object("labels"))
                 && fields.matches(path -> resource.field(object, path));
     }
 

@@ -78,10 +78,15 @@ public final class Containers {
     public static List<SubPath> subPaths(Pod pod, ContainerSpec container, Inputs inputs) {
         List<JsonObject> mounts =
                 container.json().array("volumeMounts").objects().toList();
+        DownwardFields fields = new DownwardFields(pod, inputs.node(), inputs.podIps());
+        // Once: a container may have thousands of mounts, and thousands of variables.
+        Map<String, String> environment = mounts.stream().anyMatch(Containers::isExpanded)
+                ? Environment.of(pod, container, inputs.references(), fields)
+                : Map.of();
         List<SubPath> found = new ArrayList<>();
         for (int i = 0; i < mounts.size(); i++) {
             if (hasSubPath(mounts.get(i))) {
-                found.add(new SubPath(i, mounts.get(i).text("name"), inside(pod, container, mounts.get(i), inputs)));
+                found.add(new SubPath(i, mounts.get(i).text("name"), inside(mounts.get(i), environment)));
             }
         }
         return found;
@@ -91,13 +96,13 @@ public final class Containers {
         return !mount.text("subPath").isEmpty() || !mount.text("subPathExpr").isEmpty();
     }
 
-    private static String inside(Pod pod, ContainerSpec container, JsonObject mount, Inputs inputs) {
-        String path = mount.text("subPath");
-        if (path.isEmpty()) {
-            DownwardFields fields = new DownwardFields(pod, inputs.node(), inputs.podIps());
-            path = Expansion.expandAll(
-                    mount.text("subPathExpr"), Environment.of(pod, container, inputs.references(), fields));
-        }
+    private static boolean isExpanded(JsonObject mount) {
+        return mount.text("subPath").isEmpty() && !mount.text("subPathExpr").isEmpty();
+    }
+
+    private static String inside(JsonObject mount, Map<String, String> environment) {
+        String path =
+                isExpanded(mount) ? Expansion.expandAll(mount.text("subPathExpr"), environment) : mount.text("subPath");
         if (path.startsWith("/")) {
             throw new ContainerConfigException("error SubPath `" + path + "` must not be an absolute path");
         }

@@ -65,8 +65,8 @@ final class Environment {
 
     private void put(String name, String value) {
         String before = variables.put(name, value);
-        length -= before == null ? 0 : name.length() + before.length();
-        length = Expansion.counted(Expansion.counted(length, name, "the variables"), value, "the variables");
+        length += before == null ? Expansion.VARIABLE + name.length() : -before.length();
+        length = Expansion.counted(length, value, "the variables");
     }
 
     private void one(JsonObject variable) {

@@ -15,6 +15,9 @@ final class Expansion {
     /** The most characters of all arguments, or of all variables, of one container: Linux' limit at its default stack of 8 MiB. */
     static final int MOST = 2 << 20;
 
+    /** What Linux counts for a variable besides its name and value: a pointer, an equals sign and the end. */
+    static final int VARIABLE = 10;
+
     private Expansion() {}
 
     /** The length of {@code text} added to those before, {@code before}; refuses more than {@link #MOST} of {@code what}. */

@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -153,11 +156,36 @@ class ContainersTest {
         References references = new References(
                 Map.of("m", Json.parseObject("{\"data\": {\"a\": \"" + large + "\"}}")), Map.of(), Map.of());
         String sources = "{\"configMapRef\": {\"name\": \"m\"}}"
-                + ", {\"prefix\": \"p\", \"configMapRef\": {\"name\": \"m\"}}".repeat(30);
+                + IntStream.range(0, 30)
+                        .mapToObj(i -> ", {\"prefix\": \"p%d\", \"configMapRef\": {\"name\": \"m\"}}".formatted(i))
+                        .collect(Collectors.joining());
         assertThatThrownBy(() -> config(
                         "{\"name\": \"app\", \"image\": \"app:1\", \"envFrom\": [" + sources + "]}", references, 0))
                 .isInstanceOf(ContainerConfigException.class)
                 .hasMessage("the variables have more than 2097152 characters");
+    }
+
+    /** If each mount computed its own variables, these were 300 million. */
+    @Test
+    @Timeout(60)
+    void shouldComputeTheVariablesOnceForAllMounts() {
+        String data = IntStream.range(0, 30_000)
+                .mapToObj(i -> "\"k%d\": \"v\"".formatted(i))
+                .collect(Collectors.joining(", "));
+        References references =
+                new References(Map.of("m", Json.parseObject("{\"data\": {" + data + "}}")), Map.of(), Map.of());
+        String mounts = IntStream.range(0, 10_000)
+                .mapToObj(
+                        i -> "{\"name\": \"v\", \"mountPath\": \"/a%d\", \"subPathExpr\": \"$(k%d)\"}".formatted(i, i))
+                .collect(Collectors.joining(", "));
+
+        assertThat(subPaths(
+                        "{\"name\": \"app\", \"image\": \"app:1\", \"envFrom\": [{\"configMapRef\": {\"name\": \"m\"}}],"
+                                + " \"volumeMounts\": [" + mounts + "]}",
+                        references))
+                .hasSize(10_000)
+                .last()
+                .isEqualTo(new Containers.SubPath(9_999, "v", "v"));
     }
 
     @Test
@@ -443,21 +471,26 @@ class ContainersTest {
 
     private static ContainerConfig config(String container, References references, int attempt) {
         Pod pod = pod("", container);
-        return Containers.config(
-                pod,
-                pod.containers().getFirst(),
-                attempt,
-                new Containers.Inputs(
-                        NODE,
-                        IMAGE,
-                        references,
-                        List.of("10.1.0.7"),
-                        Map.of(),
-                        Map.of(),
-                        Path.of("/pods/u1/etc-hosts"),
-                        OwnResources.NONE,
-                        Path.of("/pods/u1/end"),
-                        Optional.empty()));
+        return Containers.config(pod, pod.containers().getFirst(), attempt, inputs(references));
+    }
+
+    private static List<Containers.SubPath> subPaths(String container, References references) {
+        Pod pod = pod("", container);
+        return Containers.subPaths(pod, pod.containers().getFirst(), inputs(references));
+    }
+
+    private static Containers.Inputs inputs(References references) {
+        return new Containers.Inputs(
+                NODE,
+                IMAGE,
+                references,
+                List.of("10.1.0.7"),
+                Map.of(),
+                Map.of(),
+                Path.of("/pods/u1/etc-hosts"),
+                OwnResources.NONE,
+                Path.of("/pods/u1/end"),
+                Optional.empty());
     }
 
     private static Pod pod(String spec, String container) {
