@@ -419,6 +419,5 @@ public final class Controller {
     private void reopen() {
         leases.reopen();
         nodes.reopen();
-        workload.reopen();
     }
 }

@@ -90,11 +90,6 @@ public final class Workload {
         pods.start();
     }
 
-    /** Restarts the watch of pods. */
-    public void reopen() {
-        pods.reopen();
-    }
-
     /** Starts nothing more; does not wait for running calls. */
     public void stop() {
         loop.execute(() -> {
