@@ -67,6 +67,7 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.time.Instant;
@@ -454,9 +455,8 @@ public final class ApiServer {
     }
 
     private static Action on(Action action, Function<User, Executor> executor) {
-        return (user, resource, target, request) -> CompletableFuture.supplyAsync(
-                        () -> action.on(user, resource, target, request), executor.apply(user))
-                .thenCompose(answer -> answer);
+        return (user, resource, target, request) ->
+                Futures.startOn(executor.apply(user), () -> action.on(user, resource, target, request));
     }
 
     private CompletableFuture<ApiResponse> serve(User user, ApiRequest request, RequestInfo info) {

@@ -27,6 +27,11 @@ public final class Futures {
         }
     }
 
+    /** As {@link #start}, on {@code executor}. */
+    public static <T> CompletableFuture<T> startOn(Executor executor, Supplier<CompletableFuture<T>> call) {
+        return CompletableFuture.supplyAsync(call, executor).thenCompose(Function.identity());
+    }
+
     /**
      * Waits for the result of {@code future}. An unchecked exception with which it failed is thrown as it is, without the
      * {@link CompletionException} around it.

@@ -2,6 +2,8 @@ package io.nodekeeper.time;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -22,5 +24,22 @@ class FuturesTest {
         CompletableFuture<String> answer = new CompletableFuture<>();
 
         assertThat(Futures.start(() -> answer)).isSameAs(answer);
+    }
+
+    @Test
+    void shouldCallOnTheExecutor() {
+        List<Runnable> tasks = new ArrayList<>();
+        IllegalStateException broken = new IllegalStateException("broken");
+
+        CompletableFuture<String> answer = Futures.startOn(tasks::add, () -> CompletableFuture.completedFuture("done"));
+        CompletableFuture<String> failed = Futures.startOn(tasks::add, () -> {
+            throw broken;
+        });
+
+        assertThat(answer).isNotDone();
+        assertThat(failed).isNotDone();
+        tasks.forEach(Runnable::run);
+        assertThat(answer).isCompletedWithValue("done");
+        assertThat(failed.exceptionNow()).isSameAs(broken);
     }
 }

@@ -7,6 +7,7 @@ import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -120,9 +121,7 @@ public final class AgentPages implements Pages {
     }
 
     private CompletableFuture<Page> answer(Supplier<CompletableFuture<Page>> page) {
-        CompletableFuture<Page> answer =
-                CompletableFuture.supplyAsync(page, loop).thenCompose(Function.identity());
-        return Deadlines.within(timer, ANSWER_LIMIT, "the agent", answer);
+        return Deadlines.within(timer, ANSWER_LIMIT, "the agent", Futures.startOn(loop, page));
     }
 
     private static CompletableFuture<Page> now(Page page) {

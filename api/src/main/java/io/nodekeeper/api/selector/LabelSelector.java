@@ -6,10 +6,8 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -40,40 +38,45 @@ public final class LabelSelector {
 
     /** One requirement; an absent label fulfils the negative ones and no other. */
     private sealed interface Requirement {
-        boolean matches(Function<String, Optional<String>> labels);
+        boolean matches(JsonObject labels);
 
         record In(String key, TreeSet<String> values) implements Requirement {
             @Override
-            public boolean matches(Function<String, Optional<String>> labels) {
-                return labels.apply(key).filter(values::contains).isPresent();
+            public boolean matches(JsonObject labels) {
+                return value(labels, key).filter(values::contains).isPresent();
             }
         }
 
         record NotIn(String key, TreeSet<String> values) implements Requirement {
             @Override
-            public boolean matches(Function<String, Optional<String>> labels) {
-                return labels.apply(key).filter(values::contains).isEmpty();
+            public boolean matches(JsonObject labels) {
+                return value(labels, key).filter(values::contains).isEmpty();
             }
         }
 
         record Present(String key, boolean wanted) implements Requirement {
             @Override
-            public boolean matches(Function<String, Optional<String>> labels) {
-                return labels.apply(key).isPresent() == wanted;
+            public boolean matches(JsonObject labels) {
+                return value(labels, key).isPresent() == wanted;
             }
         }
 
         record Compared(String key, boolean greater, long bound) implements Requirement {
             @Override
-            public boolean matches(Function<String, Optional<String>> labels) {
+            public boolean matches(JsonObject labels) {
                 try {
-                    long value = Long.parseLong(labels.apply(key).orElse(""));
+                    long value = Long.parseLong(value(labels, key).orElse(""));
                     return greater ? value > bound : value < bound;
                 } catch (NumberFormatException e) {
                     return false;
                 }
             }
         }
+    }
+
+    /** The label {@code key}, if it is a text. */
+    private static Optional<String> value(JsonObject labels, String key) {
+        return labels.get(key).filter(JsonString.class::isInstance).map(value -> ((JsonString) value).value());
     }
 
     private final List<Requirement> requirements;
@@ -103,18 +106,8 @@ public final class LabelSelector {
         return new LabelSelector(List.copyOf(requirements));
     }
 
-    /** Whether {@code labels} fulfil all requirements. */
-    public boolean matches(Map<String, String> labels) {
-        return matches(key -> Optional.ofNullable(labels.get(key)));
-    }
-
-    /** As {@link #matches(Map)}; looks at the labels that are required only, as an object may have very many. */
+    /** Whether {@code labels} fulfil all requirements. Looks at those that are required only, as an object may have very many. */
     public boolean matches(JsonObject labels) {
-        return matches(
-                key -> labels.get(key).filter(JsonString.class::isInstance).map(value -> ((JsonString) value).value()));
-    }
-
-    private boolean matches(Function<String, Optional<String>> labels) {
         for (Requirement requirement : requirements) {
             if (!requirement.matches(labels)) {
                 return false;

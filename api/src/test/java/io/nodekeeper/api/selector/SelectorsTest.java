@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SelectorsTest {
-    private static final Map<String, String> LABELS =
-            Map.of("zone", "a", "size", "5", "empty", "", "example.com/role", "x_1.y");
+    private static final JsonObject LABELS =
+            JsonObject.ofStrings(Map.of("zone", "a", "size", "5", "empty", "", "example.com/role", "x_1.y"));
 
     @ParameterizedTest
     @Tag("W59")
@@ -160,6 +160,6 @@ class SelectorsTest {
         JsonObject labels = Json.parseObject("{\"a\":\"1\",\"c\":7}");
 
         assertThat(LabelSelector.parse(selector).matches(labels))
-                .isEqualTo(LabelSelector.parse(selector).matches(labels.texts()));
+                .isEqualTo(LabelSelector.parse(selector).matches(JsonObject.ofStrings(labels.texts())));
     }
 }

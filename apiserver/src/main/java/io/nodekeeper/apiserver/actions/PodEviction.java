@@ -25,13 +25,13 @@ import io.nodekeeper.apiserver.writes.WriteRequest;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Futures;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 
 /**
  * Evicts pods: deletes them unless a PodDisruptionBudget forbids it. It first subtracts the eviction from the budget,
@@ -40,9 +40,6 @@ import java.util.function.Function;
 public final class PodEviction implements Action {
     /** The number of budgets to read together. */
     private static final int PAGE = 32;
-
-    /** The most bytes of budgets that are read on the thread of the request. */
-    private static final int AT_ONCE = 16 << 10;
 
     /** About how many bytes of budgets are read in one turn: some ten milliseconds. */
     private static final int TURN = 1 << 20;
@@ -200,34 +197,28 @@ public final class PodEviction implements Action {
             WriteRequest write, Map<String, String> labels, String after, List<JsonObject> known) {
         List<Entry> page = store.list(BUDGETS.prefix(write.target().namespace()), after, PAGE, 0)
                 .entries();
-        boolean few = page.stream().allMatch(Entry::atHand)
-                && page.stream().mapToInt(Entry::length).sum() < AT_ONCE;
-        return after.isEmpty() && few
-                ? read(page, write, labels, known)
-                : CompletableFuture.supplyAsync(() -> read(page, write, labels, known), write.turn())
-                        .thenCompose(Function.identity());
+        return after.isEmpty()
+                ? write.parsing(page, () -> read(page, write, labels, known))
+                : Futures.startOn(write.turn(), () -> read(page, write, labels, known));
     }
 
     private CompletableFuture<List<JsonObject>> read(
             List<Entry> page, WriteRequest write, Map<String, String> labels, List<JsonObject> known) {
         List<JsonObject> found = new ArrayList<>(known);
-        long bytes = 0;
-        for (Entry entry : page) {
+        int read = 0;
+        for (long bytes = 0; read < page.size() && bytes < TURN && found.size() < 2; read++) {
+            Entry entry = page.get(read);
+            bytes += entry.length();
             JsonObject budget = BUDGETS.codec().decode(entry);
             if (budget.object("spec").has("selector")
                     && LabelSelectors.matches(budget.object("spec").object("selector"), labels)) {
                 found.add(budget);
             }
-            bytes += entry.length();
-            boolean last = page.size() < PAGE && entry == page.getLast();
-            if (found.size() > 1 || last) {
-                return CompletableFuture.completedFuture(found);
-            }
-            if (bytes >= TURN || entry == page.getLast()) {
-                return budgets(write, labels, entry.key(), found);
-            }
         }
-        return CompletableFuture.completedFuture(found);
+        boolean last = read == page.size() && page.size() < PAGE;
+        return last || found.size() > 1
+                ? CompletableFuture.completedFuture(found)
+                : budgets(write, labels, page.get(read - 1).key(), found);
     }
 
     private static boolean mayEvictUnready(JsonObject budget, long healthy, long desired) {

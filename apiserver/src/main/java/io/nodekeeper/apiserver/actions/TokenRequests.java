@@ -48,14 +48,12 @@ public final class TokenRequests implements Action {
     private final RandomGenerator random;
     private final Optional<ServiceAccountTokens> tokens;
     private final Executor workers;
-    private final NodeRestriction nodeRestriction;
 
     /** {@code workers} runs what follows a wait for the store. */
     public TokenRequests(
             Store store, Clock clock, RandomGenerator random, Optional<ServiceAccountTokens> tokens, Executor workers) {
         this.store = store;
         lookups = new FreshLookups(store);
-        nodeRestriction = new NodeRestriction(store);
         this.workers = workers;
         this.clock = clock;
         this.random = random;
@@ -86,7 +84,7 @@ public final class TokenRequests implements Action {
         Optional<TokenClaims.Bound> bound =
                 reference.isEmpty() ? Optional.empty() : Optional.of(bound(user, target, reference));
         if (reference.isEmpty()) {
-            nodeRestriction.checkToken(user, target.name(), reference, Optional.empty());
+            NodeRestriction.checkToken(user, target.name(), reference, Optional.empty());
         }
         Instant now = clock.wallTime();
         TokenClaims claims = new TokenClaims(
@@ -129,14 +127,14 @@ public final class TokenRequests implements Action {
         String uid = reference.text("uid");
         boolean pod = kind.equals("Pod");
         if (!reference.text("apiVersion").equals("v1") || !(pod || kind.equals("Secret"))) {
-            nodeRestriction.checkToken(user, target.name(), reference, Optional.empty());
+            NodeRestriction.checkToken(user, target.name(), reference, Optional.empty());
             throw ApiException.badRequest("cannot bind token for serviceaccount \"" + target.name() + "\" to type "
                     + reference.text("apiVersion") + ", Kind=" + kind);
         }
         Resource resource = pod ? Resources.PODS : ClusterResources.SECRETS;
         Optional<JsonObject> there =
                 store.get(resource.key(target.namespace(), name)).map(resource.codec()::decode);
-        nodeRestriction.checkToken(user, target.name(), reference, pod ? there : Optional.empty());
+        NodeRestriction.checkToken(user, target.name(), reference, pod ? there : Optional.empty());
         JsonObject object = there.orElseThrow(() -> ApiException.notFound(resource.type(), name));
         String known = object.object("metadata").text("uid");
         if (!uid.isEmpty() && !uid.equals(known)) {

@@ -115,7 +115,7 @@ public final class NodeRestriction {
     }
 
     /** Refuses a token that is not for a pod on this node; {@code pod} is the pod to bind it to, if it exists. */
-    public void checkToken(User user, String account, JsonObject boundTo, Optional<JsonObject> pod) {
+    public static void checkToken(User user, String account, JsonObject boundTo, Optional<JsonObject> pod) {
         String self = NodeIdentity.node(user.name(), user.groups());
         if (self.isEmpty()) {
             return;

@@ -85,14 +85,12 @@ public final class CertificateRequestStrategy implements Strategy {
     public static JsonObject withOldApproval(JsonObject asked, JsonObject old) {
         JsonObject[] conditions =
                 Stream.concat(conditions(old, true), conditions(asked, false)).toArray(JsonObject[]::new);
-        if (conditions.length == 0 && !asked.object("status").has("conditions")) {
-            return asked;
+        if (conditions.length > 0) {
+            return asked.update("status", status -> status.with("conditions", JsonArray.of(conditions)));
         }
-        return asked.update(
-                "status",
-                status -> conditions.length == 0
-                        ? status.without("conditions")
-                        : status.with("conditions", JsonArray.of(conditions)));
+        return asked.object("status").has("conditions")
+                ? asked.update("status", status -> status.without("conditions"))
+                : asked;
     }
 
     private static Stream<JsonObject> conditions(JsonObject object, boolean approvals) {

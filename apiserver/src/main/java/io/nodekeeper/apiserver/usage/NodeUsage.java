@@ -5,6 +5,7 @@ import io.nodekeeper.apiserver.nodecalls.NodeAddress;
 import io.nodekeeper.apiserver.request.NodeCall;
 import io.nodekeeper.apiserver.request.NodeReader;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,8 +65,7 @@ public final class NodeUsage {
 
     /** What is known about a node; empty if it does not answer in time. Never fails. */
     CompletableFuture<Optional<Measured>> of(String node, NodeAddress place) {
-        CompletableFuture<Optional<Measured>> answer =
-                CompletableFuture.supplyAsync(() -> ask(node, place), loop).thenCompose(Function.identity());
+        CompletableFuture<Optional<Measured>> answer = Futures.startOn(loop, () -> ask(node, place));
         return Deadlines.within(loop, PATIENCE, "node " + node, answer).exceptionally(late -> Optional.empty());
     }
 

@@ -24,6 +24,7 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.storage.Codec;
+import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Clock;
@@ -39,7 +40,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
@@ -50,9 +50,6 @@ public final class WriteHandler {
      * The most characters of a warning header, because clients limit their headers. Kubernetes' limit is also 4 KiB.
      */
     private static final int WARNING = 4_000;
-
-    /** Objects of this many bytes are not parsed on the threads of connections, as bodies of that length. */
-    private static final int LARGE = 16 << 10;
 
     private final Store store;
     private final FreshLookups lookups;
@@ -178,28 +175,21 @@ public final class WriteHandler {
                         false,
                         asked -> lookups.decide(
                                 asked.turn(),
-                                fresh -> admitting(
-                                        asked,
-                                        body,
+                                fresh -> asked.parsing(
+                                        consulted(asked, body),
                                         () -> writer.create(asked, admitted(user, resource, target, body, fresh)))))
                 .thenApply(result -> shown(resource, result, warnings));
     }
 
-    /**
-     * Runs {@code work}, which creates {@code object}: in the user's turn if admission parses a large object for that, or reads one from
-     * the disk.
-     */
-    private <T> CompletableFuture<T> admitting(
-            WriteRequest asked, JsonObject object, Supplier<CompletableFuture<T>> work) {
-        boolean light = asked.resource() != Resources.PODS
-                || Stream.of(
-                                serviceAccounts.account(asked.target(), object),
-                                Resources.NODES.key("", object.object("spec").text("nodeName")))
-                        .flatMap(key -> store.get(key).stream())
-                        .allMatch(entry -> entry.atHand() && entry.length() < LARGE);
-        return light
-                ? work.get()
-                : CompletableFuture.supplyAsync(work, asked.turn()).thenCompose(Function.identity());
+    /** The stored objects that admission of {@code object} parses: the account of a new pod, or the node of a mirror pod. */
+    private List<Entry> consulted(WriteRequest asked, JsonObject object) {
+        if (!asked.resource().equals(Resources.PODS)) {
+            return List.of();
+        }
+        String node = object.object("spec").text("nodeName");
+        return Stream.of(serviceAccounts.account(asked.target(), object), Resources.NODES.key("", node))
+                .flatMap(key -> store.get(key).stream())
+                .toList();
     }
 
     /** A new object after admission. */
@@ -280,9 +270,8 @@ public final class WriteHandler {
                         true,
                         asked -> lookups.decide(
                                 asked.turn(),
-                                fresh -> admitting(
-                                        asked,
-                                        wanted,
+                                fresh -> asked.parsing(
+                                        consulted(asked, wanted),
                                         () -> writer.apply(
                                                 asked,
                                                 wanted,

@@ -3,8 +3,13 @@ package io.nodekeeper.apiserver.writes;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.time.Futures;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
 /**
  * A write request. Immutable.
@@ -26,6 +31,8 @@ public record WriteRequest(
         Executor turn,
         String manager,
         boolean patches) {
+    /** Objects of this many bytes are not parsed on the threads of connections, as bodies of that length. */
+    private static final int LARGE = 16 << 10;
 
     /** A write by the server itself, or one without field ownership. */
     public WriteRequest(
@@ -35,6 +42,16 @@ public record WriteRequest(
             BiConsumer<JsonObject, JsonObject> admission,
             Executor turn) {
         this(resource, target, dryRun, admission, turn, "nodekeeper", false);
+    }
+
+    /**
+     * Runs {@code work}, which parses {@code entries}: in the turn of the request's user if they are large, or must be read from the disk;
+     * otherwise now.
+     */
+    public <T> CompletableFuture<T> parsing(List<Entry> entries, Supplier<CompletableFuture<T>> work) {
+        boolean light = entries.stream().allMatch(Entry::atHand)
+                && entries.stream().mapToLong(Entry::length).sum() < LARGE;
+        return light ? work.get() : Futures.startOn(turn, work);
     }
 
     /** The object's key in the store. */

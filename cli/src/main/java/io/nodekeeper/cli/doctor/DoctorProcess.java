@@ -13,6 +13,7 @@ import io.nodekeeper.cli.doctor.node.CheckResult;
 import io.nodekeeper.cli.doctor.node.NodeCheckup;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.Workers;
@@ -204,9 +205,7 @@ public final class DoctorProcess {
 
     private <T> T onLoop(Supplier<CompletableFuture<T>> action) throws InterruptedException, ExecutionException {
         // Every call that this waits for has a deadline, so this wait ends.
-        return CompletableFuture.supplyAsync(action, loop)
-                .thenCompose(started -> started)
-                .get();
+        return Futures.startOn(loop, action).get();
     }
 
     private void say(String text) {

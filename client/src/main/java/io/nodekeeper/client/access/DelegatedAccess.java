@@ -5,6 +5,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -92,15 +93,13 @@ public final class DelegatedAccess {
 
     private CompletableFuture<Optional<Refusal>> settled(
             Credentials credentials, Supplier<CompletableFuture<Optional<Refusal>>> decision) {
-        return CompletableFuture.supplyAsync(decision, loop)
-                .thenCompose(decided -> decided)
-                .exceptionally(error -> {
-                    if (Failures.cause(error) instanceof Refused refused) {
-                        return Optional.of(refused.refusal);
-                    }
-                    log.error("a request with {} cannot be checked", credentials, error);
-                    return Optional.of(Refusal.forbidden("the request could not be checked"));
-                });
+        return Futures.startOn(loop, decision).exceptionally(error -> {
+            if (Failures.cause(error) instanceof Refused refused) {
+                return Optional.of(refused.refusal);
+            }
+            log.error("a request with {} cannot be checked", credentials, error);
+            return Optional.of(Refusal.forbidden("the request could not be checked"));
+        });
     }
 
     /** The reason to refuse a caller who may do everything once he is known; empty if he is. The result never fails. */

@@ -1,6 +1,7 @@
 package io.nodekeeper.client.config;
 
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,7 +39,7 @@ public final class ExecCredentials {
 
     /** The credential; fails with {@link CredentialException} if the plugin provides none. */
     public CompletableFuture<ExecCredential> current() {
-        return CompletableFuture.supplyAsync(this::now, loop).thenCompose(credential -> credential);
+        return Futures.startOn(loop, this::now);
     }
 
     /** The server has answered 401 to {@code used}. */

@@ -15,6 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Pods and leases that no other client deletes. */
 class CollectorTest {
+    private static final String FAILED = "{\"phase\":\"Failed\"}";
+
     private final PodWorld world = new PodWorld();
 
     @Test
@@ -177,16 +179,22 @@ class CollectorTest {
         assertThat(world.deletions).containsExactly("ending-uid!@0");
     }
 
-    @Test
-    void theOldestFinishedPodsGoWhenThereAreTooMany() {
+    /** A world in which two finished pods may stay, with one that ended each second: pod0, pod1 and so on, with these statuses. */
+    private static PodWorld ended(String... statuses) {
         PodWorld small = new PodWorld(new WorkloadConfig(true, true, true, true, true, 2, Duration.ofSeconds(5)));
         small.addNode("n1");
         small.start();
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < statuses.length; i++) {
             small.addPod("pod" + i, "n1");
-            small.patchPod("pod" + i, "{\"status\":{\"phase\":\"Failed\"}}");
+            small.patchPod("pod" + i, "{\"status\":" + statuses[i] + "}");
             small.advance(Duration.ofSeconds(1));
         }
+        return small;
+    }
+
+    @Test
+    void theOldestFinishedPodsGoWhenThereAreTooMany() {
+        PodWorld small = ended(FAILED, FAILED, FAILED, FAILED, FAILED);
         small.advanceTo("100S");
 
         assertThat(small.deletions).containsExactly("pod0-uid!@20", "pod1-uid!@20", "pod2-uid!@20");
@@ -354,18 +362,9 @@ class CollectorTest {
 
     @Test
     void finishedPodsThatTheirNodesEvictedAreDeletedFirst() {
-        PodWorld small = new PodWorld(new WorkloadConfig(true, true, true, true, true, 2, Duration.ofSeconds(5)));
-        small.addNode("n1");
-        small.start();
-        for (int i = 0; i < 4; i++) {
-            small.addPod("pod" + i, "n1");
-            small.patchPod(
-                    "pod" + i,
-                    i < 2
-                            ? "{\"status\":{\"phase\":\"Succeeded\",\"reason\":\"Evicted\"}}"
-                            : "{\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\"}}");
-            small.advance(Duration.ofSeconds(1));
-        }
+        String succeeded = "{\"phase\":\"Succeeded\",\"reason\":\"Evicted\"}";
+        String evicted = "{\"phase\":\"Failed\",\"reason\":\"Evicted\"}";
+        PodWorld small = ended(succeeded, succeeded, evicted, evicted);
 
         small.advanceTo("100S");
 
@@ -374,14 +373,7 @@ class CollectorTest {
 
     @Test
     void finishedPodsThatOthersDeleteMeanwhileCountForTheThreshold() {
-        PodWorld small = new PodWorld(new WorkloadConfig(true, true, true, true, true, 2, Duration.ofSeconds(5)));
-        small.addNode("n1");
-        small.start();
-        for (int i = 0; i < 5; i++) {
-            small.addPod("pod" + i, "n1");
-            small.patchPod("pod" + i, "{\"status\":{\"phase\":\"Failed\"}}");
-            small.advance(Duration.ofSeconds(1));
-        }
+        PodWorld small = ended(FAILED, FAILED, FAILED, FAILED, FAILED);
         // given that another client deletes the three newest while our first look is under way
         boolean[] done = {false};
         small.fault = call -> {

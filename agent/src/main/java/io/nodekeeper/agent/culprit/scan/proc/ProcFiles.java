@@ -144,19 +144,8 @@ public record ProcFiles(Path root) {
     public List<String> arguments(int pid) {
         return read(process(pid).resolve("cmdline"), LINE)
                 .filter(text -> !text.isEmpty())
-                .map(text -> Arrays.stream(text.split("\0", ARGUMENTS + 1))
-                        .limit(ARGUMENTS)
-                        .toList())
-                .map(ProcFiles::withoutEmptyEnd)
+                .map(text -> Arrays.stream(text.split("\0")).limit(ARGUMENTS).toList())
                 .orElse(List.of());
-    }
-
-    private static List<String> withoutEmptyEnd(List<String> arguments) {
-        int end = arguments.size();
-        while (end > 0 && arguments.get(end - 1).isEmpty()) {
-            end--;
-        }
-        return arguments.subList(0, end);
     }
 
     /** The environment; empty if it has ended or this user may not read it. */
