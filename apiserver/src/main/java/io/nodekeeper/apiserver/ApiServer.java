@@ -117,7 +117,6 @@ public final class ApiServer {
     private final FlowController flowControl;
     private final Router router;
     private final DocumentHandler documents;
-    private final ProtobufResponses protobuf = new ProtobufResponses();
 
     /** A server for {@code store} with Kubernetes' defaults, which runs all work on the calling thread. */
     public ApiServer(
@@ -241,7 +240,7 @@ public final class ApiServer {
         new EventExpiry(store, loop, eventTtl).start();
         new NamespaceController(store, loop, writes).start();
         access.start();
-        new RoleAggregator(store, loop).start();
+        new RoleAggregator(store, loop, writes).start();
         return created;
     }
 
@@ -325,7 +324,7 @@ public final class ApiServer {
         });
         // Refusals are converted last, because the audit log quotes them.
         return answered.thenCompose(response -> response.isRefusal()
-                ? protobuf.of(request, response, workers)
+                ? ProtobufResponses.of(request, response, workers)
                 : CompletableFuture.completedFuture(response));
     }
 
@@ -446,7 +445,7 @@ public final class ApiServer {
     private CompletableFuture<ApiResponse> converted(User user, ApiRequest request, ApiResponse response) {
         return response.isRefusal()
                 ? CompletableFuture.completedFuture(response)
-                : protobuf.of(request, response, flowControl.turnOf(user));
+                : ProtobufResponses.of(request, response, flowControl.turnOf(user));
     }
 
     /** The same action on a worker: one that may read the disk, or computes signatures. */

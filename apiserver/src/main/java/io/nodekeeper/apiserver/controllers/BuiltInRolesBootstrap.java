@@ -22,12 +22,15 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reconciles the built-in roles and bindings at the start: creates missing ones, and adds missing rules and subjects to
  * existing ones, unless their annotation forbids that. Additions by others stay.
  */
 public final class BuiltInRolesBootstrap {
+    private static final Logger log = LoggerFactory.getLogger(BuiltInRolesBootstrap.class);
     private static final String AGGREGATION = "aggregationRule";
     private static final String SELECTORS = "clusterRoleSelectors";
 
@@ -85,7 +88,14 @@ public final class BuiltInRolesBootstrap {
             return;
         }
         JsonObject now = resource.codec().decode(stored.get());
-        JsonObject completed = completed(now, wanted);
+        JsonObject completed;
+        try {
+            completed = completed(now, wanted);
+        } catch (ApiException tooLarge) {
+            // The server has to start whatever was added to a role, if only so that an administrator can remove it.
+            log.warn("{} stays as it is: {}", stored.get().key(), tooLarge.getMessage());
+            return;
+        }
         if (!completed.equals(now)) {
             Entry entry = stored.get();
             written.add(unlessFaster(store.put(entry.key(), resource.codec().encode(completed), entry.modRevision())));

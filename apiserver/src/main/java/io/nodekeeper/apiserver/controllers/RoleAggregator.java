@@ -1,60 +1,109 @@
 package io.nodekeeper.apiserver.controllers;
 
+import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.authorization.rbac.Aggregation;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
+import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.storage.PrefixFollower;
+import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
-import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the rules of ClusterRoles with an aggregation rule whenever other roles change, as kube-controller-manager's
+ * Writes the rules of ClusterRoles with an aggregation rule whenever roles that they select change, as kube-controller-manager's
  * clusterrole-aggregation-controller does. If both run, the second one finds the rules written and does nothing.
- * Confined to the store's loop.
+ * It keeps only what selectors look at; rules are read when they are added up. Confined to the store's loop.
  */
 public final class RoleAggregator {
     private static final Logger log = LoggerFactory.getLogger(RoleAggregator.class);
+    private static final Resource ROLES = AccessResources.CLUSTER_ROLES;
     private static final Duration RETRY = Duration.ofSeconds(1);
+    /** After a refusal, which lasts until roles are made smaller or others deleted. */
+    private static final Duration AFTER_REFUSAL = Duration.ofMinutes(1);
+    /** The most bytes of roles that are added up for one: twice the largest object. They are read on the store's loop. */
+    private static final long SOURCES = 3 << 20;
 
     private final Store store;
     private final Loop loop;
-    /** All ClusterRoles by key, as many as the store holds. */
+    private final WriteHandler writes;
+    /** The outlines of all ClusterRoles by key, as many as the store holds. */
     private final Map<String, JsonObject> roles = new HashMap<>();
+    /** The labels that selectors have looked at. Only cluster administrators can write selectors, so these are few. */
+    private final Set<String> labels = new HashSet<>();
+
+    /** Those of them that are aggregated, which only cluster administrators can write, too. */
+    private final Map<String, JsonObject> aggregated = new HashMap<>();
 
     private boolean due;
+    private boolean retrying;
+    /** Whether selectors look at labels that the outlines do not have. */
+    private boolean outdated;
 
-    public RoleAggregator(Store store, Loop loop) {
+    public RoleAggregator(Store store, Loop loop, WriteHandler writes) {
         this.store = store;
         this.loop = loop;
+        this.writes = writes;
     }
 
     public void start() {
         PrefixFollower.follow(
                 store,
                 loop,
-                AccessResources.CLUSTER_ROLES.prefix(""),
+                ROLES.prefix(""),
                 now -> {
-                    roles.clear();
-                    now.forEach(this::take);
+                    takeAll(now);
                     settleSoon();
                 },
-                event -> {
-                    event.after().ifPresentOrElse(this::take, () -> roles.remove(event.key()));
-                    settleSoon();
-                });
+                this::take);
+    }
+
+    private void takeAll(List<Entry> now) {
+        roles.clear();
+        aggregated.clear();
+        now.forEach(this::take);
+    }
+
+    private void take(Event event) {
+        boolean before = matters(event.key());
+        roles.remove(event.key());
+        aggregated.remove(event.key());
+        event.after().ifPresent(this::take);
+        if (before || matters(event.key())) {
+            settleSoon();
+        }
+    }
+
+    /** Whether rules depend on the role. */
+    private boolean matters(String key) {
+        JsonObject role = roles.get(key);
+        return role != null
+                && (aggregated.containsKey(key)
+                        || aggregated.values().stream().anyMatch(other -> Aggregation.selects(other, role)));
     }
 
     private void take(Entry entry) {
-        roles.put(entry.key(), AccessResources.CLUSTER_ROLES.codec().decode(entry));
+        JsonObject role = ROLES.codec().decode(entry);
+        outdated |= labels.addAll(Aggregation.labelKeys(role));
+        JsonObject outline = Aggregation.outline(role, labels);
+        roles.put(entry.key(), outline);
+        if (Aggregation.isAggregated(outline)) {
+            aggregated.put(entry.key(), outline);
+        }
     }
 
     /** Computes once for all changes that arrive together. */
@@ -65,36 +114,76 @@ public final class RoleAggregator {
         }
     }
 
-    private void settle() {
-        due = false;
-        Aggregation aggregation = new Aggregation(roles.values());
-        for (Map.Entry<String, JsonObject> role : roles.entrySet()) {
-            if (aggregation.isStale(role.getValue())) {
-                write(role.getKey(), role.getValue().with("rules", aggregation.rules(role.getValue())));
-            }
+    private void retry(Duration wait) {
+        if (!retrying) {
+            retrying = true;
+            loop.schedule(wait, () -> {
+                retrying = false;
+                settleSoon();
+            });
         }
     }
 
-    private void write(String key, JsonObject role) {
-        Optional<Entry> stored = store.get(key);
-        String version = role.object("metadata").text("resourceVersion");
-        if (stored.isEmpty() || !version.equals(Long.toString(stored.get().modRevision()))) {
-            // The watch will send a newer version, which triggers another run.
+    private void settle() {
+        due = false;
+        if (outdated) {
+            outdated = false;
+            takeAll(store.list(ROLES.prefix(""), "", 0, 0).entries());
+        }
+        Aggregation aggregation = new Aggregation(roles.values());
+        aggregated.values().forEach(role -> settle(aggregation, role));
+    }
+
+    private void settle(Aggregation aggregation, JsonObject outline) {
+        String name = Aggregation.name(outline);
+        Optional<JsonObject> role = read(name).map(ROLES.codec()::decode);
+        if (role.isEmpty()) {
             return;
         }
-        store.put(
-                        key,
-                        AccessResources.CLUSTER_ROLES.codec().encode(role),
-                        stored.get().modRevision())
-                .whenComplete((done, error) -> {
-                    if (error != null && !(Failures.cause(error) instanceof StoreException.Conflict)) {
-                        log.warn(
-                                "updating the rules of {} failed, retrying in {} s: {}",
-                                key,
-                                RETRY.toSeconds(),
-                                error.getMessage());
-                        loop.schedule(RETRY, this::settleSoon);
-                    }
-                });
+        List<JsonObject> sources = new ArrayList<>();
+        long bytes = 0;
+        for (JsonObject source : aggregation.sources(outline)) {
+            Optional<Entry> entry = read(Aggregation.name(source));
+            bytes += entry.map(Entry::length).orElse(0);
+            if (bytes > SOURCES) {
+                refused(name, "the roles that it selects have more than " + SOURCES + " bytes");
+                return;
+            }
+            entry.map(ROLES.codec()::decode).ifPresent(sources::add);
+        }
+        JsonArray rules = Aggregation.sum(sources);
+        if (Aggregation.differs(role.get(), rules)) {
+            write(name, rules);
+        }
+    }
+
+    private Optional<Entry> read(String name) {
+        return store.get(ROLES.key("", name));
+    }
+
+    private void write(String name, JsonArray rules) {
+        writes.updateOwn(ROLES, name, role -> role.with("rules", rules)).whenComplete((done, error) -> {
+            if (error == null) {
+                return;
+            }
+            if (Failures.cause(error) instanceof ApiException refused) {
+                // A role that was deleted meanwhile needs no rules.
+                if (refused.code() != 404) {
+                    loop.execute(() -> refused(name, refused.getMessage()));
+                }
+            } else {
+                log.warn(
+                        "updating the rules of ClusterRole {} failed, retrying in {} s: {}",
+                        name,
+                        RETRY.toSeconds(),
+                        error.getMessage());
+                loop.execute(() -> retry(RETRY));
+            }
+        });
+    }
+
+    private void refused(String name, String why) {
+        log.warn("ClusterRole {} keeps its former rules, retrying in {} s: {}", name, AFTER_REFUSAL.toSeconds(), why);
+        retry(AFTER_REFUSAL);
     }
 }

@@ -150,7 +150,7 @@ public final class FlowController {
         if (info.verb().equals("list")) {
             effort = namesOne(info, request) ? Effort.ONE : Effort.LIST;
         } else if (!info.verb().equals("deletecollection")) {
-            long stored = info.verb().equals("create") ? 0 : storedBytes.applyAsLong(info);
+            long stored = storedBytes.applyAsLong(info);
             boolean get = info.verb().equals("get");
             // A plain get only copies the stored object, which counts as a part of parsing it.
             long bytes = request.body().length + stored / (get && Media.isPlain(request) ? EXPANSION : 1);

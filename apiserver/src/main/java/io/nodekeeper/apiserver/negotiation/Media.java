@@ -19,9 +19,9 @@ import java.util.Set;
  * @param form the shown part of the objects
  * @param version the version of {@code meta.k8s.io} of that form; empty for the objects themselves
  * @param include the object part in each row of a table
- * @param yaml whether to write YAML instead of JSON
+ * @param encoding how they are written
  */
-public record Media(Form form, String version, String include, boolean yaml) {
+public record Media(Form form, String version, String include, Encoding encoding) {
 
     /** The shown part of objects. */
     public enum Form {
@@ -33,12 +33,20 @@ public record Media(Form form, String version, String include, boolean yaml) {
         METADATA
     }
 
+    /** How objects are written. */
+    public enum Encoding {
+        /** As they are stored. */
+        JSON,
+        /** Answers other than watches. */
+        YAML,
+        /** Events of a watch; {@link ProtobufResponses} converts all other answers, refusals among them, at the end. */
+        PROTOBUF
+    }
+
     private static final String GROUP = "meta.k8s.io";
     private static final Set<String> VERSIONS = Set.of("v1", "v1beta1");
     /** Whole objects in JSON. */
-    public static final Media JSON = new Media(Form.OBJECT, "", "", false);
-
-    private static final Media YAML = new Media(Form.OBJECT, "", "", true);
+    public static final Media JSON = new Media(Form.OBJECT, "", "", Encoding.JSON);
 
     /** The headers of the clients that send most requests. */
     private static final Set<String> PLAIN = Set.of(
@@ -65,26 +73,28 @@ public record Media(Form form, String version, String include, boolean yaml) {
         }
         boolean onlyProtobuf = onlyProtobuf(request);
         for (Accept range : Accept.ranges(header)) {
-            boolean yaml = range.type().equals(Yaml.MEDIA_TYPE) && !verb.equals("watch");
+            boolean watch = verb.equals("watch");
+            boolean yaml = range.type().equals(Yaml.MEDIA_TYPE) && !watch;
             boolean protobuf = onlyProtobuf && range.type().equals(Protobuf.MEDIA_TYPE);
             if (!yaml && !protobuf && !range.takes(ApiResponse.JSON)) {
                 continue;
             }
+            Encoding encoding = yaml ? Encoding.YAML : protobuf && watch ? Encoding.PROTOBUF : Encoding.JSON;
             String as = range.parameter("as");
             if (as.isEmpty()) {
-                return yaml ? YAML : JSON;
+                return new Media(Form.OBJECT, "", "", encoding);
             }
             String version = range.parameter("v");
             if (!range.parameter("g").equals(GROUP) || !VERSIONS.contains(version)) {
                 continue;
             }
-            boolean reads = verb.equals("get") || verb.equals("list") || verb.equals("watch");
+            boolean reads = verb.equals("get") || verb.equals("list") || watch;
             // Kubernetes has no protobuf form of a table.
             if (as.equals("Table") && reads && !protobuf) {
-                return new Media(Form.TABLE, version, include(request), yaml);
+                return new Media(Form.TABLE, version, include(request), encoding);
             }
             if (as.equals(verb.equals("list") ? "PartialObjectMetadataList" : "PartialObjectMetadata")) {
-                return new Media(Form.METADATA, version, "", yaml);
+                return new Media(Form.METADATA, version, "", encoding);
             }
         }
         throw notAcceptable();
@@ -129,6 +139,14 @@ public record Media(Form form, String version, String include, boolean yaml) {
                 throw ApiException.badRequest("includeObject: Unsupported value: \"" + include
                         + "\": supported values: \"None\", \"Metadata\", \"Object\"");
         };
+    }
+
+    public boolean yaml() {
+        return encoding == Encoding.YAML;
+    }
+
+    public boolean protobuf() {
+        return encoding == Encoding.PROTOBUF;
     }
 
     public boolean table() {
@@ -185,13 +203,13 @@ public record Media(Form form, String version, String include, boolean yaml) {
 
     /** The answer in the client's encoding. */
     public ApiResponse encoded(ApiResponse response) {
-        if (yaml && response instanceof ApiResponse.Chunked large) {
+        if (yaml() && response instanceof ApiResponse.Chunked large) {
             // JSON is also YAML, and can be created in chunks.
             Map<String, String> headers = new HashMap<>(large.headers());
             headers.put("content-type", Yaml.MEDIA_TYPE);
             return new ApiResponse.Chunked(large.status(), headers, large.chunks());
         }
-        if (!yaml || !(response instanceof ApiResponse.Full full)) {
+        if (!yaml() || !(response instanceof ApiResponse.Full full)) {
             return response;
         }
         Map<String, String> headers = new HashMap<>(full.headers());

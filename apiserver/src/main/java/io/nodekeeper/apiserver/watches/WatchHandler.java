@@ -13,6 +13,8 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.apiserver.storage.Codec;
+import io.nodekeeper.apiserver.wire.Protobuf;
+import io.nodekeeper.apiserver.wire.ProtobufWriter;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Listing;
@@ -23,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,6 +55,8 @@ public final class WatchHandler {
     private static final int DEFAULT_SECONDS = 1_800;
     /** The longest watch: a day, which bounds arithmetic with timeouts; clients request minutes. */
     private static final long LONGEST_SECONDS = 86_400;
+
+    private static final String PROTOBUF = Protobuf.MEDIA_TYPE + ";stream=watch";
 
     private static final byte[] MODIFIED = head("MODIFIED");
 
@@ -91,7 +96,7 @@ public final class WatchHandler {
         boolean bookmarks = request.flag("allowWatchBookmarks");
         ApiResponse.Streamed response = new ApiResponse.Streamed(
                 200,
-                Map.of("content-type", ApiResponse.JSON),
+                Map.of("content-type", media.protobuf() ? PROTOBUF : ApiResponse.JSON),
                 sink -> new Stream(resource, target, options, media, sink)
                         .start(initialEvents, bookmarks, Duration.ofSeconds(seconds)));
         // The initial objects are as fresh as a list's, and at least of the requested version.
@@ -116,6 +121,8 @@ public final class WatchHandler {
         private final Optional<JsonObject> after;
         /** Lines of other forms and types, which watchers share as the usual one. */
         private final Map<View, byte[]> views = new HashMap<>();
+        /** The protobuf frames of the lines above. */
+        private final Map<byte[], byte[]> frames = new IdentityHashMap<>();
 
         private Rendered(Event event, Codec codec, boolean decode) {
             this.codec = codec;
@@ -129,6 +136,18 @@ public final class WatchHandler {
             before = decode ? earlier.map(entry -> codec.decode(entry, revision)) : Optional.empty();
             after = decode ? now.map(codec::decode) : Optional.empty();
         }
+
+        /** {@code line}, which is of this event, as {@code media} writes it. */
+        private byte[] encoded(byte[] line, Media media) {
+            return media.protobuf() ? frames.computeIfAbsent(line, WatchHandler::frame) : line;
+        }
+    }
+
+    private static byte[] frame(byte[] line) {
+        JsonObject event = Json.parseObject(line);
+        return ProtobufWriter.frame(event)
+                .orElseThrow(() -> new IllegalStateException("no message of Kubernetes for kind "
+                        + event.object("object").text("kind")));
     }
 
     private static byte[] line(String type, byte[] object) {
@@ -224,7 +243,9 @@ public final class WatchHandler {
         @Override
         public List<byte[]> added(Entry stored) {
             Entry entry = stored.loaded();
-            return options.matches(resource, entry) ? List.of(line("ADDED", entry, entry.modRevision())) : List.of();
+            return options.matches(resource, entry)
+                    ? List.of(encoded(line("ADDED", entry, entry.modRevision())))
+                    : List.of();
         }
 
         @Override
@@ -234,7 +255,7 @@ public final class WatchHandler {
 
         @Override
         public List<byte[]> changed(Event event) {
-            return line(event, new Rendered(event, codec, !(plain && media.whole())))
+            return shown(event, new Rendered(event, codec, !(plain && media.whole())))
                     .map(List::of)
                     .orElse(List.of());
         }
@@ -270,7 +291,7 @@ public final class WatchHandler {
                 return;
             }
             try {
-                line(event, render(event, codec, !(plain && media.whole()))).ifPresent(line -> tell(event, line));
+                shown(event, render(event, codec, !(plain && media.whole()))).ifPresent(line -> tell(event, line));
             } catch (RuntimeException e) {
                 // The client would never learn of this change: it has to list again.
                 log.warn(
@@ -283,6 +304,11 @@ public final class WatchHandler {
                 sink.write(expired("the change of revision " + event.revision() + " cannot be read"));
                 sink.end();
             }
+        }
+
+        /** What the watcher gets of a change, if it is selected, or was. */
+        private Optional<byte[]> shown(Event event, Rendered rendered) {
+            return line(event, rendered).map(line -> rendered.encoded(line, media));
         }
 
         /** The line of a change, if it is selected, or was. */
@@ -340,8 +366,14 @@ public final class WatchHandler {
             return expired("too old resource version: " + floor + " (" + why.oldest() + ")");
         }
 
-        private static byte[] expired(String why) {
-            return WatchHandler.line("ERROR", Json.writeBytes(new ApiException(410, "Expired", why).toStatus()));
+        private byte[] expired(String why) {
+            return encoded(
+                    WatchHandler.line("ERROR", Json.writeBytes(new ApiException(410, "Expired", why).toStatus())));
+        }
+
+        /** A line that no other watch has. */
+        private byte[] encoded(byte[] line) {
+            return media.protobuf() ? frame(line) : line;
         }
 
         private byte[] line(String type, Entry entry, long revision) {
@@ -391,7 +423,7 @@ public final class WatchHandler {
                     .put("apiVersion", media.whole() ? resource.type().apiVersion() : media.apiVersion())
                     .put("metadata", metadata.build())
                     .build();
-            return WatchHandler.line("BOOKMARK", Json.writeBytes(object));
+            return encoded(WatchHandler.line("BOOKMARK", Json.writeBytes(object)));
         }
 
         /** Sends bookmarks, so that the version of a watch without events stays recent. */

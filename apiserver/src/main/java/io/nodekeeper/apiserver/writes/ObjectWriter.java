@@ -32,6 +32,8 @@ import java.util.random.RandomGenerator;
  * Thread-safe.
  */
 final class ObjectWriter {
+    private static final String DELETED = "deletionTimestamp";
+
     private final Store store;
     private final OptimisticRetry retry;
     private final Clock clock;
@@ -249,11 +251,11 @@ final class ObjectWriter {
     private static boolean lastFinalizerWent(Resource resource, JsonObject old, JsonObject next) {
         JsonObject metadata = next.object("metadata");
         if (resource.equals(Resources.NAMESPACES)) {
-            return metadata.has("deletionTimestamp")
+            return metadata.has(DELETED)
                     && metadata.array("finalizers").isEmpty()
                     && next.object("spec").array("finalizers").isEmpty();
         }
-        return metadata.has("deletionTimestamp")
+        return metadata.has(DELETED)
                 && metadata.number("deletionGracePeriodSeconds").orElse(0L) == 0
                 && metadata.array("finalizers").isEmpty()
                 && !old.object("metadata").array("finalizers").isEmpty();
@@ -323,8 +325,13 @@ final class ObjectWriter {
         if (found.isEmpty()) {
             return Optional.of(ApiException.notFound(ResourceType.NAMESPACES, namespace));
         }
-        JsonObject object = Resources.NAMESPACES.codec().decode(found.get());
-        if (!object.object("metadata").has("deletionTimestamp")) {
+        // Each creation looks here, and a namespace may be large.
+        if (!Resources.NAMESPACES.codec().mayContain(found.get(), DELETED)
+                || !Resources.NAMESPACES
+                        .codec()
+                        .decode(found.get())
+                        .object("metadata")
+                        .has(DELETED)) {
             return Optional.empty();
         }
         JsonObject cause = JsonObject.builder()

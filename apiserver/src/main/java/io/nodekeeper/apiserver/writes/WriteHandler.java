@@ -65,6 +65,7 @@ public final class WriteHandler {
     private final ServiceAccountAdmission serviceAccounts;
     private final ClassAdmission classes;
     private final CertificateAdmission certificates;
+    private final OptimisticRetry retry;
     private final Executor workers;
     private final Function<User, Executor> turns;
 
@@ -97,7 +98,7 @@ public final class WriteHandler {
         renewals = new LeaseRenewals(store, nodeRestriction);
         this.workers = workers;
         this.turns = turns;
-        OptimisticRetry retry = new OptimisticRetry(store);
+        retry = new OptimisticRetry(store);
         writer = new ObjectWriter(store, retry, clock, random);
         deleter = new ObjectDeleter(retry, clock);
         collectionDeleter = new CollectionDeleter(store, deleter);
@@ -107,6 +108,17 @@ public final class WriteHandler {
     public CompletableFuture<OptimisticRetry.Result> createOwn(Resource resource, String namespace, JsonObject object) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, "", "");
         return writer.create(new WriteRequest(resource, target, false, (old, next) -> {}, workers), object);
+    }
+
+    /** Changes an object as the server itself, within the limits of size and memory that users have. */
+    public CompletableFuture<?> updateOwn(Resource resource, String name, UnaryOperator<JsonObject> change) {
+        WriteRequest write = new WriteRequest(
+                resource, RequestTarget.of(resource.type(), "", name, ""), false, (old, next) -> {}, workers);
+        return retry.run(write, (entry, object) -> {
+            JsonObject next = change.apply(object);
+            accessSpace.check(resource, object, next);
+            return retry.replace(write, entry, next);
+        });
     }
 
     /**

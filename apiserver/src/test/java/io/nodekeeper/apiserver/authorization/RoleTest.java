@@ -301,6 +301,76 @@ class RoleTest {
     }
 
     @Test
+    void newSelectorFindsRolesWhoseLabelsNoSelectorHasLookedAt() {
+        created(
+                CLUSTER_ROLES,
+                "{\"metadata\":{\"name\":\"foo-reader\",\"labels\":{\"team\":\"a\",\"other\":\"b\"}},\"rules\":["
+                        + rule("example.com", "foos", "get") + "]}");
+
+        created(
+                CLUSTER_ROLES,
+                "{\"metadata\":{\"name\":\"mine\"},\"aggregationRule\":{\"clusterRoleSelectors\":"
+                        + "[{\"matchLabels\":{\"team\":\"a\"}}]}}");
+
+        assertThat(server.get(CLUSTER_ROLES + "/mine").text()).contains("foos");
+    }
+
+    /** A role that selects more than an object may have keeps its rules, and has the others as soon as they fit. */
+    @Test
+    void aggregatedRolesAreAtMostAsLargeAsOtherObjects() {
+        // given three roles of 0.7 MB that are part of view
+        String label = "\"labels\":{\"rbac.authorization.k8s.io/aggregate-to-view\":\"true\"}";
+        for (int i = 0; i < 3; i++) {
+            created(
+                    CLUSTER_ROLES,
+                    "{\"metadata\":{\"name\":\"large-" + i + "\"," + label + "},\"rules\":["
+                            + rule("example.com", "r" + i + "x".repeat(700_000), "get") + "]}");
+        }
+        // then only the first ones fit
+        assertThat(server.get(CLUSTER_ROLES + "/view").text())
+                .contains("r0xxx")
+                .contains("r1xxx")
+                .doesNotContain("r2xxx");
+        // and with five their sum is not even computed
+        for (int i = 3; i < 5; i++) {
+            created(
+                    CLUSTER_ROLES,
+                    "{\"metadata\":{\"name\":\"large-" + i + "\"," + label + "},\"rules\":["
+                            + rule("example.com", "r" + i + "x".repeat(700_000), "get") + "]}");
+        }
+        assertThat(server.get(CLUSTER_ROLES + "/view").text()).doesNotContain("r2xxx");
+
+        // when others are deleted
+        for (int i : new int[] {0, 1, 3, 4}) {
+            server.delete(CLUSTER_ROLES + "/large-" + i, "");
+        }
+
+        assertThat(server.get(CLUSTER_ROLES + "/view").text())
+                .contains("r2xxx")
+                .contains("poddisruptionbudgets")
+                .doesNotContain("r0xxx");
+    }
+
+    @Test
+    void serverStartsWhateverWasAddedToABuiltInRole() {
+        // given a role of Kubernetes whose rules were replaced by 300,000 others
+        JsonObject role =
+                server.get(CLUSTER_ROLES + "/system:aggregate-to-view").json();
+        String verbs = "\"a\",".repeat(300_000) + "\"a\"";
+        server.put(
+                CLUSTER_ROLES + "/system:aggregate-to-view",
+                role.with(
+                                "rules",
+                                Json.parse(
+                                        "[{\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[" + verbs + "]}]"))
+                        .toString());
+
+        assertThat(server.server.start(Duration.ofHours(1))).isNotCompletedExceptionally();
+        server.settle();
+        assertThat(server.get("/readyz").status()).isEqualTo(200);
+    }
+
+    @Test
     void aggregatedRulesInAnotherOrderAreNotWritten() {
         // given view with its rules in the order of another controller
         JsonObject view = server.get(CLUSTER_ROLES + "/view").json();

@@ -139,6 +139,32 @@ class WorkerThreadsTest {
         assertAnswered(answer, 200);
     }
 
+    /** A short request may be about a large object. */
+    @ParameterizedTest
+    @ValueSource(strings = {"eviction", "binding"})
+    void requestAboutALargePodIsHandledByAWorker(String subresource) {
+        server.node("n1");
+        server.post(
+                "/api/v1/namespaces/default/pods",
+                "{\"metadata\":{\"name\":\"p\",\"annotations\":{\"a\":\"" + "x".repeat(20_000)
+                        + "\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+        String body = subresource.equals("binding")
+                ? "{\"target\":{\"kind\":\"Node\",\"name\":\"n1\"}}"
+                : "{\"metadata\":{\"name\":\"p\"}}";
+
+        CompletableFuture<ApiResponse> answer = threaded.handle(TestServer.request(
+                TestServer.ADMIN,
+                "POST",
+                "/api/v1/namespaces/default/pods/p/" + subresource,
+                Map.of(),
+                body.getBytes(StandardCharsets.UTF_8)));
+        server.settle();
+
+        assertThat(answer).isNotDone();
+        work();
+        assertAnswered(answer, 201);
+    }
+
     @Test
     void listOfOneObjectDoesNotWaitForListsOfMany() {
         // given as many lists of many objects as are made at once, and one more

@@ -18,11 +18,15 @@ class SharedLinesTest {
     private static final String TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
     private static final String METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 
+    private static final String PROTOBUF = "application/vnd.kubernetes.protobuf";
+
     private final TestServer server = new TestServer();
 
     /** The bytes themselves. */
     private static final class Bytes implements StreamSink {
         private final List<byte[]> lines = new ArrayList<>();
+        /** The numbers of lines that were written together. */
+        private final List<Integer> together = new ArrayList<>();
 
         @Override
         public void writeFirst(byte[] bytes) {
@@ -32,6 +36,12 @@ class SharedLinesTest {
         @Override
         public void write(byte[] bytes) {
             lines.add(bytes);
+        }
+
+        @Override
+        public void write(List<byte[]> parts) {
+            together.add(parts.size());
+            lines.addAll(parts);
         }
 
         @Override
@@ -67,7 +77,7 @@ class SharedLinesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {TABLE, METADATA})
+    @ValueSource(strings = {TABLE, METADATA, PROTOBUF})
     void watchersOfOneFormShareTheBytes(String form) {
         Bytes first = watch(form, "");
         Bytes second = watch(form, "");
@@ -77,6 +87,29 @@ class SharedLinesTest {
         assertThat(first.lines).hasSize(2);
         assertThat(second.lines.get(0)).isSameAs(first.lines.get(0));
         assertThat(second.lines.get(1)).isSameAs(first.lines.get(1));
+    }
+
+    /** Changes that are committed together reach each watcher together, and are converted before that, once for all. */
+    @Test
+    void watchersInProtobufShareTheFramesOfChangesThatComeTogether() {
+        List<Bytes> watchers = List.of(watch(PROTOBUF, ""), watch(PROTOBUF, ""), watch(PROTOBUF, ""));
+        for (String name : List.of("c1", "c2", "c3")) {
+            server.send(
+                    TestServer.ADMIN,
+                    "POST",
+                    "/api/v1/namespaces/default/configmaps",
+                    Map.of(),
+                    "{\"metadata\":{\"name\":\"" + name + "\"}}");
+        }
+        server.settle();
+
+        for (Bytes watcher : watchers) {
+            assertThat(watcher.together).containsExactly(3);
+            assertThat(watcher.lines)
+                    .hasSize(3)
+                    .usingElementComparator((a, b) -> a == b ? 0 : 1)
+                    .isEqualTo(watchers.getFirst().lines);
+        }
     }
 
     @Test

@@ -12,6 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Computes the rules of ClusterRoles with an {@code aggregationRule}: the rules of all ClusterRoles that they select,
@@ -36,7 +38,7 @@ public final class Aggregation {
     static List<JsonObject> settled(List<JsonObject> roles) {
         Aggregation aggregation = new Aggregation(roles);
         return roles.stream()
-                .map(role -> isAggregated(role) ? role.with("rules", aggregation.rules(role)) : role)
+                .map(role -> isAggregated(role) ? role.with("rules", sum(aggregation.sources(role))) : role)
                 .toList();
     }
 
@@ -45,20 +47,57 @@ public final class Aggregation {
         return role.has(RULE);
     }
 
-    /** Whether the rules of {@code role} differ from its aggregated rules; their order does not matter. */
-    public boolean isStale(JsonObject role) {
-        return isAggregated(role)
-                && !distinct(role.array("rules"))
-                        .keySet()
-                        .equals(distinct(rules(role)).keySet());
+    /** Whether the rules of {@code role} differ from {@code rules}; their order does not matter. */
+    public static boolean differs(JsonObject role, JsonArray rules) {
+        return !distinct(role.array("rules")).keySet().equals(distinct(rules).keySet());
     }
 
-    /** The aggregated rules of {@code role}, each once, ordered by selector, then by the name of the selected role. */
-    public JsonArray rules(JsonObject role) {
+    /** The rules of {@code sources}, each once, in their order. */
+    public static JsonArray sum(List<JsonObject> sources) {
         Map<String, JsonValue> rules = new LinkedHashMap<>();
-        Set<String> visited = new HashSet<>(Set.of(name(role)));
-        collect(role, visited, rules);
+        sources.forEach(source -> distinct(source.array("rules")).forEach(rules::putIfAbsent));
         return new JsonArray(List.copyOf(rules.values()));
+    }
+
+    /** The roles whose rules {@code role} has, ordered by selector, then by name. */
+    public List<JsonObject> sources(JsonObject role) {
+        List<JsonObject> sources = new ArrayList<>();
+        collect(role, new HashSet<>(Set.of(name(role))), sources);
+        return sources;
+    }
+
+    /** Whether {@code aggregated} selects {@code role}. */
+    public static boolean selects(JsonObject aggregated, JsonObject role) {
+        Map<String, String> labels = labels(role);
+        return selectors(aggregated).anyMatch(selector -> LabelSelectors.matches(selector, labels));
+    }
+
+    private static Stream<JsonObject> selectors(JsonObject role) {
+        return role.object(RULE).array("clusterRoleSelectors").objects();
+    }
+
+    /** The labels that the selectors of {@code role} look at. */
+    public static Set<String> labelKeys(JsonObject role) {
+        return selectors(role)
+                .flatMap(selector -> Stream.concat(
+                        selector.object("matchLabels").fields().keySet().stream(),
+                        selector.array("matchExpressions").objects().map(expression -> expression.text("key"))))
+                .collect(Collectors.toSet());
+    }
+
+    /** What aggregation looks at: the name of {@code role}, those of its labels that are in {@code keys}, and its selectors. */
+    public static JsonObject outline(JsonObject role, Set<String> keys) {
+        Map<String, String> labels = new LinkedHashMap<>(labels(role));
+        labels.keySet().retainAll(keys);
+        JsonObject.Builder outline = JsonObject.builder()
+                .put(
+                        "metadata",
+                        JsonObject.builder()
+                                .put("name", name(role))
+                                .put("labels", JsonObject.ofStrings(labels))
+                                .build());
+        role.get(RULE).ifPresent(rule -> outline.put(RULE, rule));
+        return outline.build();
     }
 
     /** Each rule once, by its identity, because a hash table finds texts of one hash code fast. */
@@ -68,25 +107,27 @@ public final class Aggregation {
         return distinct;
     }
 
-    private void collect(JsonObject role, Set<String> visited, Map<String, JsonValue> rules) {
-        for (JsonObject selector :
-                role.object(RULE).array("clusterRoleSelectors").objects().toList()) {
+    private void collect(JsonObject role, Set<String> visited, List<JsonObject> sources) {
+        selectors(role).forEach(selector -> {
             for (JsonObject source : roles) {
-                Map<String, String> labels =
-                        source.object("metadata").object("labels").texts();
-                if (!visited.contains(name(source)) && LabelSelectors.matches(selector, labels)) {
+                if (!visited.contains(name(source)) && LabelSelectors.matches(selector, labels(source))) {
                     visited.add(name(source));
                     if (isAggregated(source)) {
-                        collect(source, visited, rules);
+                        collect(source, visited, sources);
                     } else {
-                        distinct(source.array("rules")).forEach(rules::putIfAbsent);
+                        sources.add(source);
                     }
                 }
             }
-        }
+        });
     }
 
-    private static String name(JsonObject role) {
+    private static Map<String, String> labels(JsonObject role) {
+        return role.object("metadata").object("labels").texts();
+    }
+
+    /** The name of {@code role}. */
+    public static String name(JsonObject role) {
         return role.object("metadata").text("name");
     }
 }
