@@ -1,12 +1,17 @@
 package io.nodekeeper.api;
 
 import java.net.InetAddress;
+import java.util.Comparator;
 import java.util.Optional;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /** IP addresses as text. Looks nothing up. */
 public final class IpLiteral {
     private static final Pattern FOUR_PARTS = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}");
+
+    /** At least two groups of an IPv6 address that are zero, in the form of Java, which has no leading zeros. */
+    private static final Pattern ZEROS = Pattern.compile("(^|:)0(:0)+(:|$)");
 
     private IpLiteral() {}
 
@@ -28,5 +33,17 @@ public final class IpLiteral {
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
+    }
+
+    /** The text that Kubernetes gives {@code address}: of IPv6 the short one (RFC 5952), such as {@code fd00::5}. */
+    public static String text(InetAddress address) {
+        String full = address.getHostAddress();
+        return ZEROS.matcher(full)
+                .results()
+                // The first of the longest.
+                .max(Comparator.comparingInt((MatchResult run) -> run.group().length())
+                        .thenComparingInt(run -> -run.start()))
+                .map(run -> full.substring(0, run.start()) + "::" + full.substring(run.end()))
+                .orElse(full);
     }
 }

@@ -2,6 +2,7 @@ package io.nodekeeper.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,5 +39,25 @@ class IpLiteralTest {
             })
     void shouldNotTakeNamesForAddresses(String text) {
         assertThat(IpLiteral.of(text)).isEmpty();
+    }
+
+    /** RFC 5952, section 4.2, and what a kubelet prints. */
+    @ParameterizedTest
+    @CsvSource({
+        "10.0.0.1, 10.0.0.1",
+        "fd00:0:0:0:0:0:0:5, fd00::5",
+        "0:0:0:0:0:0:0:0, ::",
+        "0:0:0:0:0:0:0:1, ::1",
+        "fe80:0:0:0:0:0:0:0, fe80::",
+        "2001:DB8:0:1:1:1:1:1, 2001:db8:0:1:1:1:1:1",
+        "2001:db8:0:0:1:0:0:1, 2001:db8::1:0:0:1",
+        "2001:0:0:1:0:0:0:1, 2001:0:0:1::1",
+        "100:0:0:10:20:30:40:50, 100::10:20:30:40:50"
+    })
+    void shouldWriteAddressesShort(String full, String text) {
+        InetAddress address = InetAddress.ofLiteral(full);
+
+        assertThat(IpLiteral.text(address)).isEqualTo(text);
+        assertThat(IpLiteral.of(text)).contains(address);
     }
 }

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.config;
 
 import io.nodekeeper.agent.eviction.Threshold;
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonArray;
@@ -175,9 +176,9 @@ public final class ConfigView {
 
     private void server(JsonObject.Builder json) {
         NodeApiConfig api = config.nodeApi();
-        json.put("address", api.address().getHostAddress())
+        json.put("address", IpLiteral.text(api.address()))
                 .put("port", config.serving().kubeletPort())
-                .put("healthzBindAddress", config.serving().bindAddress().getHostAddress())
+                .put("healthzBindAddress", IpLiteral.text(config.serving().bindAddress()))
                 .put("healthzPort", config.serving().port())
                 .put("serverTLSBootstrap", api.issued())
                 .putUnlessEmpty("tlsCertFile", text(api.certificate()))

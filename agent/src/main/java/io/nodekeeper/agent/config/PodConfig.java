@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.config;
 
 import io.nodekeeper.agent.config.file.ConfigFields;
-import java.net.InetAddress;
+import io.nodekeeper.api.IpLiteral;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -52,9 +52,8 @@ public record PodConfig(
         return new PodConfig(
                 logs(fields),
                 fields.addresses("clusterDNS")
-                        .map(addresses -> addresses.stream()
-                                .map(InetAddress::getHostAddress)
-                                .toList())
+                        .map(addresses ->
+                                addresses.stream().map(IpLiteral::text).toList())
                         .orElse(DEFAULT.clusterDns),
                 fields.text("clusterDomain").orElse(DEFAULT.clusterDomain),
                 resolvConf(fields),

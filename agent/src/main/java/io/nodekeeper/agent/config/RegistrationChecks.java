@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.config;
 
+import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Taint;
 import java.net.InetAddress;
 import java.util.List;
@@ -49,7 +50,7 @@ final class RegistrationChecks {
     }
 
     private static String texts(List<InetAddress> ips) {
-        return String.join(",", ips.stream().map(InetAddress::getHostAddress).toList());
+        return String.join(",", ips.stream().map(IpLiteral::text).toList());
     }
 
     static void labels(Map<String, String> labels, List<String> faults) {

@@ -85,7 +85,7 @@ final class AddressSetter {
             return Optional.of("nodeIP can't be an all zeros address");
         }
         if (!interfaces.contains(ip)) {
-            return Optional.of("node IP: \"" + ip.getHostAddress() + "\" not found in the host's network interfaces");
+            return Optional.of("node IP: \"" + IpLiteral.text(ip) + "\" not found in the host's network interfaces");
         }
         return Optional.empty();
     }
@@ -99,8 +99,8 @@ final class AddressSetter {
         if (!wanted && !node.annotations().containsKey(PROVIDED_IP)) {
             return node;
         }
-        String value = String.join(
-                ",", config.nodeIps().stream().map(InetAddress::getHostAddress).toList());
+        String value =
+                String.join(",", config.nodeIps().stream().map(IpLiteral::text).toList());
         return new Node(node.json()
                 .update(
                         "metadata",
@@ -112,7 +112,7 @@ final class AddressSetter {
     private static Node with(Node node, List<InetAddress> internal, String hostname) {
         List<JsonValue> addresses = new ArrayList<>();
         Stream.concat(
-                        internal.stream().map(ip -> address("InternalIP", ip.getHostAddress())),
+                        internal.stream().map(ip -> address("InternalIP", IpLiteral.text(ip))),
                         Stream.of(address("Hostname", hostname)))
                 .forEach(addresses::add);
         return new Node(node.json().update("status", status -> status.with("addresses", new JsonArray(addresses))));

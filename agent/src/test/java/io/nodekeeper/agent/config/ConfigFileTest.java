@@ -259,7 +259,7 @@ class ConfigFileTest {
         assertThat(pods)
                 .isEqualTo(new PodConfig(
                         Path.of("/data/logs"),
-                        List.of("10.96.0.10", "fd00:0:0:0:0:0:0:a"),
+                        List.of("10.96.0.10", "fd00::a"),
                         "cluster.local",
                         Path.of("/run/resolv.conf"),
                         new StaticPodConfig(

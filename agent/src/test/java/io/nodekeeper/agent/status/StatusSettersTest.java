@@ -205,13 +205,7 @@ class StatusSettersTest {
         assertThat(node)
                 .extracting(n -> n.status().array("addresses"))
                 .isEqualTo(Fixtures.addresses(
-                                Fixtures.bare(),
-                                "InternalIP",
-                                "10.0.0.5",
-                                "InternalIP",
-                                "fd00:0:0:0:0:0:0:5",
-                                "Hostname",
-                                "n1")
+                                Fixtures.bare(), "InternalIP", "10.0.0.5", "InternalIP", "fd00::5", "Hostname", "n1")
                         .status()
                         .array("addresses"));
     }

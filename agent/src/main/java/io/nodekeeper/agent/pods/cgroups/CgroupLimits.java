@@ -19,13 +19,15 @@ import java.util.function.ToLongFunction;
  * @param memory bytes
  * @param processes the most processes and threads
  * @param hugePages bytes of huge pages by their size, such as {@code 2MB}; none of the other sizes may be used
+ * @param noSwap whether nothing of it may be swapped out; only version 2 can limit that
  */
 record CgroupLimits(
         OptionalLong shares,
         OptionalLong quota,
         OptionalLong memory,
         OptionalLong processes,
-        Optional<Map<String, Long>> hugePages) {
+        Optional<Map<String, Long>> hugePages,
+        boolean noSwap) {
 
     /** Only a weight. */
     static CgroupLimits ofShares(long shares) {
@@ -34,12 +36,13 @@ record CgroupLimits(
                 OptionalLong.empty(),
                 OptionalLong.empty(),
                 OptionalLong.empty(),
-                Optional.empty());
+                Optional.empty(),
+                false);
     }
 
     /**
      * The limits of a pod: the weight of what it requests, and a limit of each resource that all its containers limit. Huge
-     * pages are limited to what it requests.
+     * pages are limited to what it requests. It may not swap: the kubelet's default, {@code NoSwap}.
      *
      * @param cpuQuota whether processor time is limited at all
      * @param processes the most processes; less than 1 for no limit
@@ -51,7 +54,8 @@ record CgroupLimits(
                 quota.isPresent() ? OptionalLong.of(CpuAmounts.quota(quota.getAsLong())) : quota,
                 limit(pod, "memory", Quantity::toLong),
                 processes < 1 ? OptionalLong.empty() : OptionalLong.of(processes),
-                Optional.of(hugePages(pod)));
+                Optional.of(hugePages(pod)),
+                true);
     }
 
     private static Map<String, Long> hugePages(Pod pod) {

@@ -34,6 +34,7 @@ record CgroupTree(Path directory, int version) implements Cgroups {
     private static final int MOST_BELOW = 4_096;
 
     private static final String PROCESSES = "cgroup.procs";
+    private static final String SWAP = "memory.swap.max";
 
     /** The hierarchies below {@code root}, which is {@code /} or a copy for tests. */
     static CgroupTree below(Path root) {
@@ -105,6 +106,10 @@ record CgroupTree(Path directory, int version) implements Cgroups {
             String file = second ? "memory.max" : "memory.limit_in_bytes";
             write("memory", cgroup, file, Long.toString(bytes), errors);
         });
+        // A kernel without swap accounting does not have the file.
+        if (limits.noSwap() && second && Files.exists(place(directory, cgroup).resolve(SWAP))) {
+            write("memory", cgroup, SWAP, "0", errors);
+        }
         limits.processes().ifPresent(most -> write("pids", cgroup, "pids.max", Long.toString(most), errors));
         limits.hugePages().ifPresent(bytes -> limitHugePages(cgroup, bytes, errors));
         if (!errors.isEmpty()) {

@@ -57,7 +57,8 @@ public final class PodCgroups {
                         Math.max(0, capacity.memory() - sum(kept, "memory").toLong())),
                 OptionalLong.of(
                         Math.max(1, capacity.processes() - sum(kept, "pid").toLong())),
-                Optional.empty());
+                Optional.empty(),
+                false);
     }
 
     /** Why pods cannot have what is left of {@code capacity}, as a kubelet says it: one message for each resource. */

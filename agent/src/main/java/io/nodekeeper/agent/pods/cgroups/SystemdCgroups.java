@@ -109,6 +109,9 @@ record SystemdCgroups(CgroupTree tree, SystemdUnits units) implements Cgroups {
             properties.put("CPUQuotaPerSecUSec", (inSecond + QUOTA_STEP - 1) / QUOTA_STEP * QUOTA_STEP);
         });
         limits.memory().ifPresent(bytes -> properties.put(second ? "MemoryMax" : "MemoryLimit", bytes));
+        if (limits.noSwap() && second) {
+            properties.put("MemorySwapMax", 0L);
+        }
         limits.processes().ifPresent(most -> properties.put("TasksMax", most));
         return properties;
     }

@@ -149,6 +149,22 @@ class PodCgroupsTest {
         assertThat(cgroups.uids()).containsExactly("g", "n");
     }
 
+    /** {@code memorySwap.swapBehavior: NoSwap}, the default. */
+    @Test
+    void podsDoNotSwapWhereTheKernelCountsSwap() throws IOException {
+        version2("cpuset cpu io memory pids");
+        PodCgroups cgroups = cgroups(LIMITED);
+        cgroups.makeNode();
+        Path counted = Files.createDirectories(mounted.resolve("kubepods/podg")).resolve("memory.swap.max");
+        Files.writeString(counted, "max");
+
+        cgroups.make(pod("g", GUARANTEED));
+        cgroups.make(pod("n", ""));
+
+        assertThat(counted).hasContent("0");
+        assertThat(mounted.resolve("kubepods/besteffort/podn/memory.swap.max")).doesNotExist();
+    }
+
     @Test
     void withoutEnforcementPodsMayUseTheWholeMachine() throws IOException {
         version1();

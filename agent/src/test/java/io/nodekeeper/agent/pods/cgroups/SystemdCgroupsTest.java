@@ -28,7 +28,8 @@ class SystemdCgroupsTest {
             OptionalLong.of(20_401),
             OptionalLong.of(1L << 30),
             OptionalLong.of(100),
-            Optional.of(Map.of("2MB", 0L)));
+            Optional.of(Map.of("2MB", 0L)),
+            true);
 
     @TempDir
     Path root;
@@ -75,6 +76,7 @@ class SystemdCgroupsTest {
                         "CPUWeight", 39L,
                         "CPUQuotaPerSecUSec", 210_000L,
                         "MemoryMax", 1_073_741_824L,
+                        "MemorySwapMax", 0L,
                         "TasksMax", 100L));
         assertThat(SystemdCgroups.properties(CgroupLimits.ofShares(2), 2)).isEqualTo(Map.of("CPUWeight", 1L));
     }
