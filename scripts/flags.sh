@@ -10,7 +10,7 @@ set_flags() {
     # The archive is mapped where it was made for, so that its pages stay shared with the file. Most of an agent's code runs
     # once in a second or in ten, and would be interpreted for an hour: it is compiled after a tenth of the usual number of calls.
     # The JVM's own threads look five times a second for locks to free and tables to clean: once in 10 s is enough for so few.
-    agent) flags="$flags -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=0.1 -Xss512k -XX:MaxHeapFreeRatio=20 -XX:MinHeapFreeRatio=10 -Xms8m -Xmn4m -XX:SurvivorRatio=4 -Xmx64m -XX:TrimNativeHeapInterval=60000 -XX:ReservedCodeCacheSize=24m -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -XX:AsyncDeflationInterval=10000 -XX:ServiceThreadCleanupInterval=10000" ;;
+    agent) flags="$flags -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=0.1 -Xss512k -XX:MaxHeapFreeRatio=20 -XX:MinHeapFreeRatio=10 -Xms8m -Xmn4m -XX:SurvivorRatio=4 -Xmx128m -XX:TrimNativeHeapInterval=60000 -XX:ReservedCodeCacheSize=24m -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -XX:AsyncDeflationInterval=10000 -XX:ServiceThreadCleanupInterval=10000" ;;
     certs | why | status | observe-report | completion | doctor | -* | '') flags="$flags -XX:TieredStopAtLevel=1 -Xmx128m" ;;
     # A small heap that grows with the fleet. Without these the JVM begins with a 64th of the machine's memory, and a third of
     # that is filled before anything is collected.

@@ -81,6 +81,12 @@ public final class NodeAgent {
     /** Reported as {@code kubeletVersion}: the Kubernetes release whose behaviour this agent follows, and its own. */
     static final String VERSION = "v1.32.0+nodekeeper-" + Version.current();
 
+    /**
+     * The most bytes of a response. Objects take ten times their text if that is made of many small values; an object of 1.5 MB in
+     * etcd may have three times as much in JSON.
+     */
+    private static final int REPLY = 6 << 20;
+
     private static final Logger log = LoggerFactory.getLogger(NodeAgent.class);
     /** Where containerd listens by default. */
     private static final Path CONTAINERD = Path.of("/run/containerd/containerd.sock");
@@ -151,7 +157,7 @@ public final class NodeAgent {
         logsDirectory = config.pods().logsDirectory();
         configPage = ConfigView.of(config);
         RandomGenerator random = Randoms.secure();
-        transport = new HttpTransport(access);
+        transport = new HttpTransport(access, REPLY);
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
         Duration heartbeat = Duration.ofSeconds(config.nodeLeaseDurationSeconds());
         KubeClient heartbeats = client.withTimeout(

@@ -50,8 +50,8 @@ public final class HttpTransport implements Transport {
     static final int CALLS = 64;
 
     /**
-     * The most bytes of a response to a call: a quarter of the heap, because an array that grows and the parsed objects need as much
-     * again. A page of 500 objects has some megabytes; an agent reads single objects.
+     * The most bytes of a response to a call, unless its user says less: a quarter of the heap, because an array that grows and the
+     * parsed objects need as much again. A page of 500 objects has some megabytes.
      */
     private static final int REPLY =
             (int) Math.min(128 << 20, Runtime.getRuntime().maxMemory() / 4);
@@ -67,6 +67,7 @@ public final class HttpTransport implements Transport {
     private final ThreadPool threads = new ThreadPool("http", THREADS);
     private final EventLoopGroup network = new MultiThreadIoEventLoopGroup(
             1, new DefaultThreadFactory("http-network", true), NioIoHandler.newFactory());
+    private final int reply;
     private final ServerAccess access;
     private final String base;
     private final HttpConnections connections;
@@ -79,6 +80,16 @@ public final class HttpTransport implements Transport {
      * @throws IllegalArgumentException if the keys, certificates or the token file of {@code access} cannot be used
      */
     public HttpTransport(ServerAccess access) {
+        this(access, REPLY);
+    }
+
+    /**
+     * As {@link #HttpTransport(ServerAccess)}.
+     *
+     * @param mostReply the most bytes of a response to a call, if a quarter of the heap is more
+     */
+    public HttpTransport(ServerAccess access, int mostReply) {
+        reply = Math.min(REPLY, mostReply);
         this.access = access;
         String server = access.server().toString();
         this.base = server.endsWith("/") ? server.substring(0, server.length() - 1) : server;
@@ -132,7 +143,7 @@ public final class HttpTransport implements Transport {
     }
 
     private CompletableFuture<Reply> exchange(Call call, Senders.Sender sender) {
-        return exchange(call, sender, new WholeBody(REPLY));
+        return exchange(call, sender, new WholeBody(reply));
     }
 
     /** Sends as soon as there is a credential. */

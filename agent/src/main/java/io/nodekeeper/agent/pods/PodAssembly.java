@@ -76,6 +76,11 @@ import org.slf4j.LoggerFactory;
 
 /** Creates all parts that run pods, and owns their threads. */
 public final class PodAssembly {
+    /** Of the heap: for the pods of the API, and for what volumes are made from. The rest is for lists and single objects while they are read. */
+    private static final int PODS_SHARE = 4;
+
+    private static final int VOLUMES_SHARE = 8;
+
     private static final Logger log = LoggerFactory.getLogger(PodAssembly.class);
     /** The kubelet's period of looking for pods whose time has come. */
     private static final Duration PERIOD = Duration.ofSeconds(1);
@@ -161,7 +166,7 @@ public final class PodAssembly {
         String name = config.nodeName();
         PodParent parent = PodParent.of(pods.cgroups(), LinuxHost.cgroupVersion());
         Seccomp seccomp = Seccomp.of(config.rootDir(), pods.security().seccompDefault());
-        ObjectCache objects = new ObjectCache(client);
+        ObjectCache objects = new ObjectCache(client, Runtime.getRuntime().maxMemory() / VOLUMES_SHARE);
         storage = new StorageAssembly(config, client, nodes, objects, events, loop, random);
         files = new PodFiles(config.rootDir(), pods.logsDirectory(), new LinuxMounts());
         PodPorts ports = new PodPorts(
@@ -213,7 +218,14 @@ public final class PodAssembly {
                 pleg,
                 readiness,
                 changed -> new PodSources(
-                        client, name, () -> nodes.node(name), pods.staticPods(), manifests::call, random, changed),
+                        client,
+                        name,
+                        () -> nodes.node(name),
+                        pods.staticPods(),
+                        Runtime.getRuntime().maxMemory() / PODS_SHARE,
+                        manifests::call,
+                        random,
+                        changed),
                 () -> nodes.node(name),
                 maxPods,
                 new SecurityAdmission(pods.security(), support(readiness, view)),

@@ -47,6 +47,11 @@ final class PodManager implements EvictablePods, EndingPods {
     /** Rejected pods whose status is being written; further ones are rejected when one of these is done. */
     private static final int MOST_REJECTED = 1_000;
 
+    private static final Wanted.Eviction TOO_LARGE = new Wanted.Eviction(
+            "OutOfAgentMemory",
+            "The pod is too large for what the pods of this node may take of its agent's memory.",
+            false);
+
     private final PodPorts ports;
     private final Supplier<Optional<Node>> node;
     private final Pleg pleg;
@@ -295,6 +300,11 @@ final class PodManager implements EvictablePods, EndingPods {
         }
         boolean starts = pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
         boolean known = pleg.has(pod.uid());
+        if (starts && pod.isOutline()) {
+            // If something of it runs, that ends once the pod has failed.
+            reject(pod, TOO_LARGE);
+            return;
+        }
         if (starts && !known && security.mustWait(pod)) {
             return;
         }

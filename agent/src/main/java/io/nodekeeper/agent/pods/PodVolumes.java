@@ -11,6 +11,7 @@ import io.nodekeeper.agent.pods.persistent.HostPlaces;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.pods.volumes.VolumeContents;
+import io.nodekeeper.agent.pods.volumes.VolumeRoom;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -83,7 +85,7 @@ final class PodVolumes {
     }
 
     private CompletableFuture<Void> prepare(Pod pod, List<PersistentVolumes.Prepared> mounted) {
-        return read(pod, ObjectCache.NEW).thenCompose(result -> {
+        return withContents(pod, ObjectCache.NEW, result -> {
             if (!result.errors().isEmpty()) {
                 return CompletableFuture.failedFuture(result.errors().getFirst());
             }
@@ -234,7 +236,7 @@ final class PodVolumes {
     }
 
     private CompletableFuture<Void> update(Pod pod, Duration age) {
-        return read(pod, age).thenCompose(result -> {
+        return withContents(pod, age, result -> {
             PodFiles.Contents contents = contents(result);
             // These are files of the node's own, so not a matter of the host's paths.
             return ports.onDisk("volumes of " + pod.fullName(), () -> {
@@ -247,10 +249,15 @@ final class PodVolumes {
         });
     }
 
-    private CompletableFuture<VolumeContents.Result> read(Pod pod, Duration age) {
-        return VolumeReads.of(pod, ports.objects(), tokens, age)
+    /** Reads what the volumes are made from, which takes memory until {@code use} has ended. */
+    private CompletableFuture<Void> withContents(
+            Pod pod, Duration age, Function<VolumeContents.Result, CompletableFuture<Void>> use) {
+        VolumeRoom.Claim claim = ports.objects().room().claim();
+        return VolumeReads.of(pod, ports.objects(), tokens, age, claim)
                 .thenApply(objects -> VolumeContents.of(
-                        pod, objects, new DownwardFields(pod, ports.node().get(), List.of())));
+                        pod, objects, new DownwardFields(pod, ports.node().get(), List.of())))
+                .thenCompose(use)
+                .whenComplete((done, error) -> claim.release());
     }
 
     private PodFiles.Contents contents(VolumeContents.Result result) {

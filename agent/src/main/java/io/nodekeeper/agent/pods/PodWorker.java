@@ -318,10 +318,10 @@ final class PodWorker {
         wake();
     }
 
-    /** The last status of a pod that has ended stays, though its containers are removed. */
+    /** The last status of a pod that has ended stays, though its containers are removed; of an outline nothing is known. */
     private void report(PodStatus observed, Decision decision, Map<String, ContainerHealth> health) {
         boolean ended = !wanted.run() || wanted.pod().isTerminal();
-        if (settled && wanted.pod().isTerminal()) {
+        if (settled && wanted.pod().isTerminal() || pod().isOutline()) {
             return;
         }
         boolean evicted = wanted.eviction().isPresent();

@@ -69,7 +69,7 @@ class PodVolumesTest {
         objects.put("settings", Json.parseObject("{\"data\": {\"a\": \"1\"}}"));
         volumes = directory.resolve("root/pods/u1/volumes");
         KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
-        ObjectCache objectCache = new ObjectCache(client);
+        ObjectCache objectCache = new ObjectCache(client, 16 << 20);
         ports = new PodPorts(
                 new FakeRuntime(loop),
                 new StartTurns(loop, 4),

@@ -72,6 +72,9 @@ abstract class SimulatedNode {
     /** The newest version of an object. */
     private int versions = 1;
 
+    /** Bytes for the pods of the API. */
+    long podMemory = 32 << 20;
+
     StaticPodConfig manifests = StaticPodConfig.DEFAULT;
     PodSecurityConfig security = PodSecurityConfig.DEFAULT;
     SimulatedSupport support = new SimulatedSupport();
@@ -123,7 +126,7 @@ abstract class SimulatedNode {
         });
         KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
         Pleg pleg = new Pleg(runtime, loop, PlegConfig.PARALLEL, PlegMetrics.NONE);
-        ObjectCache objects = new ObjectCache(client);
+        ObjectCache objects = new ObjectCache(client, 16 << 20);
         PodPorts ports = new PodPorts(
                 runtime,
                 new StartTurns(loop, 4),
@@ -155,7 +158,8 @@ abstract class SimulatedNode {
                 ports,
                 pleg,
                 new Works(),
-                changed -> new PodSources(client, "n1", () -> node, manifests, disk::call, Randoms.seeded(1), changed),
+                changed -> new PodSources(
+                        client, "n1", () -> node, manifests, podMemory, disk::call, Randoms.seeded(1), changed),
                 () -> node,
                 maxPods,
                 new SecurityAdmission(security, support),

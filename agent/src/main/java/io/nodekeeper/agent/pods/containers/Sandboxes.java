@@ -5,11 +5,21 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Translates a pod to the configuration of its sandbox, as a kubelet 1.32 does. */
 public final class Sandboxes {
+    /**
+     * The most characters of names and values of a sandbox's annotations. A runtime lists those of all sandboxes in one message of at most
+     * 16 MiB; the API allows 256 KiB for each pod, so sixty-four pods would make a node that cannot see its pods.
+     */
+    private static final int MOST_ANNOTATIONS = 32 << 10;
+
     private Sandboxes() {}
 
     /**
@@ -21,7 +31,7 @@ public final class Sandboxes {
         SandboxOptions options = new SandboxOptions(
                 pod.hostNetwork() ? "" : hostname(pod),
                 pod.labels(),
-                pod.annotations(),
+                annotations(pod),
                 Optional.of(DnsSettings.of(pod, node, resolvConf)),
                 ports(pod),
                 node.cgroups().of(pod),
@@ -35,6 +45,25 @@ public final class Sandboxes {
                 attempt,
                 PodLabels.logDirectory(node.logsDirectory(), pod).toString(),
                 options);
+    }
+
+    /** The pod's annotations; if they are too long together, without the longest ones. */
+    private static Map<String, String> annotations(Pod pod) {
+        Map<String, String> annotations = new LinkedHashMap<>(pod.annotations());
+        int length = annotations.entrySet().stream().mapToInt(Sandboxes::length).sum();
+        Iterator<Map.Entry<String, String>> longest = pod.annotations().entrySet().stream()
+                .sorted(Comparator.comparingInt(Sandboxes::length).reversed())
+                .iterator();
+        while (length > MOST_ANNOTATIONS) {
+            Map.Entry<String, String> next = longest.next();
+            annotations.remove(next.getKey());
+            length -= length(next);
+        }
+        return annotations;
+    }
+
+    private static int length(Map.Entry<String, String> annotation) {
+        return annotation.getKey().length() + annotation.getValue().length();
     }
 
     private static SandboxOptions.Security security(Pod pod) {

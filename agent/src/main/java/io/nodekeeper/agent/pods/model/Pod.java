@@ -86,6 +86,11 @@ public record Pod(JsonObject json) implements ApiObject {
                 .toList();
     }
 
+    /** Whether its spec is not known: it was left out for lack of memory, or only the runtime has the pod. */
+    public boolean isOutline() {
+        return !json.has("spec");
+    }
+
     /** {@code spec.restartPolicy}. */
     public RestartPolicy restartPolicy() {
         return switch (spec().text("restartPolicy")) {

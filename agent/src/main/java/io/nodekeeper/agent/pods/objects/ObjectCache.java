@@ -1,15 +1,18 @@
 package io.nodekeeper.agent.pods.objects;
 
+import io.nodekeeper.agent.pods.volumes.VolumeRoom;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +27,10 @@ public final class ObjectCache {
     /** For updates: each object is read at most this often, however many pods use it. */
     public static final Duration RECENT = Duration.ofSeconds(10);
 
-    /** The most bytes of objects as JSON that are kept. The oldest ones go first; a single one has at most 2 MB. */
+    /** The most bytes of memory of objects that are kept. The oldest ones go first. */
     private static final long MOST_BYTES = 8 << 20;
+    /** Reads at the same time; the others wait. An object of a megabyte takes up to twenty while it is read. */
+    private static final int READS = 2;
     /** Kubernetes' form of names. Others could lead to another object's path. */
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
 
@@ -33,13 +38,28 @@ public final class ObjectCache {
     /** In the order of their reads. Bounded by {@link #MOST_BYTES} and by the reads that wait for their deadline. */
     private final Map<String, Entry> entries = new LinkedHashMap<>();
 
-    private final ServiceLists services;
-    private long bytes;
+    /** Reads that wait, in their order: some of each pod and container that starts. */
+    private final Queue<Runnable> waiting = new ArrayDeque<>();
 
-    /** A cache of what {@code client} reads. */
-    public ObjectCache(KubeClient client) {
+    private final ServiceLists services;
+    private final VolumeRoom room;
+    private long bytes;
+    private int running;
+
+    /**
+     * A cache of what {@code client} reads.
+     *
+     * @param volumes bytes of memory for what volumes are made from
+     */
+    public ObjectCache(KubeClient client, long volumes) {
         this.client = client;
         services = new ServiceLists(client);
+        room = new VolumeRoom(volumes);
+    }
+
+    /** The memory for the objects that volumes are made from. */
+    public VolumeRoom room() {
+        return room;
     }
 
     /** The Services of a namespace. */
@@ -81,10 +101,27 @@ public final class ObjectCache {
 
     private Entry read(ResourceType type, String namespace, String name, String key, long now) {
         remove(key);
-        Entry entry = new Entry(now, client.get(type, namespace, name));
+        Entry entry = new Entry(now, new CompletableFuture<>());
         entries.put(key, entry);
-        entry.read.whenComplete((object, error) -> ended(key, entry, object));
+        waiting.add(() -> client.get(type, namespace, name).whenComplete((object, error) -> {
+            running--;
+            ended(key, entry, object);
+            if (error == null) {
+                entry.read.complete(object);
+            } else {
+                entry.read.completeExceptionally(Failures.cause(error));
+            }
+            proceed();
+        }));
+        proceed();
         return entry;
+    }
+
+    private void proceed() {
+        while (running < READS && !waiting.isEmpty()) {
+            running++;
+            waiting.remove().run();
+        }
     }
 
     private void ended(String key, Entry entry, @Nullable JsonObject object) {
@@ -95,7 +132,7 @@ public final class ObjectCache {
             remove(key);
             return;
         }
-        entry.size = Json.writeBytes(object).length;
+        entry.size = JsonMemory.of(object);
         bytes += entry.size;
         Iterator<Entry> oldest = entries.values().iterator();
         while (bytes > MOST_BYTES && oldest.hasNext()) {

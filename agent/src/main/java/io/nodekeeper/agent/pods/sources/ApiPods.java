@@ -2,7 +2,10 @@ package io.nodekeeper.agent.pods.sources;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
@@ -14,22 +17,74 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The pods that are bound to a node according to the API, by a watch. Confined to its client's loop. */
+/**
+ * The pods that are bound to a node according to the API, by a watch. Who may create pods must not fill the agent's memory with them:
+ * of a pod for which there is no room only an outline is kept, which the node refuses ({@link Pod#isOutline}); and a pod that grows
+ * too large while it runs stays as it was, until it is deleted. Of pods that had ended when they were listed little is kept. Confined to its client's loop.
+ */
 public final class ApiPods {
+    private static final Logger log = LoggerFactory.getLogger(ApiPods.class);
+    /** What of the spec of a pod, and of its containers, only matters until it has ended. */
+    private static final List<String> BEFORE_END =
+            List.of("affinity", "tolerations", "topologySpreadConstraints", "hostAliases", "dnsConfig");
+
+    private static final List<String> CONTAINERS = List.of("initContainers", "containers", "ephemeralContainers");
+    private static final List<String> CONTAINER_BEFORE_END = List.of(
+            "command",
+            "args",
+            "env",
+            "envFrom",
+            "volumeMounts",
+            "volumeDevices",
+            "livenessProbe",
+            "readinessProbe",
+            "startupProbe");
+
+    private static final List<String> NAMES =
+            List.of("name", "namespace", "uid", "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds");
+
     /** As many as the API holds for the node: their number is bounded by the scheduler and by {@code maxPods}. */
     private final Map<String, Pod> pods = new LinkedHashMap<>();
 
     private final Reflector reflector;
     private final Consumer<Pod> changed;
+    private final long limit;
+    private PodRoom room;
+    /** That of the list that is being read. */
+    private PodRoom listing;
+
+    /** The UIDs of pods that were found too large, of those that the API has. */
+    private final Set<String> large = new HashSet<>();
+
     private boolean seen;
 
-    /** A source that is not started yet; {@code changed} gets each pod that came, changed or went. */
-    public ApiPods(KubeClient client, String node, RandomGenerator random, Consumer<Pod> changed) {
+    /**
+     * A source that is not started yet; {@code changed} gets each pod that came, changed or went.
+     *
+     * @param limit the bytes of memory for all pods
+     */
+    public ApiPods(KubeClient client, String node, RandomGenerator random, long limit, Consumer<Pod> changed) {
         this.changed = changed;
+        this.limit = limit;
+        room = new PodRoom(limit);
+        listing = room;
         Selection selection = new Selection(ResourceType.PODS, "", "", "spec.nodeName=" + node);
         reflector = new Reflector(client, selection, random, new Reflector.Handler() {
+            @Override
+            public void onListing() {
+                listing = new PodRoom(limit);
+            }
+
+            @Override
+            public JsonObject parts(JsonObject object) {
+                return listed(new Pod(object)).json();
+            }
+
             @Override
             public void onReplace(List<JsonObject> objects) {
                 replace(objects.stream().map(Pod::new).toList());
@@ -37,7 +92,7 @@ public final class ApiPods {
 
             @Override
             public void onChange(JsonObject object) {
-                Pod pod = new Pod(object);
+                Pod pod = kept(new Pod(object), room);
                 pods.put(pod.uid(), pod);
                 changed.accept(pod);
             }
@@ -46,6 +101,8 @@ public final class ApiPods {
             public void onDelete(JsonObject object) {
                 Pod pod = new Pod(object);
                 pods.remove(pod.uid());
+                room.release(pod.uid());
+                large.remove(pod.uid());
                 changed.accept(pod);
             }
         });
@@ -76,16 +133,136 @@ public final class ApiPods {
         return List.copyOf(pods.values());
     }
 
-    private void replace(List<Pod> listed) {
+    /** What is kept of a pod of the list that is being read. One that is known already is not kept twice. */
+    private Pod listed(Pod pod) {
+        Optional<Pod> known =
+                pod(pod.uid()).filter(former -> former.resourceVersion().equals(pod.resourceVersion()));
+        known.ifPresent(same -> hold(same, listing));
+        return known.orElseGet(() -> kept(pod, listing));
+    }
+
+    /** The pods of a list that is complete. Those that will start come last, wherever they were in the list. */
+    private List<Pod> counted(List<Pod> listed) {
+        room = new PodRoom(limit);
+        Predicate<Pod> stays = pod -> hasBegun(pod) || pod.isTerminal();
+        listed.stream().filter(stays).forEach(pod -> hold(pod, room));
+        return listed.stream()
+                .map(pod -> stays.test(pod) ? pod : kept(pod, room))
+                .toList();
+    }
+
+    /** Whether there was room for it before, for this agent or the one before it. */
+    private boolean hasBegun(Pod pod) {
+        return pod.status().has("startTime")
+                || pod(pod.uid()).filter(ApiPods::isActive).isPresent();
+    }
+
+    /** What is kept of {@code pod}, and counted in {@code room}. */
+    private Pod kept(Pod pod, PodRoom room) {
+        String uid = pod.uid();
+        if (pod.isTerminal() && pod(uid).filter(ApiPods::isActive).isEmpty()) {
+            return keptAfterEnd(pod, room);
+        }
+        Pod whole = new Pod(pod.json().update("metadata", metadata -> metadata.without("managedFields")));
+        if (room.take(uid, JsonMemory.of(whole.json()))) {
+            return whole;
+        }
+        Pod less = pod(uid).filter(ApiPods::isActive)
+                .map(running -> unchanged(running, pod))
+                .orElseGet(() -> hasBegun(pod) ? whole : outline(pod));
+        if (less != whole && large.add(uid)) {
+            log.warn(
+                    "Pod {} is too large: the pods of this node may take {} bytes of the agent's memory; {}",
+                    pod.fullName(),
+                    limit,
+                    less.isOutline() ? "it does not start" : "its changes are ignored");
+        }
+        hold(less, room);
+        return less;
+    }
+
+    /** Outlines take little, and count for nothing. */
+    private static void hold(Pod pod, PodRoom room) {
+        if (pod.isOutline()) {
+            room.release(pod.uid());
+        } else {
+            room.hold(pod.uid(), JsonMemory.of(pod.json()));
+        }
+    }
+
+    private static boolean isActive(Pod pod) {
+        return !pod.isTerminal() && !pod.isOutline();
+    }
+
+    /** Pods that have ended stay in the API until they are collected, and may be thousands. */
+    private static Pod keptAfterEnd(Pod pod, PodRoom room) {
+        JsonObject spec = without(pod.spec(), BEFORE_END);
+        for (String kind : CONTAINERS) {
+            if (spec.has(kind)) {
+                spec = spec.with(
+                        kind,
+                        new JsonArray(spec.array(kind)
+                                .objects()
+                                .<JsonValue>map(container -> without(container, CONTAINER_BEFORE_END))
+                                .toList()));
+            }
+        }
+        Pod ended = new Pod(JsonObject.builder()
+                .put("metadata", marked(pod))
+                .put("spec", spec)
+                .put("status", pod.status())
+                .build());
+        if (room.takeForEnded(pod.uid(), JsonMemory.of(ended.json()))) {
+            return ended;
+        }
+        room.release(pod.uid());
+        return outline(pod);
+    }
+
+    /** {@code running} with the deletion and the status of {@code pod}, its newer version. */
+    private static Pod unchanged(Pod running, Pod pod) {
+        return new Pod(running.json().with("status", pod.status()).update("metadata", metadata -> {
+            JsonObject.Builder newer = metadata.toBuilder();
+            NAMES.forEach(name -> pod.metadata().get(name).ifPresent(value -> newer.put(name, value)));
+            return newer.build();
+        }));
+    }
+
+    private static Pod outline(Pod pod) {
+        return new Pod(JsonObject.builder()
+                .put("metadata", marked(pod))
+                .put("status", JsonObject.builder().put("phase", pod.phase()).build())
+                .build());
+    }
+
+    /** The names in the metadata of {@code pod}, and what marks it as the copy of a static pod. */
+    private static JsonObject marked(Pod pod) {
+        JsonObject mark = JsonObject.builder()
+                .putUnlessEmpty(Pod.CONFIG_MIRROR, pod.annotations().getOrDefault(Pod.CONFIG_MIRROR, ""))
+                .build();
+        JsonObject.Builder metadata = JsonObject.builder();
+        NAMES.forEach(name -> pod.metadata().get(name).ifPresent(value -> metadata.put(name, value)));
+        return metadata.put("annotations", mark).build();
+    }
+
+    private static JsonObject without(JsonObject object, List<String> fields) {
+        JsonObject.Builder less = object.toBuilder();
+        fields.forEach(less::remove);
+        return less.build();
+    }
+
+    private void replace(List<Pod> all) {
+        List<Pod> listed = counted(all);
         Set<String> uids = new HashSet<>();
         listed.forEach(pod -> uids.add(pod.uid()));
         List<Pod> gone =
                 pods.values().stream().filter(pod -> !uids.contains(pod.uid())).toList();
-        List<Pod> all = new ArrayList<>(gone);
-        all.addAll(listed);
+        List<Pod> changes = new ArrayList<>(gone);
+        changes.addAll(listed);
         pods.clear();
         listed.forEach(pod -> pods.put(pod.uid(), pod));
+        large.retainAll(uids);
         seen = true;
-        all.forEach(changed);
+        changes.forEach(changed);
     }
 }

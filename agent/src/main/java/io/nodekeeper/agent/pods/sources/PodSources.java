@@ -27,6 +27,7 @@ public final class PodSources {
      *
      * @param node the node's name
      * @param object the Node in the API
+     * @param memory bytes for the pods of the API
      * @param changed gets each pod that came, changed or went, copies of static pods included
      */
     public PodSources(
@@ -34,10 +35,11 @@ public final class PodSources {
             String node,
             Supplier<Optional<Node>> object,
             StaticPodConfig settings,
+            long memory,
             BlockingCalls disk,
             RandomGenerator random,
             Consumer<Pod> changed) {
-        api = new ApiPods(client, node, random, changed);
+        api = new ApiPods(client, node, random, memory, changed);
         statics = new StaticPods(settings, node, disk, client.loop(), changed);
         mirrors = new MirrorPods(client, object);
     }

@@ -1,14 +1,16 @@
 package io.nodekeeper.agent.pods.volumes;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.nodekeeper.agent.pods.containers.ContainerConfigException;
 import io.nodekeeper.agent.pods.containers.DownwardFields;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.api.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,16 +33,26 @@ public final class VolumeContents {
     private final Pod pod;
     private final VolumeObjects objects;
     private final DownwardFields fields;
+    private final Shared shared;
     private final String volume;
     private final SortedMap<String, FileContent> files = new TreeMap<>();
     private long bytes;
 
-    private VolumeContents(Pod pod, VolumeObjects objects, DownwardFields fields, String volume) {
+    private VolumeContents(Pod pod, VolumeObjects objects, DownwardFields fields, Shared shared, String volume) {
         this.pod = pod;
         this.objects = objects;
         this.fields = fields;
+        this.shared = shared;
         this.volume = volume;
     }
+
+    /**
+     * The bytes of what several files and volumes have in common, once: a pod may name a field or an object thousands of times.
+     *
+     * @param values those of objects, by their keys
+     * @param fields those of the pod's fields, by their paths
+     */
+    private record Shared(Map<VolumeNeed, SortedMap<String, byte[]>> values, Map<String, byte[]> fields) {}
 
     /**
      * The files of the volumes that could be read, and why others could not. Immutable.
@@ -59,6 +71,7 @@ public final class VolumeContents {
     public static Result of(Pod pod, VolumeObjects objects, DownwardFields fields) {
         Map<String, SortedMap<String, FileContent>> files = new LinkedHashMap<>();
         List<VolumeException> errors = new ArrayList<>();
+        Shared shared = new Shared(new HashMap<>(), new HashMap<>());
         pod.spec()
                 .array("volumes")
                 .objects()
@@ -66,7 +79,7 @@ public final class VolumeContents {
                         .filter(VolumeKind::isFromApi)
                         .ifPresent(kind -> {
                             String name = volume.text("name");
-                            VolumeContents content = new VolumeContents(pod, objects, fields, name);
+                            VolumeContents content = new VolumeContents(pod, objects, fields, shared, name);
                             try {
                                 content.add(kind, volume.object(kind.field()));
                                 files.put(name, content.files);
@@ -107,18 +120,22 @@ public final class VolumeContents {
 
     private void configMap(JsonObject source, int mode) {
         String name = source.text("name");
-        object("configmap", name, new VolumeNeed.ConfigMap(name), source).ifPresent(map -> {
-            Map<String, byte[]> values = new TreeMap<>();
-            map.object("data").texts().forEach((key, value) -> values.put(key, value.getBytes(StandardCharsets.UTF_8)));
-            map.object("binaryData").texts().forEach((key, value) -> values.put(key, decoded(key, value)));
+        VolumeNeed need = new VolumeNeed.ConfigMap(name);
+        object("configmap", name, need, source).ifPresent(map -> {
+            SortedMap<String, byte[]> values = shared.values.computeIfAbsent(need, same -> {
+                SortedMap<String, byte[]> read = decoded(map.object("binaryData"));
+                map.object("data").texts().forEach((key, text) -> read.putIfAbsent(key, text.getBytes(UTF_8)));
+                return read;
+            });
             values("configmap", name, values, source, mode, "configmap references non-existent config key: ");
         });
     }
 
     private void secret(String name, JsonObject source, int mode) {
-        object("secret", name, new VolumeNeed.Secret(name), source).ifPresent(secret -> {
-            Map<String, byte[]> values = new TreeMap<>();
-            secret.object("data").texts().forEach((key, value) -> values.put(key, decoded(key, value)));
+        VolumeNeed need = new VolumeNeed.Secret(name);
+        object("secret", name, need, source).ifPresent(secret -> {
+            SortedMap<String, byte[]> values =
+                    shared.values.computeIfAbsent(need, same -> decoded(secret.object("data")));
             values("secret", name, values, source, mode, "references non-existent secret key: ");
         });
     }
@@ -154,17 +171,19 @@ public final class VolumeContents {
     }
 
     private void field(JsonObject item, int mode) {
-        String value;
+        byte[] value;
         if (item.has("resourceFieldRef")) {
             JsonObject reference = item.object("resourceFieldRef");
             String name = reference.text("containerName");
             ContainerSpec container = pod.container(name)
                     .orElseThrow(() -> new VolumeException(volume, "container \"" + name + "\" not found"));
-            value = fields.resource(container, reference);
+            value = fields.resource(container, reference).getBytes(UTF_8);
         } else {
-            value = fields.field(item.object("fieldRef").text("fieldPath"));
+            value = shared.fields.computeIfAbsent(
+                    item.object("fieldRef").text("fieldPath"),
+                    path -> fields.field(path).getBytes(UTF_8));
         }
-        put(item.text("path"), value.getBytes(StandardCharsets.UTF_8), mode(item, "mode", mode), OptionalLong.empty());
+        put(item.text("path"), value, mode(item, "mode", mode), OptionalLong.empty());
     }
 
     private void token(JsonObject source, int mode) {
@@ -174,11 +193,7 @@ public final class VolumeContents {
                 .orElseThrow(() -> new VolumeException(volume, "failed to fetch token: the server sent none"));
         OptionalLong user = commonUser();
         boolean group = pod.spec().object("securityContext").has("fsGroup");
-        put(
-                source.text("path"),
-                token.getBytes(StandardCharsets.UTF_8),
-                user.isPresent() || group ? TOKEN_MODE : mode,
-                user);
+        put(source.text("path"), token.getBytes(UTF_8), user.isPresent() || group ? TOKEN_MODE : mode, user);
     }
 
     /** The user of all containers, init containers included, if the pod gives all of them the same one. */
@@ -208,6 +223,12 @@ public final class VolumeContents {
 
     private static int mode(JsonObject source, String field, int otherwise) {
         return source.number(field).map(Long::intValue).orElse(otherwise) & 0777;
+    }
+
+    private static SortedMap<String, byte[]> decoded(JsonObject values) {
+        SortedMap<String, byte[]> decoded = new TreeMap<>();
+        values.texts().forEach((key, value) -> decoded.put(key, decoded(key, value)));
+        return decoded;
     }
 
     private static byte[] decoded(String key, String base64) {

@@ -233,6 +233,23 @@ class ContainersTest {
                 .hasValue(7);
     }
 
+    /** A runtime lists the annotations of all sandboxes in one message, which must not become too long. */
+    @Test
+    void shouldGiveASandboxTheShorterAnnotationsIfAllAreTooLong() {
+        JsonObject annotations = JsonObject.builder()
+                .put("a", "1")
+                .put("b", "x".repeat(20_000))
+                .put("c", "x".repeat(15_000))
+                .put("d", "x".repeat(17_000))
+                .build();
+        Pod pod =
+                new Pod(pod("", "{}").json().update("metadata", metadata -> metadata.with("annotations", annotations)));
+
+        assertThat(Sandboxes.config(pod, 0, NODE, "").options().annotations()).containsOnlyKeys("a", "c", "d");
+        assertThat(Sandboxes.config(pod("", "{}"), 0, NODE, "").options().annotations())
+                .isEqualTo(pod("", "{}").annotations());
+    }
+
     @Test
     void shouldUseTheClustersDnsForPodsWithANetworkOfTheirOwn() {
         SandboxConfig own =

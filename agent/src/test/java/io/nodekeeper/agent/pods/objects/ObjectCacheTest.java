@@ -22,7 +22,7 @@ class ObjectCacheTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
     private final FakeTransport transport = new FakeTransport();
     private final ObjectCache cache =
-            new ObjectCache(new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)));
+            new ObjectCache(new KubeClient(transport, time.loop("agent"), Duration.ofSeconds(10)), 16 << 20);
 
     @Test
     void shouldReadOnceForAllWhoAskWithinTheAge() {
@@ -47,6 +47,24 @@ class ObjectCacheTest {
         time.advance(Duration.ofMillis(1));
 
         assertThat(transport.log()).containsExactly(PATH);
+    }
+
+    /** Of many pods that start together, each with many large objects, few are in memory at the same time. */
+    @Test
+    void shouldReadTwoObjectsAtATime() {
+        transport.answer(call -> Optional.empty());
+        for (int i = 0; i < 100; i++) {
+            cache.get(ResourceType.CONFIG_MAPS, "shop", "m" + i, ObjectCache.NEW);
+        }
+        time.advance(Duration.ofMillis(1));
+        assertThat(transport.log()).hasSize(2);
+
+        // those that hang are given up at their deadline
+        time.advance(Duration.ofSeconds(10));
+        assertThat(transport.log()).hasSize(4);
+        answer("1");
+        time.advance(Duration.ofSeconds(10));
+        assertThat(transport.log()).hasSize(100);
     }
 
     @Test

@@ -377,7 +377,7 @@ class PersistentVolumesTest {
                 "n1",
                 root,
                 client,
-                new ObjectCache(client),
+                new ObjectCache(client, 16 << 20),
                 loop,
                 atOnce,
                 plugins,

@@ -208,6 +208,29 @@ class VolumeContentsTest {
                         + " configmap \"settings\" has 1048577 bytes; expected at most 1048576");
     }
 
+    /** A pod may name one object or field in thousands of places. */
+    @Test
+    void shouldHoldTheBytesOfAnObjectOrFieldOnce() {
+        Pod pod = pod("""
+                {"name": "v", "configMap": {"name": "settings"}},
+                {"name": "w", "projected": {"sources": [
+                  {"configMap": {"name": "settings", "items": [{"key": "a", "path": "x"}, {"key": "a", "path": "y"}]}},
+                  {"downwardAPI": {"items": [{"path": "l", "fieldRef": {"fieldPath": "metadata.labels"}}]}}]}},
+                {"name": "z", "downwardAPI": {"items": [{"path": "l", "fieldRef": {"fieldPath": "metadata.labels"}}]}}
+                """);
+
+        VolumeContents.Result result =
+                VolumeContents.of(pod, new VolumeObjects(Map.of(SETTINGS, MAP), Map.of()), fields(pod));
+
+        assertThat(bytes(result, "w", "x")).isSameAs(bytes(result, "w", "y")).isSameAs(bytes(result, "v", "a"));
+        assertThat(bytes(result, "w", "l")).isSameAs(bytes(result, "z", "l"));
+    }
+
+    private static byte[] bytes(VolumeContents.Result result, String volume, String path) {
+        return requireNonNull(requireNonNull(result.files().get(volume)).get(path))
+                .bytes();
+    }
+
     private static Map<String, String> files(String volume, Map<VolumeNeed, JsonObject> found) {
         VolumeContents.Result result = of(volume, new VolumeObjects(found, Map.of()));
         assertThat(result.errors()).isEmpty();
