@@ -240,7 +240,7 @@ public final class ApiServer {
         new EventExpiry(store, loop, eventTtl).start();
         new NamespaceController(store, loop, writes).start();
         access.start();
-        new RoleAggregator(store, loop, writes).start();
+        new RoleAggregator(store, loop, writes, workers).start();
         return created;
     }
 

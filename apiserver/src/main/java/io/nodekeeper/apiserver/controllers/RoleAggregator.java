@@ -12,6 +12,7 @@ import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,13 +22,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Writes the rules of ClusterRoles with an aggregation rule whenever roles that they select change, as kube-controller-manager's
  * clusterrole-aggregation-controller does. If both run, the second one finds the rules written and does nothing.
- * It keeps only what selectors look at; rules are read when they are added up. Confined to the store's loop.
+ * It keeps only what selectors look at; rules are read when they are added up, by a worker. Confined to the store's loop.
  */
 public final class RoleAggregator {
     private static final Logger log = LoggerFactory.getLogger(RoleAggregator.class);
@@ -35,12 +38,13 @@ public final class RoleAggregator {
     private static final Duration RETRY = Duration.ofSeconds(1);
     /** After a refusal, which lasts until roles are made smaller or others deleted. */
     private static final Duration AFTER_REFUSAL = Duration.ofMinutes(1);
-    /** The most bytes of roles that are added up for one: twice the largest object. They are read on the store's loop. */
+    /** The most bytes of roles that are added up for one: twice the largest object. */
     private static final long SOURCES = 3 << 20;
 
     private final Store store;
     private final Loop loop;
     private final WriteHandler writes;
+    private final Executor workers;
     /** The outlines of all ClusterRoles by key, as many as the store holds. */
     private final Map<String, JsonObject> roles = new HashMap<>();
     /** The labels that selectors have looked at. Only cluster administrators can write selectors, so these are few. */
@@ -50,14 +54,16 @@ public final class RoleAggregator {
     private final Map<String, JsonObject> aggregated = new HashMap<>();
 
     private boolean due;
+    private boolean busy;
     private boolean retrying;
     /** Whether selectors look at labels that the outlines do not have. */
     private boolean outdated;
 
-    public RoleAggregator(Store store, Loop loop, WriteHandler writes) {
+    public RoleAggregator(Store store, Loop loop, WriteHandler writes, Executor workers) {
         this.store = store;
         this.loop = loop;
         this.writes = writes;
+        this.workers = workers;
     }
 
     public void start() {
@@ -106,11 +112,13 @@ public final class RoleAggregator {
         }
     }
 
-    /** Computes once for all changes that arrive together. */
+    /** Computes once for all changes that arrive together, or while it computes. */
     private void settleSoon() {
         if (!due) {
             due = true;
-            loop.execute(this::settle);
+            if (!busy) {
+                loop.execute(this::settle);
+            }
         }
     }
 
@@ -131,9 +139,27 @@ public final class RoleAggregator {
             takeAll(store.list(ROLES.prefix(""), "", 0, 0).entries());
         }
         Aggregation aggregation = new Aggregation(roles.values());
-        aggregated.values().forEach(role -> settle(aggregation, role));
+        List<JsonObject> all = List.copyOf(aggregated.values());
+        if (all.isEmpty()) {
+            return;
+        }
+        busy = true;
+        Futures.startOn(workers, () -> {
+                    all.forEach(role -> settle(aggregation, role));
+                    return CompletableFuture.completedFuture(all);
+                })
+                .whenComplete((done, error) -> loop.execute(() -> {
+                    busy = false;
+                    if (error != null) {
+                        failed("ClusterRoles", error);
+                    }
+                    if (due) {
+                        loop.execute(this::settle);
+                    }
+                }));
     }
 
+    /** Runs on a worker. */
     private void settle(Aggregation aggregation, JsonObject outline) {
         String name = Aggregation.name(outline);
         Optional<JsonObject> role = read(name).map(ROLES.codec()::decode);
@@ -146,7 +172,7 @@ public final class RoleAggregator {
             Optional<Entry> entry = read(Aggregation.name(source));
             bytes += entry.map(Entry::length).orElse(0);
             if (bytes > SOURCES) {
-                refused(name, "the roles that it selects have more than " + SOURCES + " bytes");
+                loop.execute(() -> refused(name, "the roles that it selects have more than " + SOURCES + " bytes"));
                 return;
             }
             entry.map(ROLES.codec()::decode).ifPresent(sources::add);
@@ -172,14 +198,15 @@ public final class RoleAggregator {
                     loop.execute(() -> refused(name, refused.getMessage()));
                 }
             } else {
-                log.warn(
-                        "updating the rules of ClusterRole {} failed, retrying in {} s: {}",
-                        name,
-                        RETRY.toSeconds(),
-                        error.getMessage());
-                loop.execute(() -> retry(RETRY));
+                loop.execute(() -> failed("ClusterRole " + name, error));
             }
         });
+    }
+
+    private void failed(String what, Throwable error) {
+        log.warn(
+                "updating the rules of {} failed, retrying in {} s: {}", what, RETRY.toSeconds(), Failures.text(error));
+        retry(RETRY);
     }
 
     private void refused(String name, String why) {

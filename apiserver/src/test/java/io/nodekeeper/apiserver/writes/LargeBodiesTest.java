@@ -40,6 +40,8 @@ class LargeBodiesTest {
     void start() {
         server.start(Duration.ofHours(1));
         cluster.settle();
+        // Roles are aggregated by a worker.
+        runThreads();
     }
 
     private CompletableFuture<ApiResponse> send(User user, String method, String uri, String type, String body) {

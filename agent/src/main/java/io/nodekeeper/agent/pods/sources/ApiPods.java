@@ -2,10 +2,8 @@ package io.nodekeeper.agent.pods.sources;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
@@ -29,25 +27,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class ApiPods {
     private static final Logger log = LoggerFactory.getLogger(ApiPods.class);
-    /** What of the spec of a pod, and of its containers, only matters until it has ended. */
-    private static final List<String> BEFORE_END =
-            List.of("affinity", "tolerations", "topologySpreadConstraints", "hostAliases", "dnsConfig");
-
-    private static final List<String> CONTAINERS = List.of("initContainers", "containers", "ephemeralContainers");
-    private static final List<String> CONTAINER_BEFORE_END = List.of(
-            "command",
-            "args",
-            "env",
-            "envFrom",
-            "volumeMounts",
-            "volumeDevices",
-            "livenessProbe",
-            "readinessProbe",
-            "startupProbe");
-
-    private static final List<String> NAMES =
-            List.of("name", "namespace", "uid", "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds");
-
     /** As many as the API holds for the node: their number is bounded by the scheduler and by {@code maxPods}. */
     private final Map<String, Pod> pods = new LinkedHashMap<>();
 
@@ -168,8 +147,8 @@ public final class ApiPods {
             return whole;
         }
         Pod less = pod(uid).filter(ApiPods::isActive)
-                .map(running -> unchanged(running, pod))
-                .orElseGet(() -> hasBegun(pod) ? whole : outline(pod));
+                .map(running -> PodParts.unchanged(running, pod))
+                .orElseGet(() -> hasBegun(pod) ? whole : PodParts.outline(pod));
         if (less != whole && large.add(uid)) {
             log.warn(
                     "Pod {} is too large: the pods of this node may take {} bytes of the agent's memory; {}",
@@ -194,61 +173,13 @@ public final class ApiPods {
         return !pod.isTerminal() && !pod.isOutline();
     }
 
-    /** Pods that have ended stay in the API until they are collected, and may be thousands. */
     private static Pod keptAfterEnd(Pod pod, PodRoom room) {
-        JsonObject spec = without(pod.spec(), BEFORE_END);
-        for (String kind : CONTAINERS) {
-            if (spec.has(kind)) {
-                spec = spec.with(
-                        kind,
-                        new JsonArray(spec.array(kind)
-                                .objects()
-                                .<JsonValue>map(container -> without(container, CONTAINER_BEFORE_END))
-                                .toList()));
-            }
-        }
-        Pod ended = new Pod(JsonObject.builder()
-                .put("metadata", marked(pod))
-                .put("spec", spec)
-                .put("status", pod.status())
-                .build());
+        Pod ended = PodParts.ofEnded(pod);
         if (room.takeForEnded(pod.uid(), JsonMemory.of(ended.json()))) {
             return ended;
         }
         room.release(pod.uid());
-        return outline(pod);
-    }
-
-    /** {@code running} with the deletion and the status of {@code pod}, its newer version. */
-    private static Pod unchanged(Pod running, Pod pod) {
-        return new Pod(running.json().with("status", pod.status()).update("metadata", metadata -> {
-            JsonObject.Builder newer = metadata.toBuilder();
-            NAMES.forEach(name -> pod.metadata().get(name).ifPresent(value -> newer.put(name, value)));
-            return newer.build();
-        }));
-    }
-
-    private static Pod outline(Pod pod) {
-        return new Pod(JsonObject.builder()
-                .put("metadata", marked(pod))
-                .put("status", JsonObject.builder().put("phase", pod.phase()).build())
-                .build());
-    }
-
-    /** The names in the metadata of {@code pod}, and what marks it as the copy of a static pod. */
-    private static JsonObject marked(Pod pod) {
-        JsonObject mark = JsonObject.builder()
-                .putUnlessEmpty(Pod.CONFIG_MIRROR, pod.annotations().getOrDefault(Pod.CONFIG_MIRROR, ""))
-                .build();
-        JsonObject.Builder metadata = JsonObject.builder();
-        NAMES.forEach(name -> pod.metadata().get(name).ifPresent(value -> metadata.put(name, value)));
-        return metadata.put("annotations", mark).build();
-    }
-
-    private static JsonObject without(JsonObject object, List<String> fields) {
-        JsonObject.Builder less = object.toBuilder();
-        fields.forEach(less::remove);
-        return less.build();
+        return PodParts.outline(pod);
     }
 
     private void replace(List<Pod> all) {
