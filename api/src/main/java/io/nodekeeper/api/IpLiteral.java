@@ -41,7 +41,10 @@ public final class IpLiteral {
         return ZEROS.matcher(full)
                 .results()
                 // The first of the longest.
-                .max(Comparator.comparingInt((MatchResult run) -> run.group().length())
+                .max(Comparator.comparingLong((MatchResult run) -> run.group()
+                                .chars()
+                                .filter(digit -> digit == '0')
+                                .count())
                         .thenComparingInt(run -> -run.start()))
                 .map(run -> full.substring(0, run.start()) + "::" + full.substring(run.end()))
                 .orElse(full);

@@ -201,8 +201,9 @@ final class PodVolumes {
         return over;
     }
 
+    /** Of an outline that is not known. */
     private static boolean hasVolumes(Pod pod) {
-        return !pod.spec().array("volumes").isEmpty();
+        return pod.isOutline() || !pod.spec().array("volumes").isEmpty();
     }
 
     /** Removes the pod's directories, volumes and logs. */

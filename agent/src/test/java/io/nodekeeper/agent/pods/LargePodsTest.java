@@ -32,11 +32,11 @@ class LargePodsTest extends SimulatedNode {
                                         .with("env", environment)))));
     }
 
-    /** Room for {@code pods} with their status. */
+    /** Room for {@code pods} with their status. Large ones may take three quarters of all. */
     private void room(JsonObject... pods) {
         podMemory = 0;
         for (JsonObject pod : pods) {
-            podMemory += JsonMemory.of(pod) + 10_000;
+            podMemory += (JsonMemory.of(pod) + 10_000) * 4 / 3;
         }
     }
 
@@ -127,6 +127,54 @@ class LargePodsTest extends SimulatedNode {
         assertThat(phase("b")).isEqualTo("Failed");
     }
 
+    @Test
+    void shouldLeaveAQuarterOfTheRoomToOrdinaryPods() {
+        podMemory = 4 * JsonMemory.of(large("a", 1_000));
+        for (String name : List.of("a", "b", "c", "d")) {
+            change(name, large(name, 950));
+        }
+        start(110);
+        advance(5);
+        add("small");
+        advance(5);
+
+        assertThat(List.of(phase("a"), phase("b"), phase("c"), phase("small"))).containsOnly("Running");
+        assertThat(phase("d")).isEqualTo("Failed");
+    }
+
+    /** Running pods take most of the room: one that ends keeps its logs, and its volumes are removed. */
+    @Test
+    void shouldKeepAPodThatEndsWhileOthersTakeHalfOfTheRoom() {
+        podMemory = 2 * JsonMemory.of(large("a", 1_000));
+        change("a", large("a", 1_200));
+        add("once", "", ", \"restartPolicy\": \"Never\", \"volumes\": [{\"name\": \"v\", \"emptyDir\": {}}]");
+        start(110);
+        advance(5);
+        runtime.container(id("once"), "uid-once", "app", ContainerState.EXITED);
+        advance(5);
+        assertThat(phase("once")).isEqualTo("Succeeded");
+
+        overwrite("once", status -> status);
+        advance(30);
+
+        assertThat(manager().pods())
+                .filteredOn(pod -> pod.name().equals("once"))
+                .allSatisfy(pod -> assertThat(pod.container("app")).isPresent())
+                .hasSize(1);
+        assertThat(directory.resolve("root/pods/uid-once/volumes")).doesNotExist();
+    }
+
+    private String id(String name) {
+        return stored(name)
+                .object("status")
+                .array("containerStatuses")
+                .objects()
+                .findFirst()
+                .orElseThrow()
+                .text("containerID")
+                .replaceFirst(".*//", "");
+    }
+
     /** Thousands of pods that have ended may be in the API, whose last status must stay as it is. */
     @Test
     void shouldKeepLittleOfPodsThatHadEndedAndLeaveHalfOfTheRoomToOthers() {
@@ -145,7 +193,7 @@ class LargePodsTest extends SimulatedNode {
                     .with("status", Json.parse("{\"phase\": \"Failed\", \"startTime\": \"2026-01-01T00:00:00Z\"}"));
             pods.put("ended-" + i, ended);
         }
-        podMemory = 2 * (JsonMemory.of(large("new", 1_000)) + 20_000);
+        podMemory = 4 * (JsonMemory.of(large("new", 1_000)) + 20_000);
 
         start(110);
         change("new", large("new", 1_000));

@@ -12,6 +12,8 @@ import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -23,7 +25,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,9 +40,8 @@ import org.slf4j.LoggerFactory;
 public final class RoleAggregator {
     private static final Logger log = LoggerFactory.getLogger(RoleAggregator.class);
     private static final Resource ROLES = AccessResources.CLUSTER_ROLES;
-    private static final Duration RETRY = Duration.ofSeconds(1);
-    /** After a refusal, which lasts until roles are made smaller or others deleted. */
-    private static final Duration AFTER_REFUSAL = Duration.ofMinutes(1);
+    /** After a failure: a refusal may last until roles are made smaller or others deleted. */
+    private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
     /** The most bytes of roles that are added up for one: twice the largest object. */
     private static final long SOURCES = 3 << 20;
 
@@ -53,9 +57,15 @@ public final class RoleAggregator {
     /** Those of them that are aggregated, which only cluster administrators can write, too. */
     private final Map<String, JsonObject> aggregated = new HashMap<>();
 
+    /** Why roles keep their former rules, by the name of the role; as it was logged. */
+    private Map<String, String> faults = Map.of();
+
     private boolean due;
     private boolean busy;
     private boolean retrying;
+    /** Consecutive computations of which something failed. */
+    private int failures;
+
     /** Whether selectors look at labels that the outlines do not have. */
     private boolean outdated;
 
@@ -122,16 +132,6 @@ public final class RoleAggregator {
         }
     }
 
-    private void retry(Duration wait) {
-        if (!retrying) {
-            retrying = true;
-            loop.schedule(wait, () -> {
-                retrying = false;
-                settleSoon();
-            });
-        }
-    }
-
     private void settle() {
         due = false;
         if (outdated) {
@@ -144,73 +144,83 @@ public final class RoleAggregator {
             return;
         }
         busy = true;
-        Futures.startOn(workers, () -> {
-                    all.forEach(role -> settle(aggregation, role));
-                    return CompletableFuture.completedFuture(all);
-                })
-                .whenComplete((done, error) -> loop.execute(() -> {
-                    busy = false;
-                    if (error != null) {
-                        failed("ClusterRoles", error);
-                    }
-                    if (due) {
-                        loop.execute(this::settle);
-                    }
-                }));
+        Map<String, String> failed = new ConcurrentHashMap<>();
+        List<CompletableFuture<?>> settled = new ArrayList<>();
+        for (JsonObject role : all) {
+            String name = Aggregation.name(role);
+            settled.add(onWorker(() -> settle(aggregation, role)).handle((done, error) -> {
+                // A role that was deleted or changed meanwhile has another turn, or needs none.
+                if (error != null && !Failures.isCode(error, 404)) {
+                    failed.put(name, Failures.text(error));
+                }
+                return name;
+            }));
+        }
+        CompletableFuture.allOf(settled.toArray(CompletableFuture[]::new))
+                .whenComplete((done, error) -> loop.execute(() -> settled(failed)));
     }
 
-    /** Runs on a worker. */
-    private void settle(Aggregation aggregation, JsonObject outline) {
+    private CompletableFuture<Boolean> onWorker(Supplier<CompletableFuture<Boolean>> work) {
+        try {
+            return Futures.startOn(workers, work);
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            return CompletableFuture.failedFuture(new StoreException("no thread: " + e.getMessage(), e));
+        }
+    }
+
+    private void settled(Map<String, String> failed) {
+        busy = false;
+        failures = failed.isEmpty() ? 0 : failures + 1;
+        Duration wait = RETRY.delay(Math.max(0, failures - 1));
+        failed.forEach((name, why) -> {
+            if (!why.equals(faults.get(name))) {
+                log.warn("ClusterRole {} keeps its former rules, retrying until they can be written: {}", name, why);
+            }
+        });
+        faults = Map.copyOf(failed);
+        if (due) {
+            loop.execute(this::settle);
+        } else if (failures > 0 && !retrying) {
+            retrying = true;
+            loop.schedule(wait, () -> {
+                retrying = false;
+                settleSoon();
+            });
+        }
+    }
+
+    /** Whether the rules had to be written. Runs on a worker. */
+    private CompletableFuture<Boolean> settle(Aggregation aggregation, JsonObject outline) {
         String name = Aggregation.name(outline);
         Optional<JsonObject> role = read(name).map(ROLES.codec()::decode);
-        if (role.isEmpty()) {
-            return;
-        }
         List<JsonObject> sources = new ArrayList<>();
         long bytes = 0;
         for (JsonObject source : aggregation.sources(outline)) {
             Optional<Entry> entry = read(Aggregation.name(source));
             bytes += entry.map(Entry::length).orElse(0);
             if (bytes > SOURCES) {
-                loop.execute(() -> refused(name, "the roles that it selects have more than " + SOURCES + " bytes"));
-                return;
+                throw new IllegalStateException("the roles that it selects have more than " + SOURCES + " bytes");
             }
             entry.map(ROLES.codec()::decode).ifPresent(sources::add);
         }
         JsonArray rules = Aggregation.sum(sources);
-        if (Aggregation.differs(role.get(), rules)) {
-            write(name, rules);
-        }
+        return role.filter(now -> Aggregation.differs(now, rules)).isPresent()
+                ? write(outline, rules).thenApply(done -> true)
+                : CompletableFuture.completedFuture(false);
     }
 
     private Optional<Entry> read(String name) {
         return store.get(ROLES.key("", name));
     }
 
-    private void write(String name, JsonArray rules) {
-        writes.updateOwn(ROLES, name, role -> role.with("rules", rules)).whenComplete((done, error) -> {
-            if (error == null) {
-                return;
+    private CompletableFuture<?> write(JsonObject outline, JsonArray rules) {
+        String name = Aggregation.name(outline);
+        return writes.updateOwn(ROLES, name, role -> {
+            // Somebody may have taken the selectors away, and given it rules of its own.
+            if (!Aggregation.selectsAs(role, outline)) {
+                throw ApiException.notFound(ROLES.type(), name);
             }
-            if (Failures.cause(error) instanceof ApiException refused) {
-                // A role that was deleted meanwhile needs no rules.
-                if (refused.code() != 404) {
-                    loop.execute(() -> refused(name, refused.getMessage()));
-                }
-            } else {
-                loop.execute(() -> failed("ClusterRole " + name, error));
-            }
+            return role.with("rules", rules);
         });
-    }
-
-    private void failed(String what, Throwable error) {
-        log.warn(
-                "updating the rules of {} failed, retrying in {} s: {}", what, RETRY.toSeconds(), Failures.text(error));
-        retry(RETRY);
-    }
-
-    private void refused(String name, String why) {
-        log.warn("ClusterRole {} keeps its former rules, retrying in {} s: {}", name, AFTER_REFUSAL.toSeconds(), why);
-        retry(AFTER_REFUSAL);
     }
 }

@@ -4,8 +4,9 @@ import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.config.SandboxConfig;
 import io.nodekeeper.cri.config.SandboxOptions;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,10 +16,11 @@ import java.util.Optional;
 /** Translates a pod to the configuration of its sandbox, as a kubelet 1.32 does. */
 public final class Sandboxes {
     /**
-     * The most characters of names and values of a sandbox's annotations. A runtime lists those of all sandboxes in one message of at most
-     * 16 MiB; the API allows 256 KiB for each pod, so sixty-four pods would make a node that cannot see its pods.
+     * The most bytes of names and values of a sandbox's annotations, and of its labels. A runtime lists those of all sandboxes in one
+     * message of at most 16 MiB; the API allows 256 KiB of annotations for each pod and more of labels, so some dozen pods would make a
+     * node that cannot see its pods.
      */
-    private static final int MOST_ANNOTATIONS = 32 << 10;
+    private static final int MOST_TEXT = 32 << 10;
 
     private Sandboxes() {}
 
@@ -30,8 +32,8 @@ public final class Sandboxes {
     public static SandboxConfig config(Pod pod, int attempt, NodeSettings node, String resolvConf) {
         SandboxOptions options = new SandboxOptions(
                 pod.hostNetwork() ? "" : hostname(pod),
-                pod.labels(),
-                annotations(pod),
+                shorter(pod.labels()),
+                shorter(pod.annotations()),
                 Optional.of(DnsSettings.of(pod, node, resolvConf)),
                 ports(pod),
                 node.cgroups().of(pod),
@@ -47,23 +49,27 @@ public final class Sandboxes {
                 options);
     }
 
-    /** The pod's annotations; if they are too long together, without the longest ones. */
-    private static Map<String, String> annotations(Pod pod) {
-        Map<String, String> annotations = new LinkedHashMap<>(pod.annotations());
-        int length = annotations.entrySet().stream().mapToInt(Sandboxes::length).sum();
-        Iterator<Map.Entry<String, String>> longest = pod.annotations().entrySet().stream()
-                .sorted(Comparator.comparingInt(Sandboxes::length).reversed())
+    /** {@code texts}; if they are too long together, without the longest ones. */
+    private static Map<String, String> shorter(Map<String, String> texts) {
+        Map<String, Integer> lengths = new HashMap<>();
+        texts.forEach((name, value) -> lengths.put(name, length(name) + length(value)));
+        int length = lengths.values().stream().mapToInt(Integer::intValue).sum();
+        Map<String, String> shorter = new LinkedHashMap<>(texts);
+        Iterator<Map.Entry<String, Integer>> longest = lengths.entrySet().stream()
+                .sorted(Map.Entry.<String, Integer>comparingByValue()
+                        .reversed()
+                        .thenComparing(Map.Entry.comparingByKey()))
                 .iterator();
-        while (length > MOST_ANNOTATIONS) {
-            Map.Entry<String, String> next = longest.next();
-            annotations.remove(next.getKey());
-            length -= length(next);
+        while (length > MOST_TEXT) {
+            Map.Entry<String, Integer> next = longest.next();
+            shorter.remove(next.getKey());
+            length -= next.getValue();
         }
-        return annotations;
+        return shorter;
     }
 
-    private static int length(Map.Entry<String, String> annotation) {
-        return annotation.getKey().length() + annotation.getValue().length();
+    private static int length(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
     private static SandboxOptions.Security security(Pod pod) {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,8 @@ public final class ObjectCache {
     private static final long MOST_BYTES = 8 << 20;
     /** Reads at the same time; the others wait. An object of a megabyte takes up to twenty while it is read. */
     private static final int READS = 2;
+    /** How long a read may wait for those: as long as the deadline of one. */
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
     /** Kubernetes' form of names. Others could lead to another object's path. */
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
 
@@ -39,12 +42,13 @@ public final class ObjectCache {
     private final Map<String, Entry> entries = new LinkedHashMap<>();
 
     /** Reads that wait, in their order: some of each pod and container that starts. */
-    private final Queue<Runnable> waiting = new ArrayDeque<>();
+    private final Queue<Entry> waiting = new ArrayDeque<>();
 
     private final ServiceLists services;
     private final VolumeRoom room;
     private long bytes;
     private int running;
+    private boolean proceeding;
 
     /**
      * A cache of what {@code client} reads.
@@ -67,15 +71,19 @@ public final class ObjectCache {
         return services;
     }
 
-    /** A read that was sent at {@code sent}, monotonic ns. */
+    /** A read that waits, runs or has ended. */
     private static final class Entry {
-        private final long sent;
-        private final CompletableFuture<JsonObject> read;
+        private final Supplier<CompletableFuture<JsonObject>> call;
+        private final CompletableFuture<JsonObject> read = new CompletableFuture<>();
+        /** Since when it waits, or when it was sent; monotonic ns. */
+        private long since;
+
+        private boolean sent;
         private long size;
 
-        private Entry(long sent, CompletableFuture<JsonObject> read) {
-            this.sent = sent;
-            this.read = read;
+        private Entry(long since, Supplier<CompletableFuture<JsonObject>> call) {
+            this.since = since;
+            this.call = call;
         }
     }
 
@@ -89,7 +97,7 @@ public final class ObjectCache {
         dropOld(now);
         String key = type.path(namespace, name);
         Entry entry = entries.get(key);
-        if (entry == null || now - entry.sent > age.toNanos()) {
+        if (entry == null || (entry.sent && now - entry.since > age.toNanos())) {
             entry = read(type, namespace, name, key, now);
         }
         return entry.read
@@ -101,27 +109,46 @@ public final class ObjectCache {
 
     private Entry read(ResourceType type, String namespace, String name, String key, long now) {
         remove(key);
-        Entry entry = new Entry(now, new CompletableFuture<>());
+        Entry entry = new Entry(now, () -> client.get(type, namespace, name));
         entries.put(key, entry);
-        waiting.add(() -> client.get(type, namespace, name).whenComplete((object, error) -> {
-            running--;
-            ended(key, entry, object);
-            if (error == null) {
-                entry.read.complete(object);
-            } else {
-                entry.read.completeExceptionally(Failures.cause(error));
-            }
-            proceed();
-        }));
+        entry.read.whenComplete((object, error) -> ended(key, entry, object));
+        waiting.add(entry);
         proceed();
         return entry;
     }
 
+    /** Sends what waits. While nothing is answered it gives up what has waited too long, so that callers can go on. */
     private void proceed() {
-        while (running < READS && !waiting.isEmpty()) {
-            running++;
-            waiting.remove().run();
+        if (proceeding) {
+            return;
         }
+        proceeding = true;
+        while (running < READS && !waiting.isEmpty()) {
+            Entry next = waiting.remove();
+            long now = client.loop().clock().nanoTime();
+            if (now - next.since > LONGEST_WAIT.toNanos()) {
+                next.read.completeExceptionally(new IllegalStateException(
+                        "not read, because earlier reads had no answer within " + LONGEST_WAIT.toSeconds() + " s"));
+            } else {
+                send(next, now);
+            }
+        }
+        proceeding = false;
+    }
+
+    private void send(Entry next, long now) {
+        running++;
+        next.since = now;
+        next.sent = true;
+        next.call.get().whenComplete((object, error) -> {
+            running--;
+            if (error == null) {
+                next.read.complete(object);
+            } else {
+                next.read.completeExceptionally(Failures.cause(error));
+            }
+            proceed();
+        });
     }
 
     private void ended(String key, Entry entry, @Nullable JsonObject object) {
@@ -145,7 +172,7 @@ public final class ObjectCache {
         Iterator<Entry> oldest = entries.values().iterator();
         while (oldest.hasNext()) {
             Entry entry = oldest.next();
-            if (now - entry.sent <= RECENT.toNanos()) {
+            if (!entry.sent || now - entry.since <= RECENT.toNanos()) {
                 return;
             }
             bytes -= entry.size;

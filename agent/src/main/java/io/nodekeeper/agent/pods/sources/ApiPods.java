@@ -2,7 +2,6 @@ package io.nodekeeper.agent.pods.sources;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reflector;
@@ -78,7 +77,7 @@ public final class ApiPods {
 
             @Override
             public void onDelete(JsonObject object) {
-                Pod pod = new Pod(object);
+                Pod pod = PodParts.ofGone(new Pod(object));
                 pods.remove(pod.uid());
                 room.release(pod.uid());
                 large.remove(pod.uid());
@@ -112,19 +111,23 @@ public final class ApiPods {
         return List.copyOf(pods.values());
     }
 
-    /** What is kept of a pod of the list that is being read. One that is known already is not kept twice. */
+    /**
+     * What is kept of a pod of the list that is being read. One that is known already is not kept twice; one that ran before this agent
+     * started has its room, whatever else is in the list.
+     */
     private Pod listed(Pod pod) {
         Optional<Pod> known =
                 pod(pod.uid()).filter(former -> former.resourceVersion().equals(pod.resourceVersion()));
-        known.ifPresent(same -> hold(same, listing));
-        return known.orElseGet(() -> kept(pod, listing));
+        boolean ran = pod(pod.uid()).isEmpty() && hasBegun(pod) && !pod.isTerminal();
+        return known.or(() -> Optional.of(PodParts.whole(pod)).filter(whole -> ran))
+                .orElseGet(() -> kept(pod, listing));
     }
 
     /** The pods of a list that is complete. Those that will start come last, wherever they were in the list. */
     private List<Pod> counted(List<Pod> listed) {
         room = new PodRoom(limit);
         Predicate<Pod> stays = pod -> hasBegun(pod) || pod.isTerminal();
-        listed.stream().filter(stays).forEach(pod -> hold(pod, room));
+        listed.stream().filter(stays).forEach(room::hold);
         return listed.stream()
                 .map(pod -> stays.test(pod) ? pod : kept(pod, room))
                 .toList();
@@ -138,56 +141,36 @@ public final class ApiPods {
 
     /** What is kept of {@code pod}, and counted in {@code room}. */
     private Pod kept(Pod pod, PodRoom room) {
-        String uid = pod.uid();
-        if (pod.isTerminal() && pod(uid).filter(ApiPods::isActive).isEmpty()) {
-            return keptAfterEnd(pod, room);
+        Optional<Pod> former = pod(pod.uid()).filter(ApiPods::isActive);
+        Pod wanted = pod.isTerminal() && former.isEmpty() ? PodParts.ofEnded(pod) : PodParts.whole(pod);
+        if (room.take(wanted)) {
+            return wanted;
         }
-        Pod whole = new Pod(pod.json().update("metadata", metadata -> metadata.without("managedFields")));
-        if (room.take(uid, JsonMemory.of(whole.json()))) {
-            return whole;
-        }
-        Pod less = pod(uid).filter(ApiPods::isActive)
-                .map(running -> PodParts.unchanged(running, pod))
-                .orElseGet(() -> hasBegun(pod) ? whole : PodParts.outline(pod));
-        if (less != whole && large.add(uid)) {
+        Pod less = former.map(running -> PodParts.unchanged(running, pod))
+                .orElseGet(() -> hasBegun(pod) && !pod.isTerminal() ? wanted : PodParts.outline(pod));
+        if (less != wanted && !pod.isTerminal() && large.add(pod.uid())) {
             log.warn(
                     "Pod {} is too large: the pods of this node may take {} bytes of the agent's memory; {}",
                     pod.fullName(),
                     limit,
                     less.isOutline() ? "it does not start" : "its changes are ignored");
         }
-        hold(less, room);
+        room.hold(less);
         return less;
-    }
-
-    /** Outlines take little, and count for nothing. */
-    private static void hold(Pod pod, PodRoom room) {
-        if (pod.isOutline()) {
-            room.release(pod.uid());
-        } else {
-            room.hold(pod.uid(), JsonMemory.of(pod.json()));
-        }
     }
 
     private static boolean isActive(Pod pod) {
         return !pod.isTerminal() && !pod.isOutline();
     }
 
-    private static Pod keptAfterEnd(Pod pod, PodRoom room) {
-        Pod ended = PodParts.ofEnded(pod);
-        if (room.takeForEnded(pod.uid(), JsonMemory.of(ended.json()))) {
-            return ended;
-        }
-        room.release(pod.uid());
-        return PodParts.outline(pod);
-    }
-
     private void replace(List<Pod> all) {
         List<Pod> listed = counted(all);
         Set<String> uids = new HashSet<>();
         listed.forEach(pod -> uids.add(pod.uid()));
-        List<Pod> gone =
-                pods.values().stream().filter(pod -> !uids.contains(pod.uid())).toList();
+        List<Pod> gone = pods.values().stream()
+                .filter(pod -> !uids.contains(pod.uid()))
+                .map(PodParts::ofGone)
+                .toList();
         List<Pod> changes = new ArrayList<>(gone);
         changes.addAll(listed);
         pods.clear();

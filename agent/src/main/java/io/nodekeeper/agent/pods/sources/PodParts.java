@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods.sources;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import java.util.List;
@@ -27,7 +28,20 @@ final class PodParts {
     private static final List<String> NAMES =
             List.of("name", "namespace", "uid", "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds");
 
+    /** The memory, in bytes, from which on a pod that is gone is not kept until its containers have ended. */
+    private static final long LARGE = 100_000;
+
     private PodParts() {}
+
+    /** All that an agent uses. */
+    static Pod whole(Pod pod) {
+        return new Pod(pod.json().update("metadata", metadata -> metadata.without("managedFields")));
+    }
+
+    /** What a pod is ended with that the API does not have any more. Nothing counts it, so it must not be large. */
+    static Pod ofGone(Pod pod) {
+        return JsonMemory.of(pod.json()) > LARGE ? outline(pod) : pod;
+    }
 
     /** What a pod that has ended is kept with. Such pods stay in the API until they are collected, and may be thousands. */
     static Pod ofEnded(Pod pod) {
@@ -58,11 +72,12 @@ final class PodParts {
         }));
     }
 
-    /** Only what says which pod it is, and whether it has ended; see {@link Pod#isOutline}. */
+    /** Only what says which pod it is, and whether it has ended; see {@link Pod#isOutline}. A static pod's copy keeps its status. */
     static Pod outline(Pod pod) {
+        JsonObject phase = JsonObject.builder().put("phase", pod.phase()).build();
         return new Pod(JsonObject.builder()
                 .put("metadata", marked(pod))
-                .put("status", JsonObject.builder().put("phase", pod.phase()).build())
+                .put("status", pod.isMirror() ? pod.status() : phase)
                 .build());
     }
 

@@ -1,48 +1,65 @@
 package io.nodekeeper.agent.pods.sources;
 
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.api.json.JsonMemory;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The memory that the pods of the API may take together, whoever creates them. Not thread-safe. */
+/**
+ * The memory that the pods of the API may take together, whoever creates them. Pods that have ended may take half of it, and large
+ * ones three quarters, so that others find room beside them. Outlines take little, and count for nothing. Not thread-safe.
+ */
 final class PodRoom {
-    private final long limit;
-    /** The bytes of each pod by its UID. */
-    private final Map<String, Long> held = new HashMap<>();
+    /** A pod is large from this part of the limit on: that of an agent's heap is half a megabyte, ten times an ordinary pod. */
+    private static final int LARGE = 64;
 
+    private final long limit;
+    private final Map<String, Share> shares = new HashMap<>();
     private long used;
+    private long usedByEnded;
+
+    /** What a pod holds, by its UID. */
+    private record Share(long bytes, boolean ended) {}
 
     /** Room for {@code limit} bytes. */
     PodRoom(long limit) {
         this.limit = limit;
     }
 
-    /** Whether there are {@code bytes} for the pod, in place of what it holds. If so it holds them from now on. */
-    boolean take(String uid, long bytes) {
-        return take(uid, bytes, limit);
-    }
-
-    /** As {@link #take}, for a pod that has ended: those leave half of the room to others. */
-    boolean takeForEnded(String uid, long bytes) {
-        return take(uid, bytes, limit / 2);
-    }
-
-    private boolean take(String uid, long bytes, long most) {
-        boolean fits = used + bytes - held.getOrDefault(uid, 0L) <= most;
+    /** Whether there is room for {@code pod}, in place of what it holds. If so it holds that from now on. */
+    boolean take(Pod pod) {
+        Share former = shares.get(pod.uid());
+        long bytes = JsonMemory.of(pod.json());
+        release(pod.uid());
+        long most = bytes > limit / LARGE ? limit - limit / 4 : limit;
+        boolean fits = used + bytes <= most && (!pod.isTerminal() || usedByEnded + bytes <= limit / 2);
         if (fits) {
-            hold(uid, bytes);
+            put(pod.uid(), new Share(bytes, pod.isTerminal()));
+        } else if (former != null) {
+            put(pod.uid(), former);
         }
         return fits;
     }
 
-    /** The pod holds {@code bytes}, also beyond the limit. */
-    void hold(String uid, long bytes) {
-        release(uid);
-        held.put(uid, bytes);
-        used += bytes;
+    /** The pod holds what it takes, also beyond the limit. */
+    void hold(Pod pod) {
+        release(pod.uid());
+        if (!pod.isOutline()) {
+            put(pod.uid(), new Share(JsonMemory.of(pod.json()), pod.isTerminal()));
+        }
     }
 
     void release(String uid) {
-        Long bytes = held.remove(uid);
-        used -= bytes == null ? 0 : bytes;
+        Share share = shares.remove(uid);
+        if (share != null) {
+            used -= share.bytes;
+            usedByEnded -= share.ended ? share.bytes : 0;
+        }
+    }
+
+    private void put(String uid, Share share) {
+        shares.put(uid, share);
+        used += share.bytes;
+        usedByEnded += share.ended ? share.bytes : 0;
     }
 }

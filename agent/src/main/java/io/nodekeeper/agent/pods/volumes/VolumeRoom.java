@@ -1,10 +1,13 @@
 package io.nodekeeper.agent.pods.volumes;
 
 /**
- * The memory for what volumes are made from, of all pods that make or update their volumes at the same time. A pod that finds none
- * tries again later. Confined to one loop.
+ * The memory for what volumes are made from, of all pods that make or update their volumes at the same time. One pod may take half of it;
+ * a pod that finds none tries again later. Confined to one loop.
  */
 public final class VolumeRoom {
+    /** What each pod may always take: a token, the root certificate and some settings. */
+    private static final long FREE = 64 << 10;
+
     private final long limit;
     private long used;
 
@@ -25,11 +28,11 @@ public final class VolumeRoom {
          * @throws IllegalStateException if there is not so much
          */
         public void take(long bytes) {
-            if (own + bytes > limit) {
-                throw new IllegalStateException(
-                        "the objects of the pod's volumes take more than " + limit + " bytes of the agent's memory");
+            if (own + bytes > limit / 2) {
+                throw new IllegalStateException("the objects of the pod's volumes take more than " + limit / 2
+                        + " bytes of the agent's memory");
             }
-            if (used + bytes > limit) {
+            if (used + bytes > limit && own + bytes > FREE) {
                 throw new IllegalStateException("no memory in the agent: objects of other pods' volumes take "
                         + (used - own) + " of " + limit + " bytes");
             }

@@ -233,19 +233,23 @@ class ContainersTest {
                 .hasValue(7);
     }
 
-    /** A runtime lists the annotations of all sandboxes in one message, which must not become too long. */
+    /** A runtime lists the annotations and labels of all sandboxes in one message, which must not become too long. */
     @Test
-    void shouldGiveASandboxTheShorterAnnotationsIfAllAreTooLong() {
+    void shouldGiveASandboxTheShorterAnnotationsAndLabelsIfAllAreTooLong() {
         JsonObject annotations = JsonObject.builder()
                 .put("a", "1")
                 .put("b", "x".repeat(20_000))
                 .put("c", "x".repeat(15_000))
-                .put("d", "x".repeat(17_000))
+                .put("d", "\u00e9".repeat(9_000))
                 .build();
-        Pod pod =
-                new Pod(pod("", "{}").json().update("metadata", metadata -> metadata.with("annotations", annotations)));
+        Pod pod = new Pod(pod("", "{}")
+                .json()
+                .update(
+                        "metadata",
+                        metadata -> metadata.with("annotations", annotations).with("labels", annotations)));
 
-        assertThat(Sandboxes.config(pod, 0, NODE, "").options().annotations()).containsOnlyKeys("a", "c", "d");
+        assertThat(Sandboxes.config(pod, 0, NODE, "").options().annotations()).containsOnlyKeys("a", "c");
+        assertThat(Sandboxes.config(pod, 0, NODE, "").options().labels()).containsOnlyKeys("a", "c");
         assertThat(Sandboxes.config(pod("", "{}"), 0, NODE, "").options().annotations())
                 .isEqualTo(pod("", "{}").annotations());
     }

@@ -11,6 +11,8 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -59,12 +61,40 @@ class ObjectCacheTest {
         time.advance(Duration.ofMillis(1));
         assertThat(transport.log()).hasSize(2);
 
-        // those that hang are given up at their deadline
-        time.advance(Duration.ofSeconds(10));
-        assertThat(transport.log()).hasSize(4);
         answer("1");
         time.advance(Duration.ofSeconds(10));
         assertThat(transport.log()).hasSize(100);
+    }
+
+    /** A server that does not answer holds nobody up for longer than two deadlines, however many wait. */
+    @Test
+    void shouldGiveUpReadsThatWaitForOthersThatHang() {
+        transport.answer(call -> Optional.empty());
+        List<CompletableFuture<?>> asked = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            asked.add(cache.get(ResourceType.CONFIG_MAPS, "shop", "m" + i, ObjectCache.NEW));
+        }
+
+        time.advance(Duration.ofSeconds(21));
+
+        assertThat(asked).allMatch(CompletableFuture::isCompletedExceptionally);
+        assertThat(transport.log().size()).isLessThanOrEqualTo(4);
+    }
+
+    @Test
+    void shouldShareAReadThatWaitsHoweverLong() {
+        transport.answer(call -> Optional.empty());
+        cache.get(ResourceType.CONFIG_MAPS, "shop", "a", ObjectCache.NEW);
+        cache.get(ResourceType.CONFIG_MAPS, "shop", "b", ObjectCache.NEW);
+        ask(ObjectCache.NEW);
+        time.advance(Duration.ofSeconds(5));
+        CompletableFuture<Optional<JsonObject>> later = ask(ObjectCache.NEW);
+
+        answer("1");
+        time.advance(Duration.ofSeconds(6));
+
+        assertThat(later).isCompleted();
+        assertThat(transport.log()).filteredOn(PATH::equals).hasSize(1);
     }
 
     @Test

@@ -66,6 +66,11 @@ public final class Aggregation {
         return sources;
     }
 
+    /** Whether {@code role} selects what {@code other} does. */
+    public static boolean selectsAs(JsonObject role, JsonObject other) {
+        return isAggregated(role) && role.object(RULE).equals(other.object(RULE));
+    }
+
     /** Whether {@code aggregated} selects {@code role}. */
     public static boolean selects(JsonObject aggregated, JsonObject role) {
         Map<String, String> labels = labels(role);
