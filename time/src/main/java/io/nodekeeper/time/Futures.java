@@ -3,6 +3,7 @@ package io.nodekeeper.time;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -27,9 +28,13 @@ public final class Futures {
         }
     }
 
-    /** As {@link #start}, on {@code executor}. */
+    /** As {@link #start}, on {@code executor}; a future that failed if the executor is closed or finds no thread. */
     public static <T> CompletableFuture<T> startOn(Executor executor, Supplier<CompletableFuture<T>> call) {
-        return CompletableFuture.supplyAsync(call, executor).thenCompose(Function.identity());
+        try {
+            return CompletableFuture.supplyAsync(call, executor).thenCompose(Function.identity());
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     /**

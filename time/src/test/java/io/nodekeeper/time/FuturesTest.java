@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class FuturesTest {
@@ -41,5 +42,18 @@ class FuturesTest {
         tasks.forEach(Runnable::run);
         assertThat(answer).isCompletedWithValue("done");
         assertThat(failed.exceptionNow()).isSameAs(broken);
+    }
+
+    @Test
+    void shouldFailTheFutureOfACallForWhichTheExecutorHasNoThread() {
+        RejectedExecutionException closed = new RejectedExecutionException("closed");
+
+        CompletableFuture<String> future = Futures.startOn(
+                task -> {
+                    throw closed;
+                },
+                () -> CompletableFuture.completedFuture("done"));
+
+        assertThat(future.exceptionNow()).isSameAs(closed);
     }
 }

@@ -76,9 +76,10 @@ import org.slf4j.LoggerFactory;
 
 /** Creates all parts that run pods, and owns their threads. */
 public final class PodAssembly {
-    /** Of the heap: for the pods of the API, and for what volumes are made from. The rest is for lists and single objects while they are read. */
+    /** The pods of the API may use this part of the heap. */
     private static final int PODS_SHARE = 4;
 
+    /** The contents of volumes may use this part of the heap. */
     private static final int VOLUMES_SHARE = 8;
 
     private static final Logger log = LoggerFactory.getLogger(PodAssembly.class);

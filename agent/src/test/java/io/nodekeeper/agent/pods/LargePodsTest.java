@@ -150,7 +150,8 @@ class LargePodsTest extends SimulatedNode {
         add("once", "", ", \"restartPolicy\": \"Never\", \"volumes\": [{\"name\": \"v\", \"emptyDir\": {}}]");
         start(110);
         advance(5);
-        runtime.container(id("once"), "uid-once", "app", ContainerState.EXITED);
+        String id = containerStatus("once").text("containerID").replaceFirst(".*//", "");
+        runtime.container(id, "uid-once", "app", ContainerState.EXITED);
         advance(5);
         assertThat(phase("once")).isEqualTo("Succeeded");
 
@@ -162,17 +163,6 @@ class LargePodsTest extends SimulatedNode {
                 .allSatisfy(pod -> assertThat(pod.container("app")).isPresent())
                 .hasSize(1);
         assertThat(directory.resolve("root/pods/uid-once/volumes")).doesNotExist();
-    }
-
-    private String id(String name) {
-        return stored(name)
-                .object("status")
-                .array("containerStatuses")
-                .objects()
-                .findFirst()
-                .orElseThrow()
-                .text("containerID")
-                .replaceFirst(".*//", "");
     }
 
     /** Thousands of pods that have ended may be in the API, whose last status must stay as it is. */

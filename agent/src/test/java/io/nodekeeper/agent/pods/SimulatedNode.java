@@ -210,15 +210,19 @@ abstract class SimulatedNode {
         return stored(name).object("status").text("phase");
     }
 
-    /** The state of the only container of a pod, as the pod's status has it. */
-    JsonObject containerState(String name) {
+    /** The only container of a pod, as the pod's status has it. */
+    JsonObject containerStatus(String name) {
         return stored(name)
                 .object("status")
                 .array("containerStatuses")
                 .objects()
                 .findFirst()
-                .orElseThrow()
-                .object("state");
+                .orElseThrow();
+    }
+
+    /** Its state. */
+    JsonObject containerState(String name) {
+        return containerStatus(name).object("state");
     }
 
     /** What the only container of a pod said about its end. */

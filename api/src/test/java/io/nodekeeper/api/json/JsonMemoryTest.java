@@ -2,6 +2,7 @@ package io.nodekeeper.api.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,11 +25,11 @@ class JsonMemoryTest {
             })
     void estimateIsAnUpperBound(String json) {
         int copies = 20_000;
-        JsonValue one = Json.parse(json.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        JsonValue one = Json.parse(json.getBytes(StandardCharsets.UTF_8));
         List<JsonValue> values = new ArrayList<>(copies);
         long before = used();
         for (int i = 0; i < copies; i++) {
-            values.add(Json.parse(json.getBytes(java.nio.charset.StandardCharsets.UTF_8)));
+            values.add(Json.parse(json.getBytes(StandardCharsets.UTF_8)));
         }
         long each = (used() - before) / copies;
 

@@ -12,7 +12,6 @@ import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
-import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
@@ -27,8 +26,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,11 +48,11 @@ public final class RoleAggregator {
     private final Executor workers;
     /** The outlines of all ClusterRoles by key, as many as the store holds. */
     private final Map<String, JsonObject> roles = new HashMap<>();
-    /** The labels that selectors have looked at. Only cluster administrators can write selectors, so these are few. */
-    private final Set<String> labels = new HashSet<>();
-
-    /** Those of them that are aggregated, which only cluster administrators can write, too. */
+    /** Those of them that are aggregated. Only cluster administrators can write these, so they are few. */
     private final Map<String, JsonObject> aggregated = new HashMap<>();
+
+    /** The labels that their selectors have looked at. */
+    private final Set<String> labels = new HashSet<>();
 
     /** Why roles keep their former rules, by the name of the role; as it was logged. */
     private Map<String, String> faults = Map.of();
@@ -148,36 +145,29 @@ public final class RoleAggregator {
         List<CompletableFuture<?>> settled = new ArrayList<>();
         for (JsonObject role : all) {
             String name = Aggregation.name(role);
-            settled.add(onWorker(() -> settle(aggregation, role)).handle((done, error) -> {
-                // A role that was deleted or changed meanwhile has another turn, or needs none.
-                if (error != null && !Failures.isCode(error, 404)) {
-                    failed.put(name, Failures.text(error));
-                }
-                return name;
-            }));
+            settled.add(Futures.startOn(workers, () -> settle(aggregation, role))
+                    .handle((done, error) -> {
+                        // A role that was deleted or changed meanwhile has another turn, or needs none.
+                        if (error != null && !Failures.isCode(error, 404)) {
+                            failed.put(name, Failures.text(error));
+                        }
+                        return name;
+                    }));
         }
         CompletableFuture.allOf(settled.toArray(CompletableFuture[]::new))
                 .whenComplete((done, error) -> loop.execute(() -> settled(failed)));
     }
 
-    private CompletableFuture<Boolean> onWorker(Supplier<CompletableFuture<Boolean>> work) {
-        try {
-            return Futures.startOn(workers, work);
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
-            return CompletableFuture.failedFuture(new StoreException("no thread: " + e.getMessage(), e));
-        }
-    }
-
     private void settled(Map<String, String> failed) {
         busy = false;
-        failures = failed.isEmpty() ? 0 : failures + 1;
-        Duration wait = RETRY.delay(Math.max(0, failures - 1));
         failed.forEach((name, why) -> {
             if (!why.equals(faults.get(name))) {
                 log.warn("ClusterRole {} keeps its former rules, retrying until they can be written: {}", name, why);
             }
         });
         faults = Map.copyOf(failed);
+        Duration wait = RETRY.delay(failures);
+        failures = failed.isEmpty() ? 0 : failures + 1;
         if (due) {
             loop.execute(this::settle);
         } else if (failures > 0 && !retrying) {
@@ -189,7 +179,7 @@ public final class RoleAggregator {
         }
     }
 
-    /** Whether the rules had to be written. Runs on a worker. */
+    /** Whether its rules had to be written. Runs on a worker. */
     private CompletableFuture<Boolean> settle(Aggregation aggregation, JsonObject outline) {
         String name = Aggregation.name(outline);
         Optional<JsonObject> role = read(name).map(ROLES.codec()::decode);

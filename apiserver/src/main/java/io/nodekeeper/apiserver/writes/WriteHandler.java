@@ -107,13 +107,12 @@ public final class WriteHandler {
     /** Creates an object as the server itself. */
     public CompletableFuture<OptimisticRetry.Result> createOwn(Resource resource, String namespace, JsonObject object) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, "", "");
-        return writer.create(new WriteRequest(resource, target, false, (old, next) -> {}, workers), object);
+        return writer.create(own(resource, target), object);
     }
 
     /** Changes an object as the server itself, within the limits of size and memory that users have. */
     public CompletableFuture<?> updateOwn(Resource resource, String name, UnaryOperator<JsonObject> change) {
-        WriteRequest write = new WriteRequest(
-                resource, RequestTarget.of(resource.type(), "", name, ""), false, (old, next) -> {}, workers);
+        WriteRequest write = own(resource, RequestTarget.of(resource.type(), "", name, ""));
         return retry.run(write, (entry, object) -> {
             JsonObject next = change.apply(object);
             accessSpace.check(resource, object, next);
@@ -127,9 +126,11 @@ public final class WriteHandler {
      */
     public CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name, boolean graceful) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, name, "");
-        return deleter.delete(
-                new WriteRequest(resource, target, false, (old, next) -> {}, workers),
-                graceful ? DeleteOptions.GRACEFUL : DeleteOptions.NOW);
+        return deleter.delete(own(resource, target), graceful ? DeleteOptions.GRACEFUL : DeleteOptions.NOW);
+    }
+
+    private WriteRequest own(Resource resource, RequestTarget target) {
+        return new WriteRequest(resource, target, false, (old, next) -> {}, workers);
     }
 
     /** A write by {@code user}, restricted to what their credential may change. */

@@ -116,11 +116,12 @@ public final class ApiPods {
      * started has its room, whatever else is in the list.
      */
     private Pod listed(Pod pod) {
-        Optional<Pod> known =
-                pod(pod.uid()).filter(former -> former.resourceVersion().equals(pod.resourceVersion()));
-        boolean ran = pod(pod.uid()).isEmpty() && hasBegun(pod) && !pod.isTerminal();
-        return known.or(() -> Optional.of(PodParts.whole(pod)).filter(whole -> ran))
-                .orElseGet(() -> kept(pod, listing));
+        Optional<Pod> known = pod(pod.uid());
+        if (known.isPresent() && known.get().resourceVersion().equals(pod.resourceVersion())) {
+            return known.get();
+        }
+        boolean ranBefore = known.isEmpty() && hasBegun(pod) && !pod.isTerminal();
+        return ranBefore ? PodParts.whole(pod) : kept(pod, listing);
     }
 
     /** The pods of a list that is complete. Those that will start come last, wherever they were in the list. */

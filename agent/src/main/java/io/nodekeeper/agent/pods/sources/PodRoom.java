@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The memory that the pods of the API may take together, whoever creates them. Pods that have ended may take half of it, and large
- * ones three quarters, so that others find room beside them. Outlines take little, and count for nothing. Not thread-safe.
+ * Limits the memory of all pods of the API together. Ended pods may use half of the limit and large pods three quarters, so that
+ * ordinary pods have room. Outlines do not count, because they are small. Not thread-safe.
  */
 final class PodRoom {
     /** A pod is large from this part of the limit on: that of an agent's heap is half a megabyte, ten times an ordinary pod. */

@@ -66,7 +66,7 @@ class ObjectCacheTest {
         assertThat(transport.log()).hasSize(100);
     }
 
-    /** A server that does not answer holds nobody up for longer than two deadlines, however many wait. */
+    /** If the server does not answer, no read waits longer than two deadlines, however many reads wait. */
     @Test
     void shouldGiveUpReadsThatWaitForOthersThatHang() {
         transport.answer(call -> Optional.empty());
