@@ -85,13 +85,14 @@ public final class Reflector {
      */
     private static final Duration LIVED = Duration.ofSeconds(10);
     /**
-     * How long the server may take to accept a watch, and to end it after the requested time: the time within which a
-     * handler must learn of a failure is some graces long, and a healthy server takes milliseconds.
+     * How long the server may take to accept a watch: the time within which a handler must learn of a failure is some
+     * graces long, and a healthy server takes milliseconds.
      */
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
     /**
-     * A server with bookmarks sends one about each minute. After two missed ones and a margin of 30 s the connection
-     * counts as dead; a shorter limit would close idle watches whose bookmark is only late.
+     * A server sends a bookmark about each minute. After two missed ones and a margin of 30 s the connection counts as
+     * dead; a shorter limit would close idle watches whose bookmark is only late. A server without bookmarks gets an
+     * idle watch anew each time, which costs one request.
      */
     private static final Duration SILENCE_LIMIT = Duration.ofSeconds(150);
 
@@ -243,9 +244,8 @@ public final class Reflector {
             @Override
             public void onOpen() {
                 if (mine == generation) {
-                    Duration limit = Duration.ofSeconds(seconds).plus(ANSWER_LIMIT);
                     heardAt = loop.clock().nanoTime();
-                    expect(mine, limit, "the server did not end it in time");
+                    expect(mine, SILENCE_LIMIT, "nothing received, not even a bookmark");
                 }
             }
 
@@ -349,7 +349,7 @@ public final class Reflector {
         switch (type) {
             case "ADDED", "MODIFIED" -> handler.onChange(object);
             case "DELETED" -> handler.onDelete(object);
-            case "BOOKMARK" -> expect(mine, SILENCE_LIMIT, "nothing received, not even a bookmark");
+            case "BOOKMARK" -> {}
             default -> log.warn("watch of {}: unknown event type \"{}\"", selection, type);
         }
     }

@@ -361,15 +361,28 @@ class ReflectorTest {
     }
 
     @Test
-    void givesUpAWatchThatOutlivesItsTime() {
+    void givesUpAWatchThatOpensAndStaysSilent() {
         startAndList();
 
-        time.advance(Duration.ofSeconds(timeoutSeconds(0) + 29));
+        time.advance(Duration.ofSeconds(149));
         assertThat(watch(0).cancelled()).isFalse();
         time.advance(Duration.ofSeconds(2));
 
         assertThat(watch(0).cancelled()).isTrue();
-        assertThat(transport.watches()).hasSize(2);
+        assertThat(watch(1).call().target()).contains("&resourceVersion=100&");
+    }
+
+    @Test
+    void keepsAQuietWatchWhileBookmarksCome() {
+        startAndList();
+
+        for (int minute = 1; minute <= 20; minute++) {
+            time.advance(Duration.ofSeconds(60));
+            watch(0).event("BOOKMARK", node("", "" + (100 + minute)));
+        }
+
+        assertThat(watch(0).cancelled()).isFalse();
+        assertThat(transport.watches()).hasSize(1);
     }
 
     @Test

@@ -419,5 +419,6 @@ public final class Controller {
     private void reopen() {
         leases.reopen();
         nodes.reopen();
+        workload.reopen();
     }
 }

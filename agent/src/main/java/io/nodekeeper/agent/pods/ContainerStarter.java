@@ -237,7 +237,7 @@ final class ContainerStarter {
             return CompletableFuture.completedFuture(inputs);
         }
         CompletableFuture<Map<Integer, Path>> mounted =
-                ports.onVolumes(pod, "parts of volumes of " + pod.fullName(), () -> {
+                ports.onHostPaths(pod, "parts of volumes of " + pod.fullName(), () -> {
                     Map<Integer, Path> paths = new HashMap<>();
                     for (Containers.SubPath part : parts) {
                         Path volume = inputs.volumes().get(part.volume());

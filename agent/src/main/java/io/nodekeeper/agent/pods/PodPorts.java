@@ -84,8 +84,11 @@ record PodPorts(
         return all;
     }
 
-    /** As {@link #onDisk}, for work that touches all volumes of {@code pod}: if it hangs, only this pod waits. */
-    <T> CompletableFuture<T> onVolumes(Pod pod, String what, Callable<T> work) {
+    /**
+     * As {@link #onDisk}, for work that touches paths of the host and persistent volumes of {@code pod}: if it hangs, only this pod
+     * waits.
+     */
+    <T> CompletableFuture<T> onHostPaths(Pod pod, String what, Callable<T> work) {
         boolean host = pod.spec()
                 .array("volumes")
                 .objects()

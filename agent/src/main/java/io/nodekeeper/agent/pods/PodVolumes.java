@@ -85,23 +85,30 @@ final class PodVolumes {
     }
 
     private CompletableFuture<Void> prepare(Pod pod, List<PersistentVolumes.Prepared> mounted) {
+        String what = "volumes of " + pod.fullName();
         return withContents(pod, ObjectCache.NEW, result -> {
-            if (!result.errors().isEmpty()) {
-                return CompletableFuture.failedFuture(result.errors().getFirst());
-            }
-            PodFiles.Contents contents = contents(result);
-            return ports.ask(HostPlaces.of(pod, mounted, ports.files()))
-                    .thenCompose(answer -> ports.onVolumes(pod, "volumes of " + pod.fullName(), () -> {
-                        ports.files().prepare(pod, contents);
-                        return PersistentPaths.of(pod, mounted, ports.files());
-                    }))
-                    .thenAccept(paths -> {
-                        persistent = paths;
-                        there = true;
-                        updateAt = clock.nanoTime() + PERIOD.toNanos();
-                        written = Metadata.of(pod);
-                    });
-        });
+                    if (!result.errors().isEmpty()) {
+                        return CompletableFuture.failedFuture(result.errors().getFirst());
+                    }
+                    PodFiles.Contents contents = contents(result);
+                    return ports.onDisk(what, () -> {
+                                ports.files().prepare(pod, contents);
+                                return "";
+                            })
+                            .thenAccept(done -> {});
+                })
+                // From here on it may hang, and must not hold contents.
+                .thenCompose(made -> ports.ask(HostPlaces.of(pod, mounted, ports.files())))
+                .thenCompose(answer -> ports.onHostPaths(pod, what, () -> {
+                    ports.files().checkHostPaths(pod);
+                    return PersistentPaths.of(pod, mounted, ports.files());
+                }))
+                .thenAccept(paths -> {
+                    persistent = paths;
+                    there = true;
+                    updateAt = clock.nanoTime() + PERIOD.toNanos();
+                    written = Metadata.of(pod);
+                });
     }
 
     /** Where each volume is, by its name; to be called after {@link #prepare}. */

@@ -17,6 +17,7 @@ import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
+import io.nodekeeper.agent.pods.volumes.VolumeRoom;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
@@ -41,10 +42,14 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The volumes of one pod over time: when they are made, updated and removed. */
 class PodVolumesTest {
     private static final Pod POD = pod("blue");
+    /** Memory for what volumes are made from, bytes. */
+    private static final long VOLUMES = 16 << 20;
 
     @TempDir
     Path directory;
@@ -69,7 +74,7 @@ class PodVolumesTest {
         objects.put("settings", Json.parseObject("{\"data\": {\"a\": \"1\"}}"));
         volumes = directory.resolve("root/pods/u1/volumes");
         KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
-        ObjectCache objectCache = new ObjectCache(client, 16 << 20);
+        ObjectCache objectCache = new ObjectCache(client, VOLUMES);
         ports = new PodPorts(
                 new FakeRuntime(loop),
                 new StartTurns(loop, 4),
@@ -217,6 +222,27 @@ class PodVolumesTest {
 
         assertThat(made.exceptionNow()).hasMessageContaining("host path /data of type Directory: no answer within");
         assertThat(hostDisk.done).isEmpty();
+    }
+
+    /** Paths that hang may be as many as pods, and what volumes are made from is large. */
+    @ParameterizedTest
+    @ValueSource(strings = {"host path /data", "volumes of shop/mixed"})
+    void shouldHoldNoContentsWhileAPathOfTheHostHangs(String call) {
+        hostDisk.hanging = call;
+        Pod mixed = new Pod(Json.parseObject("""
+                {"metadata": {"name": "mixed", "namespace": "shop", "uid": "u6"}, "spec": {"volumes": [
+                  {"name": "data", "hostPath": {"path": "/data", "type": "Directory"}},
+                  {"name": "settings", "configMap": {"name": "settings"}}]}}"""));
+
+        CompletableFuture<Void> made = pod.prepare(mixed);
+        time.advance(Duration.ofSeconds(1));
+
+        assertThat(made).isNotDone();
+        assertThat(directory.resolve("root/pods/u6/volumes/kubernetes.io~configmap/settings/a"))
+                .hasContent("1");
+        VolumeRoom room = ports.objects().room();
+        room.claim().take(VOLUMES / 2);
+        room.claim().take(VOLUMES / 2);
     }
 
     private static Pod hostPod() {

@@ -90,6 +90,11 @@ public final class Workload {
         pods.start();
     }
 
+    /** Opens the watch of pods anew, because those of the same server have stalled. */
+    public void reopen() {
+        pods.reopen();
+    }
+
     /** Starts nothing more; does not wait for running calls. */
     public void stop() {
         loop.execute(() -> {

@@ -57,7 +57,8 @@ public final class PodFiles {
     public record Contents(Map<String, SortedMap<String, FileContent>> files, long allocatable, Instant now) {}
 
     /**
-     * Makes the directories and volumes of {@code pod}; keeps what is there.
+     * Makes the directories of {@code pod}, and the volumes that are the node's own; keeps what is there. Does not touch paths of the
+     * host, or persistent volumes.
      *
      * @throws VolumeException if a volume cannot be made
      */
@@ -73,12 +74,29 @@ public final class PodFiles {
             try {
                 switch (kind.get()) {
                     case EMPTY_DIR -> emptyDir(pod, name, volume.object("emptyDir"), contents.allocatable());
-                    case HOST_PATH -> HostPaths.check(volume.object("hostPath"));
                     case CONFIG_MAP, SECRET, DOWNWARD_API, PROJECTED -> fromApi(pod, name, kind.get(), contents);
-                    case PERSISTENT_VOLUME_CLAIM, EPHEMERAL, CSI -> {}
+                    case HOST_PATH, PERSISTENT_VOLUME_CLAIM, EPHEMERAL, CSI -> {}
                 }
             } catch (IOException e) {
                 throw new VolumeException(name, String.valueOf(e.getMessage()), e);
+            }
+        }
+    }
+
+    /**
+     * Checks the {@code hostPath} volumes of {@code pod} against their types, and makes what is to be made there.
+     *
+     * @throws VolumeException if one is not of its type
+     */
+    public void checkHostPaths(Pod pod) throws IOException {
+        for (JsonObject volume : pod.spec().array("volumes").objects().toList()) {
+            checkGoesOn(pod);
+            if (volume.has("hostPath")) {
+                try {
+                    HostPaths.check(volume.object("hostPath"));
+                } catch (IOException e) {
+                    throw new VolumeException(volume.text("name"), String.valueOf(e.getMessage()), e);
+                }
             }
         }
     }

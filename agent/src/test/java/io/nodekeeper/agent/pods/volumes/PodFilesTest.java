@@ -58,7 +58,7 @@ class PodFilesTest {
     void shouldNameTheHostPathThatIsNotWhatThePodExpects() {
         Pod pod = pod("{\"name\": \"data\", \"hostPath\": {\"path\": \"/none\", \"type\": \"Directory\"}}", "u1");
 
-        assertThatThrownBy(() -> files.prepare(pod, NOTHING))
+        assertThatThrownBy(() -> files.checkHostPaths(pod))
                 .isInstanceOf(VolumeException.class)
                 .hasMessage(
                         "MountVolume.SetUp failed for volume \"data\" : hostPath type check failed: /none is not a directory");
