@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps a handler up to date about a set of objects: lists them, watches from the list's revision, resumes a broken
  * watch from the last revision that it saw, and lists again when the server no longer has the history (410). Retries
- * failures with backoff, and closes a watch that sends nothing for {@link #SILENCE_LIMIT}. Confined to its client's
+ * failures with backoff, and closes a watch that sends nothing for {@link #SILENCE_LIMIT}; if it has never sent anything,
+ * the next attempt lists, so that the handler's state is never older than that limit and a list. Confined to its client's
  * loop, on which the handler is called.
  */
 public final class Reflector {
@@ -120,6 +121,9 @@ public final class Reflector {
     private boolean stopped;
     private long openedAt;
     private long heardAt;
+    /** Whether the current watch was accepted, and has sent nothing since. */
+    private boolean silent;
+
     private Transport.@Nullable Stream stream;
     private Loop.@Nullable Timer watchdog;
     /** The timer of the next attempt. */
@@ -237,6 +241,7 @@ public final class Reflector {
         int seconds = WATCH_SECONDS + random.nextInt(WATCH_SECONDS);
         openedAt = loop.clock().nanoTime();
         heardAt = openedAt;
+        silent = false;
         expect(mine, ANSWER_LIMIT, "the server did not accept it in time");
         String query = selection.query() + "&allowWatchBookmarks=true&resourceVersion=" + version() + "&timeoutSeconds="
                 + seconds;
@@ -245,19 +250,20 @@ public final class Reflector {
             public void onOpen() {
                 if (mine == generation) {
                     heardAt = loop.clock().nanoTime();
+                    silent = true;
                     expect(mine, SILENCE_LIMIT, "nothing received, not even a bookmark");
                 }
             }
 
             @Override
             public void onLine(byte[] line) {
-                heardAt = mine == generation ? loop.clock().nanoTime() : heardAt;
+                heard(mine);
                 event(mine, line, 0, line.length);
             }
 
             @Override
             public void onLines(Lines lines) {
-                heardAt = mine == generation ? loop.clock().nanoTime() : heardAt;
+                heard(mine);
                 events(mine, lines);
             }
 
@@ -273,6 +279,13 @@ public final class Reflector {
                 }
             }
         });
+    }
+
+    private void heard(int mine) {
+        if (mine == generation) {
+            heardAt = loop.clock().nanoTime();
+            silent = false;
+        }
     }
 
     /**
@@ -292,6 +305,11 @@ public final class Reflector {
             if (loop.clock().nanoTime() - heardAt < limit.toNanos()) {
                 expect(mine, limit, otherwise);
             } else {
+                if (silent) {
+                    // Another watch from the same revision might stay as silent, and the handler would not learn what
+                    // changed.
+                    setVersion("");
+                }
                 ended(otherwise);
             }
         });

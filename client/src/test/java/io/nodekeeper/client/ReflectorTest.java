@@ -361,15 +361,18 @@ class ReflectorTest {
     }
 
     @Test
-    void givesUpAWatchThatOpensAndStaysSilent() {
+    void listsAgainAfterAWatchThatOpensAndStaysSilent() {
         startAndList();
+        heard.clear();
 
         time.advance(Duration.ofSeconds(149));
         assertThat(watch(0).cancelled()).isFalse();
+        assertThat(heard).isEmpty();
         time.advance(Duration.ofSeconds(2));
 
         assertThat(watch(0).cancelled()).isTrue();
-        assertThat(watch(1).call().target()).contains("&resourceVersion=100&");
+        assertThat(heard).containsExactly("all [n1, n2]");
+        assertThat(transport.watches()).hasSize(2);
     }
 
     @Test

@@ -127,8 +127,10 @@ public final class Controller {
         this.lags = new HeartbeatLags(config, loop.clock(), guard, metrics, now());
         this.heartbeats = new Heartbeats(config, guard, wheel);
         this.informer = new NodeInformer(loop.clock(), this::now, heartbeats, this::isCanary, new Changes());
+        // Canaries are not measured: nothing queues while they are the only calls, and the limit would learn from them
+        // alone.
         this.observer = new Observer(
-                client,
+                ports.client(),
                 config,
                 guard,
                 "nodekeeper-" + Long.toHexString(random.nextLong()),
@@ -313,9 +315,13 @@ public final class Controller {
     }
 
     private Optional<String> unready() {
-        return stopped
-                ? Optional.of("stopped")
-                : informer.isComplete() ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
+        if (stopped) {
+            return Optional.of("stopped");
+        }
+        if (!informer.isComplete()) {
+            return Optional.of("nodes and leases are not listed yet");
+        }
+        return workload.isListed() ? Optional.empty() : Optional.of("pods are not listed yet");
     }
 
     private long now() {

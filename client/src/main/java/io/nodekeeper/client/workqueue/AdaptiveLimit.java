@@ -76,6 +76,11 @@ final class AdaptiveLimit {
         return (int) (probing ? min : limit);
     }
 
+    /** The lowest limit. */
+    int min() {
+        return (int) min;
+    }
+
     /** The number of running jobs. */
     int underWay() {
         return underWay;
@@ -108,6 +113,9 @@ final class AdaptiveLimit {
         }
         if (failed) {
             limit = Math.max(min, limit / 2);
+            // Else it stayed at the minimum until sixteen calls in a row succeed, which one hanging webhook can
+            // prevent.
+            probing = false;
             next(now);
             return;
         }

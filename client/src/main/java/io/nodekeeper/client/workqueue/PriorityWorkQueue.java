@@ -180,10 +180,13 @@ public final class PriorityWorkQueue {
     private boolean hasRoom(Priority priority) {
         int all = limit.limit();
         int free = all - limit.underWay();
+        int reserve = all / URGENT_SHARE;
         if (priority == Priority.URGENT) {
-            return free > 0;
+            int urgent = running(Priority.URGENT);
+            boolean overrun = limit.underWay() - urgent > all - reserve;
+            return free > 0 || overrun && urgent < limit.min();
         }
-        if (free <= all / URGENT_SHARE) {
+        if (free <= reserve) {
             return false;
         }
         int collections = running(Priority.COLLECTION);

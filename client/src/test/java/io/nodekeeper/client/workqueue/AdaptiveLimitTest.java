@@ -141,6 +141,44 @@ class AdaptiveLimitTest {
         assertThat(waits).hasSize(50).allSatisfy(wait -> assertThat(wait).isLessThan(server.service));
     }
 
+    /** Each 30 s the limit falls to 8 to measure the base, and it halves after a failure; what runs then may hang. */
+    @Test
+    void urgentJobsStartAtOnceWhenTheLimitFallsBelowWhatHangs() {
+        for (int i = 0; i < 1_000; i++) {
+            workQueue.submit(PriorityWorkQueue.Priority.BACKGROUND, CompletableFuture::new);
+            workQueue.ordinary(CompletableFuture::new);
+        }
+        assertThat(workQueue.underWay()).isEqualTo(56);
+        server.down = true;
+        client.get(ResourceType.NODES, "", "n1").exceptionally(error -> JsonObject.EMPTY);
+        time.advance(Duration.ofSeconds(2));
+        assertThat(workQueue.limit()).isLessThan(56);
+
+        List<Integer> begun = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            int number = i;
+            workQueue.urgent(() -> {
+                begun.add(number);
+                return new CompletableFuture<Void>();
+            });
+        }
+
+        // Not more than the server must be able to take, whatever the limit.
+        assertThat(begun).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+    }
+
+    @Test
+    void aFailureEndsTheMeasurementOfTheBase() {
+        AdaptiveLimit limit = new AdaptiveLimit(64);
+        limit.begin();
+        limit.measured(5_000_000, false, 5_000_000, false);
+        assertThat(limit.limit()).isEqualTo(8);
+
+        limit.measured(15_000_000, false, 5_000_000, true);
+
+        assertThat(limit.limit()).isEqualTo(32);
+    }
+
     @Test
     void backgroundJobsLeaveRoomForTheOthers() {
         for (int i = 0; i < 1_000; i++) {

@@ -68,6 +68,8 @@ final class Canary {
      * such, and more would only load a slow server.
      */
     private static final int UNDER_WAY = 3;
+
+    private static final long NEVER = Long.MIN_VALUE;
     /**
      * How many sent canaries are remembered, to recognise them in the watch: enough for a watch that lags by four
      * minutes.
@@ -105,6 +107,9 @@ final class Canary {
     private long sequence;
     private int underWay;
     private long lastSentAt = Long.MIN_VALUE / 2;
+    /** The latest moment for which a proof was requested while too many canaries were in flight. */
+    private long demanded = NEVER;
+
     private final boolean borrowing;
     private boolean begun;
     private boolean refused;
@@ -175,7 +180,11 @@ final class Canary {
     /** Requests a proof for everything stored before {@code moment}, monotonic; sends nothing before that moment. */
     void demand(long moment) {
         if (begun && lastSentAt <= moment && moment < now.nanos()) {
-            send();
+            if (underWay >= UNDER_WAY) {
+                demanded = Math.max(demanded, moment);
+            } else {
+                send();
+            }
         }
     }
 
@@ -284,6 +293,11 @@ final class Canary {
             underWay--;
             if (error != null) {
                 log.debug("canary: {}", Failures.text(error));
+            }
+            long moment = demanded;
+            if (moment != NEVER) {
+                demanded = NEVER;
+                demand(moment);
             }
         });
     }

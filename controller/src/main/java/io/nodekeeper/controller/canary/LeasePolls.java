@@ -38,12 +38,18 @@ final class LeasePolls {
     private static final Logger log = LoggerFactory.getLogger(LeasePolls.class);
     /** Leases per page, as in client-go. */
     private static final int PAGE = 500;
+    /**
+     * Of one page: a server that is so slow that the watch is late may take longer for five hundred leases than for a single call.
+     * Shorter than that of other lists, so that a page that hangs is soon requested again.
+     */
+    private static final Duration PAGE_TIMEOUT = Duration.ofSeconds(10);
     /** The most leases to list per second: 10,000 nodes are listed every 4 s. */
     private static final int PER_SECOND = 2_500;
     /** Leases in a sample: if half of 16 are renewed, writes succeed. */
     private static final int SAMPLE = 16;
 
-    private final KubeClient client;
+    private final KubeClient pages;
+    private final KubeClient single;
     private final ObserverGuard guard;
     private final Canary canary;
     private final Heartbeats heartbeats;
@@ -75,7 +81,8 @@ final class LeasePolls {
             Now now,
             Runnable checkWaiting) {
         this.checkWaiting = checkWaiting;
-        this.client = client;
+        this.pages = client.withTimeout(PAGE_TIMEOUT);
+        this.single = client.withTimeout(ControllerConfig.CALL_TIMEOUT);
         this.guard = guard;
         this.canary = canary;
         this.heartbeats = heartbeats;
@@ -128,7 +135,7 @@ final class LeasePolls {
 
     private CompletableFuture<Void> page(String next, List<Lease> leases) {
         String query = "limit=" + PAGE + (next.isEmpty() ? "" : "&continue=" + next);
-        return client.list(ResourceType.LEASES, Lease.NODE_NAMESPACE, query).thenCompose(list -> {
+        return pages.list(ResourceType.LEASES, Lease.NODE_NAMESPACE, query).thenCompose(list -> {
             list.array("items").objects().map(Lease::new).forEach(leases::add);
             String more = list.object("metadata").text("continue");
             return more.isEmpty() || stopped ? CompletableFuture.completedFuture(null) : page(encoded(more), leases);
@@ -144,7 +151,7 @@ final class LeasePolls {
         List<String> names = heartbeats.sample(random, SAMPLE);
         names.add(CanaryLease.NAME);
         return CompletableFuture.allOf(names.stream()
-                        .map(name -> client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
+                        .map(name -> single.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
                                 .thenAccept(lease -> leases.add(new Lease(lease)))
                                 .exceptionally(error -> {
                                     log.debug("lease {}: {}", name, Failures.text(error));

@@ -190,6 +190,11 @@ public final class Workload {
         return sizes;
     }
 
+    /** Whether the pods are known: without them none is evicted or marked. */
+    public boolean isListed() {
+        return podsListed;
+    }
+
     private boolean isOpen() {
         return podsListed && nodesListed && !stopped;
     }

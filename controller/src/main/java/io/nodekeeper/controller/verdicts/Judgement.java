@@ -178,6 +178,8 @@ public final class Judgement {
     private int failures;
     /** Whether a write was sent whose outcome is not known. */
     private boolean sent;
+    /** The same before the write under way. */
+    private boolean unsure;
 
     private boolean wasReady;
     /** The objects that were read in this attempt; empty before. */
@@ -288,6 +290,7 @@ public final class Judgement {
         if (!proven) {
             return pause(RETRY.cap());
         }
+        unsure = sent;
         sent = true;
         wasReady = verdict.wasReady();
         step = Try.WRITING;
@@ -311,7 +314,8 @@ public final class Judgement {
 
     private List<Command> writeFailed(Throwable error, Situation situation) {
         facts.answered(Failures.text(error), situation.now());
-        sent = !isRefusal(error);
+        // A conflict may be with an earlier write of this judgement that had no answer.
+        sent = unsure || !isRefusal(error);
         return retry(error);
     }
 

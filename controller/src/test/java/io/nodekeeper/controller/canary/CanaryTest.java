@@ -162,9 +162,11 @@ class CanaryTest {
         advance("0.05S");
         canary.demand(loop.nanoTime() - 1);
         assertThat(sent()).as("a fourth one has to wait").isEqualTo(3);
-        advance("2.05S");
+        advance("0.1S");
+        assertThat(sent()).as("until the first one has failed, at 2 s").isEqualTo(4);
+        advance("1.95S");
 
-        assertThat(sent()).as("at 3 and 4 s, when earlier ones had failed").isEqualTo(5);
+        assertThat(sent()).as("at 4 s, when two more had failed").isEqualTo(5);
     }
 
     @Test

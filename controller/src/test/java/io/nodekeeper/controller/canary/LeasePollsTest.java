@@ -179,14 +179,14 @@ class LeasePollsTest {
     void onlyOneListIsUnderWayAndAFailedOneIsRepeated() {
         hung = true;
         begin();
-        // The first one fails at 6 s, after the deadline of a call.
-        advance(6_900);
+        // The first one fails at 14 s, after the deadline of a page.
+        advance(14_900);
         assertThat(lists()).hasSize(1);
 
         advance(100);
         assertThat(lists()).hasSize(2);
         hung = false;
-        advance(3_000);
+        advance(11_000);
         assertThat(lists()).hasSize(3);
         assertThat(looked).isEqualTo(1);
     }

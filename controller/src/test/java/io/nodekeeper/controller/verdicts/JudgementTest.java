@@ -92,6 +92,25 @@ class JudgementTest {
                 .hasSize(1);
     }
 
+    /** The first write arrives after the second attempt has read the node. */
+    @Test
+    void conflictWithTheOwnWriteThatHadNoAnswerIsFollowedUp() {
+        write();
+        step(new Input.WriteFailed(new TransportException("no answer", null)));
+        step(new Input.Check());
+        step(objectsRead("uid-1", "True"));
+        step(new Input.TakenIn());
+        step(new Input.ProofChecked(true));
+        step(new Input.WriteFailed(new ApiException(409, "Conflict", "planted")));
+
+        assertThat(step(new Input.Check())).containsExactly(new Command.Read());
+        step(objectsRead("uid-1", "Unknown"));
+        ready = "Unknown";
+        assertThat(step(new Input.TakenIn()))
+                .filteredOn(JudgementTest::isSilenced)
+                .hasSize(1);
+    }
+
     @Test
     void writeThatWasRefusedIsNotFollowedUp() {
         write();
