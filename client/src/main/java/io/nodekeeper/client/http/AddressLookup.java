@@ -23,6 +23,7 @@ final class AddressLookup {
     private final Executor threads;
     private final Executor loop;
     private final BiConsumer<HttpExchange, List<InetAddress>> found;
+    private final BiConsumer<HttpExchange, Throwable> failed;
     private final ArrayDeque<HttpExchange> waiting = new ArrayDeque<>();
 
     /**
@@ -31,18 +32,21 @@ final class AddressLookup {
      * @param threads runs what blocks
      * @param loop the event loop
      * @param found continues an exchange
+     * @param failed ends an exchange
      */
     AddressLookup(
             String host,
             Resolver resolver,
             Executor threads,
             Executor loop,
-            BiConsumer<HttpExchange, List<InetAddress>> found) {
+            BiConsumer<HttpExchange, List<InetAddress>> found,
+            BiConsumer<HttpExchange, Throwable> failed) {
         this.host = host;
         this.resolver = resolver;
         this.threads = threads;
         this.loop = loop;
         this.found = found;
+        this.failed = failed;
     }
 
     /** Continues {@code exchange} with the addresses, or fails it. */
@@ -71,7 +75,7 @@ final class AddressLookup {
 
     /** Fails all that wait. */
     void fail(Throwable why) {
-        take(exchange -> exchange.fail(why));
+        take(exchange -> failed.accept(exchange, why));
     }
 
     private void take(Consumer<HttpExchange> next) {
@@ -81,7 +85,7 @@ final class AddressLookup {
             try {
                 next.accept(exchange);
             } catch (RuntimeException e) {
-                exchange.fail(e);
+                failed.accept(exchange, e);
             }
         }
     }

@@ -33,7 +33,8 @@ import javax.net.ssl.SSLContext;
 
 /**
  * The connections to one server. Each exchange has a connection for itself, the one that was used last if one is idle, so a connection that
- * hangs affects only its own exchange. A new connection has 5 s, and 10 s for TLS. The server's addresses are tried in turn, that of the
+ * hangs affects only its own exchange. If none is idle a new one is opened in {@link OpeningTurns}, unless one becomes idle before. A new
+ * connection has 5 s, and 10 s for TLS. The server's addresses are tried in turn, that of the
  * newest connection first, for half a second each but the last. Nothing else has a deadline: callers cancel. Their number is bounded by that of the exchanges. Thread-safe.
  */
 public final class HttpConnections {
@@ -65,10 +66,16 @@ public final class HttpConnections {
     /** Exchanges whose connection is being made. */
     private final Set<HttpExchange> connecting = new HashSet<>();
 
+    private final OpeningTurns turns;
+
     private final HttpConnection.Owner owner = new HttpConnection.Owner() {
         @Override
         public void keep(HttpConnection connection) {
             idle.addLast(connection);
+            if (turns.isAnyWaiting()) {
+                // As a separate task: what the server sent beyond its response must not count as the next one.
+                loop.execute(HttpConnections.this::serveWaiting);
+            }
         }
 
         @Override
@@ -119,7 +126,9 @@ public final class HttpConnections {
         this.loop = loop;
         this.channels = channels;
         this.server = ServerName.of(server, tls.isPresent(), shown);
-        this.lookup = new AddressLookup(this.server.host(), resolver, threads, this::onLoop, this::connect);
+        this.turns = new OpeningTurns(loop, this::open);
+        this.lookup =
+                new AddressLookup(this.server.host(), resolver, threads, this::onLoop, this::connect, this::failed);
         this.tls = tls;
     }
 
@@ -158,6 +167,9 @@ public final class HttpConnections {
     public void close() {
         onLoop(() -> {
             isClosed = true;
+            for (Optional<HttpExchange> next = turns.poll(); next.isPresent(); next = turns.poll()) {
+                next.get().fail(closed());
+            }
             lookup.fail(closed());
             for (HttpExchange exchange : List.copyOf(connecting)) {
                 exchange.fail(closed());
@@ -193,22 +205,67 @@ public final class HttpConnections {
             exchange.fail(closed());
             return;
         }
-        HttpConnection connection = idle.pollLast();
-        while (connection != null && !connection.isOpen()) {
-            connection = idle.pollLast();
-        }
+        Optional<HttpConnection> connection = idle();
         try {
-            if (connection != null) {
-                connection.begin(exchange);
-            } else if (server.literal().isPresent()) {
-                connect(exchange, List.of(server.literal().get()));
+            if (connection.isPresent()) {
+                connection.get().begin(exchange);
             } else {
-                lookup.start(exchange);
+                turns.add(exchange);
             }
         } catch (RuntimeException e) {
             // The event loop would only log it, and the caller would wait.
             exchange.fail(e);
         }
+    }
+
+    /** Connections have become idle: they serve what waits for a turn to open one. */
+    private void serveWaiting() {
+        Optional<HttpConnection> connection = turns.isAnyWaiting() ? idle() : Optional.empty();
+        while (connection.isPresent()) {
+            Optional<HttpExchange> exchange = turns.poll();
+            if (exchange.isEmpty()) {
+                idle.addLast(connection.get());
+                return;
+            }
+            begin(connection.get(), exchange.get());
+            connection = turns.isAnyWaiting() ? idle() : Optional.empty();
+        }
+    }
+
+    /** Removes the connection that was used last and is still open. */
+    private Optional<HttpConnection> idle() {
+        HttpConnection connection = idle.pollLast();
+        while (connection != null && !connection.isOpen()) {
+            connection = idle.pollLast();
+        }
+        return Optional.ofNullable(connection);
+    }
+
+    private static void begin(HttpConnection connection, HttpExchange exchange) {
+        try {
+            connection.begin(exchange);
+        } catch (RuntimeException e) {
+            connection.fail(e);
+        }
+    }
+
+    /** It is the turn of {@code exchange}. */
+    private void open(HttpExchange exchange) {
+        try {
+            if (server.literal().isPresent()) {
+                connect(exchange, List.of(server.literal().get()));
+            } else {
+                lookup.start(exchange);
+            }
+        } catch (RuntimeException e) {
+            failed(exchange, e);
+        }
+    }
+
+    /** No connection for {@code exchange} can be opened. */
+    private void failed(HttpExchange exchange, Throwable why) {
+        turns.ended(exchange);
+        exchange.fail(why);
     }
 
     private void connect(HttpExchange exchange, List<InetAddress> addresses) {
@@ -226,6 +283,7 @@ public final class HttpConnections {
     private void connect(HttpExchange exchange, ArrayDeque<InetAddress> addresses, int millis, int last) {
         if (exchange.isOver()) {
             connecting.remove(exchange);
+            turns.ended(exchange);
             return;
         }
         InetAddress address = addresses.removeFirst();
@@ -257,7 +315,7 @@ public final class HttpConnections {
                 connect(exchange, addresses, NEXT_ADDRESS_MILLIS, last);
             } else {
                 connecting.remove(exchange);
-                exchange.fail(result.cause());
+                failed(exchange, result.cause());
             }
         }));
     }
@@ -282,6 +340,12 @@ public final class HttpConnections {
     private void connected(Channel channel, InetAddress address, HttpExchange exchange, int renewed) {
         connecting.remove(exchange);
         HttpConnection connection = channel.pipeline().get(HttpConnection.class);
+        SslHandler secured = channel.pipeline().get(SslHandler.class);
+        if (secured == null) {
+            turns.ended(exchange);
+        } else {
+            secured.handshakeFuture().addListener(done -> turns.ended(exchange));
+        }
         if (exchange.isOver() || connection == null) {
             // Without a handler it was closed at once.
             channel.close();
@@ -289,11 +353,7 @@ public final class HttpConnections {
             return;
         }
         open.put(connection, address);
-        try {
-            connection.begin(exchange);
-        } catch (RuntimeException e) {
-            connection.fail(e);
-        }
+        begin(connection, exchange);
         if (renewed != renewals) {
             connection.retire();
         }

@@ -22,6 +22,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -377,6 +378,26 @@ class HttpConnectionsTest {
         assertThat(cancelled.all).isEmpty();
         assertThat(asked).hasValue(1);
         slow.close();
+    }
+
+    /** More than may open connections at a time. */
+    @Test
+    void eachExchangeOfABurstIsAnswered() throws Exception {
+        String[] answers = new String[30];
+        Arrays.fill(answers, OK);
+        for (int i = 0; i < 30; i++) {
+            server.onRequests(answers);
+        }
+
+        List<Heard> burst = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            burst.add(send("PUT"));
+        }
+
+        for (Heard heard : burst) {
+            assertAnswered(heard);
+        }
+        assertThat(server.accepted()).isLessThanOrEqualTo(30);
     }
 
     @Test
