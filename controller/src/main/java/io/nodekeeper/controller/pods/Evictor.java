@@ -284,7 +284,7 @@ final class Evictor {
             long at = live.isPresent() && node.isSame(live.get())
                     ? due(
                             pod.tolerations,
-                            node.taintsOf(live.get(), loop.clock().wallTime(), timers.now()))
+                            node.taintsThatCount(live.get(), loop.clock().wallTime(), timers.now()))
                     : NEVER;
             node.disputed |= at > timers.now();
             return at;

@@ -2,6 +2,7 @@ package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.Taint;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -99,6 +100,21 @@ final class HostNode {
         ActiveTaint.Before before =
                 isSame(node) ? new ActiveTaint.Before(taints, taintsSeenAt) : ActiveTaint.Before.NOTHING;
         return ActiveTaint.of(node, before, wallTime, now);
+    }
+
+    /**
+     * The taints of {@code node}, as read from the API, for which pods may leave. If it is Ready and the watch has not said so yet,
+     * its taints of not being so are about to be removed, and do not count.
+     */
+    List<ActiveTaint> taintsThatCount(Node node, Instant wallTime, long now) {
+        boolean returned = !ready.equals(Condition.TRUE)
+                && node.ready()
+                        .filter(condition -> condition.status().equals(Condition.TRUE))
+                        .isPresent();
+        return taintsOf(node, wallTime, now).stream()
+                .filter(taint -> !returned
+                        || !taint.key().equals(Taint.NOT_READY) && !taint.key().equals(Taint.UNREACHABLE))
+                .toList();
     }
 
     /** When a condition began, in seconds since 1970 by its writer; or {@link #NO_TIME}. */

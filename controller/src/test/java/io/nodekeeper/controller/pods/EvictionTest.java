@@ -1,5 +1,6 @@
 package io.nodekeeper.controller.pods;
 
+import static io.nodekeeper.controller.pods.PodWorld.B;
 import static io.nodekeeper.controller.pods.PodWorld.NOT_READY;
 import static io.nodekeeper.controller.pods.PodWorld.UNREACHABLE;
 import static io.nodekeeper.controller.pods.PodWorld.tolerates;
@@ -433,6 +434,32 @@ class EvictionTest {
         world.taint("n1", "k:NoExecute@100");
         world.advanceTo("300S");
         assertThat(world.deletions).containsExactly("pod1-uid@161");
+    }
+
+    /** Only this controller removes the taint, when it learns that the node is Ready. */
+    @Test
+    @Tag("W1")
+    void noPodIsEvictedFromANodeThatIsReadyUnseenAndStillTainted() {
+        // given a watch that has stalled since the node was marked
+        PodWorld world = world(true);
+        world.addPod("pod1", "n1", tolerates(UNREACHABLE, 60));
+        world.addPod("pod2", "n1", tolerates("k", 60));
+        world.start();
+        world.ready("n1", "Unknown", B);
+        world.taint("n1", UNREACHABLE + ":NoExecute@0");
+        world.advanceTo("10S");
+        assertThat(world.deletions).containsExactly("pod2-uid@0");
+        world.nodeWatchStalled = true;
+        world.ready("n1", "True", B.plusSeconds(20));
+
+        world.advanceTo("100S");
+        assertThat(world.deletions).hasSize(1);
+
+        // when the watch goes on, and the node is silent again
+        world.nodeWatchStalled = false;
+        world.ready("n1", "Unknown", B.plusSeconds(100));
+        world.advanceTo("200S");
+        assertThat(world.deletions).hasSize(2);
     }
 
     @Test
