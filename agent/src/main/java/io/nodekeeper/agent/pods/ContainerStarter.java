@@ -54,6 +54,10 @@ final class ContainerStarter {
     private final Hooks hooks;
     private final ContainerStopper stopper;
     private final ImagePuller images;
+    /** The newest call, which may wait for its turn. */
+    private Optional<StartTurns.Turn<?>> newest = Optional.empty();
+    /** Whether the pod must end: then nothing more is created or started. */
+    private boolean ending;
 
     ContainerStarter(PodPorts ports, PodVolumes volumes, Hooks hooks, ContainerStopper stopper) {
         this.ports = ports;
@@ -64,9 +68,11 @@ final class ContainerStarter {
         this.images = new ImagePuller(ports);
     }
 
-    /** Waits for no image any more, because the pod must end. */
-    void abandonPull() {
+    /** Gives up what would delay the end of the pod, and begins nothing more. A call that the runtime has goes on. */
+    void abandon() {
+        ending = true;
         images.abandon();
+        newest.ifPresent(turn -> turn.abandon(CommandFailure.abandoned()));
     }
 
     /**
@@ -141,9 +147,13 @@ final class ContainerStarter {
     }
 
     private <T> CompletableFuture<T> inTurn(RuntimeCall<T> call) {
-        return ports.starts()
-                .take(StartTurns.Kind.CONTAINER, () -> ports.runtime().call(call, ports.callDeadline()))
-                .answer();
+        if (ending) {
+            return CompletableFuture.failedFuture(CommandFailure.abandoned());
+        }
+        StartTurns.Turn<T> turn = ports.starts()
+                .take(StartTurns.Kind.CONTAINER, () -> ports.runtime().call(call, ports.callDeadline()));
+        newest = Optional.of(turn);
+        return turn.answer();
     }
 
     /** Links the log. Without the link the container runs, too. */

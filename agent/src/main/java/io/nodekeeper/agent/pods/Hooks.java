@@ -18,6 +18,8 @@ final class Hooks {
     private final PodEvents events;
     /** The pod starts one container at a time. */
     private Optional<CompletableFuture<ProbeResult>> starting = Optional.empty();
+    /** Whether the pod must end. A container that was started meanwhile needs no hook but that before its end. */
+    private boolean ending;
 
     Hooks(PodPorts ports) {
         this.ports = ports;
@@ -27,7 +29,7 @@ final class Hooks {
     /** Runs the hook after the start of a container, if it has one; false if it failed. Never fails. */
     CompletableFuture<Boolean> postStart(Pod pod, ContainerSpec container, String id, String podIp) {
         Optional<Action> action = container.postStart();
-        if (action.isEmpty()) {
+        if (action.isEmpty() || ending) {
             return CompletableFuture.completedFuture(true);
         }
         CompletableFuture<ProbeResult> run =
@@ -43,8 +45,9 @@ final class Hooks {
         });
     }
 
-    /** Gives up a hook after a start, because the pod must end. */
+    /** Gives up the hook after a start, and begins none from now on, because the pod must end. */
     void abandonPostStart() {
+        ending = true;
         starting.ifPresent(run -> run.cancel(true));
     }
 

@@ -29,6 +29,8 @@ final class ImagePuller {
     private final PodPorts ports;
     private final PodEvents events;
     private Optional<CompletableFuture<String>> pulling = Optional.empty();
+    /** Whether the pod must end: then no pull begins. */
+    private boolean ending;
 
     ImagePuller(PodPorts ports) {
         this.ports = ports;
@@ -60,6 +62,7 @@ final class ImagePuller {
 
     /** Waits for no image any more, because the pod must end; the runtime may go on with it. */
     void abandon() {
+        ending = true;
         Optional<CompletableFuture<String>> call = pulling;
         pulling = Optional.empty();
         call.ifPresent(pull -> pull.completeExceptionally(
@@ -67,6 +70,9 @@ final class ImagePuller {
     }
 
     private CompletableFuture<Image> pull(Pod pod, String name, SandboxConfig sandbox) {
+        if (ending) {
+            return CompletableFuture.failedFuture(CommandFailure.abandoned());
+        }
         events.normal(pod, "Pulling", "Pulling image \"" + name + "\"");
         long start = ports.loop().clock().nanoTime();
         CompletableFuture<String> call =

@@ -27,8 +27,6 @@ final class PodCommands {
     private static final String FAILED = "Failed";
     /** The kubelet's reason for a pod without its cgroup. */
     private static final String FAILED_CGROUP = "FailedCreatePodContainer";
-    /** Of a sandbox that was not begun, because its pod must end: there is nothing to report, and nothing to undo. */
-    private static final String ABANDONED = "Abandoned";
 
     private final PodPorts ports;
     private final PodEvents events;
@@ -38,6 +36,9 @@ final class PodCommands {
     private final PodVolumes volumes;
     private final RuntimeClasses runtimeClasses;
     private Optional<StartTurns.Turn<?>> sandbox = Optional.empty();
+    /** Whether the pod must end: then no sandbox is begun. */
+    private boolean ending;
+
     private int cgroupTries;
 
     PodCommands(PodPorts ports, PodVolumes volumes) {
@@ -50,12 +51,13 @@ final class PodCommands {
         this.starter = new ContainerStarter(ports, volumes, hooks, stopper);
     }
 
-    /** Gives up what would delay the end of the pod. */
+    /** Gives up what would delay the end of the pod, and begins nothing of that kind any more. */
     void abandonStarts() {
+        ending = true;
         hooks.abandonPostStart();
-        starter.abandonPull();
+        starter.abandon();
         volumes.abandon();
-        sandbox.ifPresent(turn -> turn.abandon(new CommandFailure(ABANDONED, "the pod must end")));
+        sandbox.ifPresent(turn -> turn.abandon(CommandFailure.abandoned()));
     }
 
     /** The pod has {@code grace} to end from now on: a stop that would take longer is given up, and decided again. */
@@ -101,6 +103,9 @@ final class PodCommands {
     }
 
     private CompletableFuture<?> runSandbox(SandboxConfig config, String handler) {
+        if (ending) {
+            return CompletableFuture.failedFuture(CommandFailure.abandoned());
+        }
         StartTurns.Turn<?> turn = ports.starts()
                 .take(
                         StartTurns.Kind.SANDBOX,
@@ -112,7 +117,7 @@ final class PodCommands {
     private Outcome failed(Pod pod, PodCommand command, Throwable cause) {
         String message = Failures.text(cause);
         String reason = cause instanceof CommandFailure failure ? failure.reason() : FAILED;
-        if (reason.equals(ABANDONED)) {
+        if (reason.equals(CommandFailure.ABANDONED)) {
             return new Outcome.Done();
         }
         if (reason.equals(ContainerStopper.SHORTENED)) {

@@ -344,6 +344,11 @@ final class PodWorker {
             return;
         }
         PodCommand command = list.get(index);
+        if (!isActive() && begins(command)) {
+            // It was decided before the pod had to end, and would only delay that.
+            next();
+            return;
+        }
         Pod pod = pod();
         CompletionStage<Void> before =
                 command instanceof PodCommand.DeleteFromApi ? writer.idle() : CompletableFuture.completedFuture(null);
@@ -377,6 +382,16 @@ final class PodWorker {
     private void next() {
         busy = false;
         wake();
+    }
+
+    /** Whether it is for a pod that shall run. */
+    private static boolean begins(PodCommand command) {
+        return switch (command) {
+            case PodCommand.Prepare prepare -> true;
+            case PodCommand.CreateSandbox create -> true;
+            case PodCommand.StartContainer start -> true;
+            default -> false;
+        };
     }
 
     private static boolean touchesRuntime(PodCommand command) {

@@ -338,6 +338,109 @@ class PodManagerTest extends SimulatedNode {
     }
 
     @Test
+    void shouldStartNoFurtherContainerOnceThePodMustEnd() {
+        // given a pod of two containers, the first of which has a hook after its start that does not end
+        change("web", Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "uid-web", "resourceVersion": "1"},
+                 "spec": {"nodeName": "n1", "containers": [
+                   {"name": "app", "image": "app:1", "lifecycle": {
+                     "postStart": {"exec": {"command": ["warm", "up"]}}, "preStop": {"exec": {"command": ["drain"]}}}},
+                   {"name": "other", "image": "other:1"}]},
+                 "status": {"phase": "Pending"}}
+                """));
+        runtime.hang("ExecSync");
+        start(110);
+        advance(30);
+        assertThat(commands()).containsExactly("warm up");
+        runtime.heal("ExecSync");
+
+        // when it is deleted
+        delete("web");
+        advance(10);
+
+        // then the second one is not started, and the first one ends as usual
+        assertThat(runtime.calls("StartContainer")).isEqualTo(1);
+        assertThat(runtime.calls("PullImage")).isEqualTo(1);
+        assertThat(commands()).containsExactly("warm up", "drain");
+        assertThat(calls()).containsSubsequence("StopContainer", "StopPodSandbox", "RemoveContainer");
+        assertThat(pods).isEmpty();
+    }
+
+    /** A pull may take a quarter of an hour. */
+    @Test
+    void shouldPullNoImageIfThePodIsDeletedWhileTheNodeIsAskedForIt() {
+        runtime.delay("ImageStatus", Duration.ofSeconds(5));
+        add("web");
+        start(110);
+        advance(2);
+
+        delete("web");
+        advance(10);
+
+        assertThat(calls()).containsExactly("RunPodSandbox", "ImageStatus", "StopPodSandbox", "RemovePodSandbox");
+        assertThat(events).noneMatch(event -> event.contains("Failed"));
+        assertThat(pods).isEmpty();
+    }
+
+    @Test
+    void shouldNotStartAContainerIfThePodIsDeletedWhileItIsCreated() {
+        runtime.delay("CreateContainer", Duration.ofSeconds(5));
+        add("web");
+        start(110);
+        advance(2);
+
+        delete("web");
+        advance(10);
+
+        assertThat(calls())
+                .contains("CreateContainer", "RemoveContainer", "RemovePodSandbox")
+                .doesNotContain("StartContainer");
+        assertThat(events).noneMatch(event -> event.contains("Failed"));
+        assertThat(pods).isEmpty();
+    }
+
+    @Test
+    void shouldRunOnlyTheHookBeforeTheStopIfThePodIsDeletedWhileItsContainerIsStarted() {
+        runtime.delay("StartContainer", Duration.ofSeconds(5));
+        add("web", """
+                "lifecycle": {"postStart": {"exec": {"command": ["warm", "up"]}},
+                  "preStop": {"exec": {"command": ["drain"]}}}""", "");
+        start(110);
+        advance(2);
+
+        delete("web");
+        advance(10);
+
+        assertThat(commands()).containsExactly("drain");
+        assertThat(runtime.calls()).contains(new RuntimeCall.StopContainer("made-2", Duration.ofSeconds(30)));
+        assertThat(pods).isEmpty();
+    }
+
+    @Test
+    void shouldMakeNoSandboxIfThePodIsDeletedWhileItsFilesAreRead() {
+        files.hanging = directory.resolve("resolv.conf").toString();
+        add("web");
+        start(110);
+        advance(2);
+
+        delete("web");
+        advance(1);
+        files.goOn();
+        advance(10);
+
+        assertThat(calls()).isEmpty();
+        assertThat(pods).isEmpty();
+    }
+
+    /** The commands that ran in containers. */
+    private List<String> commands() {
+        return runtime.calls().stream()
+                .filter(RuntimeCall.ExecSync.class::isInstance)
+                .map(call -> String.join(" ", ((RuntimeCall.ExecSync) call).command()))
+                .toList();
+    }
+
+    @Test
     void shouldRunTheHookBeforeTheStopWithinTheGracePeriod() {
         runtime.command("drain", 1, "not drained");
         add("web", """
