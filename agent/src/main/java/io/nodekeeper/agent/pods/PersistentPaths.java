@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The node's own part of persistent volumes: paths of the host, and the pod's group. */
 final class PersistentPaths {
@@ -19,15 +20,17 @@ final class PersistentPaths {
      * Makes volumes available, and gives them to the pod's group. Blocks. The result is where each is, by the name that the pod
      * gives it.
      *
+     * @param given the names of those that the group has already; gets the names of further ones, also once nobody waits any more
      * @throws VolumeException if a volume cannot be used
      */
-    static Map<String, Path> of(Pod pod, List<PersistentVolumes.Prepared> volumes, PodFiles files) {
+    static Map<String, Path> of(Pod pod, List<PersistentVolumes.Prepared> volumes, PodFiles files, Set<String> given) {
         Map<String, Path> paths = new HashMap<>();
         for (PersistentVolumes.Prepared volume : volumes) {
             try {
                 Path path = path(pod, volume, files);
-                if (volume.givesGroup()) {
+                if (volume.givesGroup() && !given.contains(volume.name())) {
                     files.giveToGroup(pod, path);
+                    given.add(volume.name());
                 }
                 paths.put(volume.name(), path);
             } catch (IOException e) {

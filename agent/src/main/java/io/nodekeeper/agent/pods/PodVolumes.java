@@ -20,7 +20,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -52,6 +54,13 @@ final class PodVolumes {
     private Metadata written = new Metadata(Map.of(), Map.of());
     /** Where the persistent volumes are, by name. */
     private Map<String, Path> persistent = Map.of();
+
+    /**
+     * The persistent volumes that were given to the pod's group since they were mounted, by name. Millions of files take longer than
+     * a call may, so work that was given up tells it, too, and the next attempt need not begin again. As with a kubelet, once for
+     * each mount is enough. Thread-safe; a new one after an unmount, so that work from before tells nothing about the next mount.
+     */
+    private Set<String> given = ConcurrentHashMap.newKeySet();
 
     private boolean ending;
     /** Whether the volumes of a pod that has ended are being removed, or are gone. */
@@ -85,6 +94,7 @@ final class PodVolumes {
     }
 
     private CompletableFuture<Void> prepare(Pod pod, List<PersistentVolumes.Prepared> mounted) {
+        Set<String> before = given;
         String what = "volumes of " + pod.fullName();
         return withContents(pod, ObjectCache.NEW, result -> {
                     if (!result.errors().isEmpty()) {
@@ -101,7 +111,7 @@ final class PodVolumes {
                 .thenCompose(made -> ports.ask(HostPlaces.of(pod, mounted, ports.files())))
                 .thenCompose(answer -> ports.onHostPaths(pod, what, () -> {
                     ports.files().checkHostPaths(pod);
-                    return PersistentPaths.of(pod, mounted, ports.files());
+                    return PersistentPaths.of(pod, mounted, ports.files(), before);
                 }))
                 .thenAccept(paths -> {
                     persistent = paths;
@@ -225,6 +235,7 @@ final class PodVolumes {
     }
 
     private CompletableFuture<Void> unmount(Pod pod) {
+        given = ConcurrentHashMap.newKeySet();
         return onRemoval(
                         pod,
                         "parts of volumes of " + pod.fullName(),

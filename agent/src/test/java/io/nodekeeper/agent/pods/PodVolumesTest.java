@@ -30,6 +30,7 @@ import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -243,6 +244,64 @@ class PodVolumesTest {
         VolumeRoom room = ports.objects().room();
         room.claim().take(VOLUMES / 2);
         room.claim().take(VOLUMES / 2);
+    }
+
+    /** The walk over millions of files takes longer than a call may: no attempt would ever be in time. */
+    @Test
+    void shouldGiveAVolumeToThePodsGroupOnceForEachMountAlsoIfThatTakesLongerThanACallMay() throws Exception {
+        // given a volume with a file, and a call that ends after its deadline
+        Pod grouped = localPod();
+        Path file = mountedFile();
+        hostDisk.slow = "volumes of shop/db";
+        CompletableFuture<Void> late = pod.prepare(grouped);
+        time.advance(Duration.ofMillis(1));
+        assertThat(late.exceptionNow()).hasMessageContaining("no answer within PT2M");
+        assertThat(permissions(file)).isEqualTo("rw-rw----");
+
+        // when it is tried again
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        hostDisk.slow = "";
+        CompletableFuture<Void> again = pod.prepare(grouped);
+        time.advance(Duration.ofMillis(1));
+
+        // then no file is touched again
+        assertThat(again).isCompleted();
+        assertThat(permissions(file)).isEqualTo("rw-------");
+        assertThat(pod.paths(grouped)).containsEntry("data", file.resolveSibling(""));
+
+        // but once it was unmounted, the next mount begins anew
+        over(grouped, 10);
+        Path fresh = mountedFile();
+        pod.prepare(grouped);
+        time.advance(Duration.ofMillis(1));
+        assertThat(permissions(fresh)).isEqualTo("rw-rw----");
+    }
+
+    /** A file where the volume of {@link #localPod} is mounted, of its owner alone. */
+    private Path mountedFile() throws Exception {
+        Path mount = Files.createDirectories(directory.resolve("root/pods/u7/volumes/kubernetes.io~local-volume/pv1"));
+        Path file = Files.createFile(mount.resolve("file"));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        return file;
+    }
+
+    private static String permissions(Path file) throws Exception {
+        return PosixFilePermissions.toString(Files.getPosixFilePermissions(file));
+    }
+
+    /** A pod with a group, and a directory of the node as its volume. */
+    private Pod localPod() throws Exception {
+        Path disk = Files.createDirectories(directory.resolve("disk"));
+        objects.put("c", Json.parseObject("""
+                {"metadata": {"name": "c", "namespace": "shop", "uid": "claim"},
+                 "spec": {"volumeName": "pv1"}, "status": {"phase": "Bound"}}"""));
+        objects.put("pv1", Json.parseObject("""
+                {"metadata": {"name": "pv1"}, "spec": {"local": {"path": "%s"},
+                 "claimRef": {"namespace": "shop", "name": "c", "uid": "claim"}}}""".formatted(disk)));
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "db", "namespace": "shop", "uid": "u7"},
+                 "spec": {"securityContext": {"fsGroup": %s},
+                  "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}}""".formatted(Files.getAttribute(directory, "unix:gid"))));
     }
 
     private static Pod hostPod() {
