@@ -75,6 +75,12 @@ public final class PodLabels {
         return Integer.toHexString(hash);
     }
 
+    /** Whether {@code container} is to be replaced, because its spec was another one when it was created. */
+    public static boolean isChanged(ContainerSpec container, ContainerStatus status) {
+        String hash = status.origin().annotations().getOrDefault(HASH, "");
+        return !hash.isEmpty() && !hash.equals(hash(container));
+    }
+
     /** How often the container was started again before, from its annotation or its attempt. */
     public static int restartCount(ContainerStatus status) {
         String count = status.origin().annotations().getOrDefault(RESTART_COUNT, "");

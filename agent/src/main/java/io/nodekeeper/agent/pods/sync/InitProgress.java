@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.sync;
 
+import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
@@ -12,23 +13,20 @@ import java.util.Optional;
 
 /**
  * How far a pod is with its init containers, by the kubelet's rules: one after another; a sidecar counts once it has started,
- * and is started again whenever it ends. The last init container that the runtime knows decides, because the runtime may have
- * forgotten earlier ones; if a main container runs, all have been through. Immutable.
+ * is started again whenever it ends, and is replaced if its image changes. The last init container that the runtime knows
+ * decides, because the runtime may have forgotten earlier ones; if a main container runs, all have been through. Immutable.
  *
  * @param done whether main containers may start
  * @param failed whether one failed and the pod does not restart
  * @param due those to start now
- * @param kills those to end now, by the probe that failed; empty for one whose state is lost
+ * @param kills those to end now: a probe failed, the image of a sidecar changed, or the runtime lost the state
  */
-record InitProgress(boolean done, boolean failed, List<ContainerSpec> due, List<Failing> kills) {
-
-    /** An init container that must end. */
-    record Failing(ContainerStatus status, ContainerHealth health) {}
+record InitProgress(boolean done, boolean failed, List<ContainerSpec> due, List<ContainerStatus> kills) {
 
     static InitProgress of(Pod pod, Observed observed, Map<String, ContainerHealth> health) {
         List<ContainerSpec> all = pod.initContainers();
         List<ContainerSpec> due = new ArrayList<>();
-        List<Failing> kills = new ArrayList<>();
+        List<ContainerStatus> kills = new ArrayList<>();
         boolean done = all.isEmpty() || hasBegun(pod, observed);
         // Whether the newest init container that counts has been found.
         boolean found = done;
@@ -58,8 +56,8 @@ record InitProgress(boolean done, boolean failed, List<ContainerSpec> due, List<
             }
             if (status.state() == ContainerState.UNKNOWN
                     || status.state() == ContainerState.RUNNING
-                            && known.failed().isPresent()) {
-                kills.add(new Failing(status, known));
+                            && (known.failed().isPresent() || isReplaced(container, status, known))) {
+                kills.add(status);
             } else if (status.state() == ContainerState.CREATED
                     || status.state() == ContainerState.EXITED
                             && (container.isSidecar() || isFailure(container, status))) {
@@ -82,6 +80,11 @@ record InitProgress(boolean done, boolean failed, List<ContainerSpec> due, List<
 
     private static boolean isFailure(ContainerSpec container, ContainerStatus status) {
         return !container.isSidecar() && status.state() == ContainerState.EXITED && status.exitCode() != 0;
+    }
+
+    /** As with a kubelet, a sidecar is replaced once it has started; before, its startup probe decides. */
+    private static boolean isReplaced(ContainerSpec container, ContainerStatus status, ContainerHealth health) {
+        return container.isSidecar() && health.started() && PodLabels.isChanged(container, status);
     }
 
     private static boolean isThrough(ContainerSpec container, ContainerStatus status, ContainerHealth health) {

@@ -134,7 +134,7 @@ public final class PodSync {
             return;
         }
         if (ready) {
-            init.kills().forEach(failing -> addKill(failing.status(), initFault(failing), kills));
+            init.kills().forEach(status -> addKill(status, initFault(status), kills));
             if (!init.done()) {
                 due.forEach(container -> waiting.put(container.name(), creating()));
                 due.clear();
@@ -203,11 +203,14 @@ public final class PodSync {
                         new Fault("Container " + container.name() + " failed " + probe + " probe" + after, !never()));
     }
 
-    private String initFault(InitProgress.Failing failing) {
-        String name = failing.status().name();
-        return failedProbe(failing.status())
-                .map(probe -> "Init container " + name + " failed " + probe + " probe")
-                .orElseGet(() -> "Init container is in unknown state, try killing it before restart");
+    private String initFault(ContainerStatus status) {
+        if (status.state() == ContainerState.UNKNOWN) {
+            return "Init container is in unknown state, try killing it before restart";
+        }
+        return "Init container " + status.name()
+                + failedProbe(status)
+                        .map(probe -> " failed " + probe + " probe")
+                        .orElse(" definition changed");
     }
 
     private Optional<String> failedProbe(ContainerStatus status) {
@@ -458,12 +461,8 @@ public final class PodSync {
     }
 
     private static boolean isChanged(ContainerSpec container, ContainerStatus status) {
-        if (status.state() == ContainerState.UNKNOWN) {
-            // The runtime lost it: only a new one is certain to run.
-            return true;
-        }
-        String hash = status.origin().annotations().getOrDefault(PodLabels.HASH, "");
-        return !hash.isEmpty() && !hash.equals(PodLabels.hash(container));
+        // If the runtime lost it, only a new one is certain to run.
+        return status.state() == ContainerState.UNKNOWN || PodLabels.isChanged(container, status);
     }
 
     private static PodCommand.Kill kill(ContainerStatus container) {

@@ -171,6 +171,57 @@ class InitContainersTest {
     }
 
     @Test
+    void shouldReplaceASidecarWhoseImageChangedAndLeaveTheOthers() {
+        PodFixture pod = new PodFixture(pod("Never", SIDECAR + ", " + TWO));
+        pod.settle();
+        pod.runtime.exitRunning("first", 0, pod.now);
+        pod.settle();
+        pod.runtime.exitRunning("second", 0, pod.now);
+        pod.settle();
+        String old = id(pod, "proxy");
+        pod.done.clear();
+
+        pod.wanted = Wanted.ofApi(pod("Never", SIDECAR.replace("p:1", "p:2") + ", " + TWO));
+        pod.settle();
+
+        assertThat(pod.done.getFirst())
+                .isEqualTo(new PodCommand.KillContainers(
+                        List.of(new PodCommand.Kill(old, "proxy", "Init container proxy definition changed")),
+                        Duration.ofSeconds(30)));
+        assertThat(started(pod)).containsExactly("proxy");
+        assertThat(pod.runtime.image("proxy")).contains("p:2");
+    }
+
+    /** As with a kubelet. */
+    @Test
+    void shouldReplaceASidecarWhoseImageChangedOnlyOnceItHasStarted() {
+        PodFixture pod = new PodFixture(pod("Always", SIDECAR));
+        pod.health = Map.of("c2", new ContainerHealth(false, false, Optional.empty()));
+        pod.settle();
+        assertThat(id(pod, "proxy")).isEqualTo("c2");
+
+        pod.wanted = Wanted.ofApi(pod("Always", SIDECAR.replace("p:1", "p:2")));
+        pod.after(Duration.ofMinutes(1));
+        assertThat(pod.runtime.image("proxy")).contains("p:1");
+
+        pod.health = Map.of();
+        pod.settle();
+        assertThat(pod.runtime.image("proxy")).contains("p:2");
+    }
+
+    @Test
+    void shouldLeaveAnInitContainerThatRunsThoughItsImageChanged() {
+        PodFixture pod = new PodFixture(pod("Always", TWO));
+        pod.settle();
+
+        pod.wanted = Wanted.ofApi(pod("Always", TWO.replace("i:1", "i:2")));
+        pod.after(Duration.ofMinutes(1));
+
+        assertThat(started(pod)).containsExactly("first");
+        assertThat(pod.runtime.image("first")).contains("i:1");
+    }
+
+    @Test
     void shouldNotRestartWhatALivenessProbeCondemnsInAPodThatNeverRestarts() {
         String probe = ", \"livenessProbe\": {\"tcpSocket\": {\"port\": 80}}";
         PodFixture pod = new PodFixture(new Pod(Json.parseObject("""
