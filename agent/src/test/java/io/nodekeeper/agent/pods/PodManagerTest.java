@@ -538,6 +538,27 @@ class PodManagerTest extends SimulatedNode {
     }
 
     @Test
+    void shouldCompleteAPodOnceItsEphemeralContainerHasEndedToo() {
+        // given a pod that is debugged
+        add("web", "", """
+                , "restartPolicy": "Never", "ephemeralContainers": [{"name": "debugger", "image": "app:1"}]""");
+        start(110);
+        advance(5);
+        assertThat(runtime.calls("StartContainer")).isEqualTo(2);
+        runtime.delay("StopContainer", Duration.ofSeconds(10));
+
+        // when its work is done
+        runtime.container("made-3", "uid-web", "app", ContainerState.EXITED);
+        advance(5);
+
+        // then the agent ends the debugger, and the pod is complete after that
+        assertThat(runtime.calls()).contains(new RuntimeCall.StopContainer("made-2", Duration.ofSeconds(30)));
+        assertThat(phase("web")).isEqualTo("Running");
+        advance(10);
+        assertThat(phase("web")).isEqualTo("Succeeded");
+    }
+
+    @Test
     void shouldGiveContainersTheAddressesOfServicesWithOneReadForContainersThatStartTogether() {
         services.add(Json.parseObject("{\"metadata\": {\"name\": \"front\"}, \"spec\": {\"clusterIP\": \"10.96.0.7\","
                 + " \"ports\": [{\"port\": 80}]}}"));

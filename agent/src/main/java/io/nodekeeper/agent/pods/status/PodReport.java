@@ -15,6 +15,7 @@ import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.cri.ContainerState;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -198,15 +199,44 @@ public final class PodReport {
                 .toList());
     }
 
+    /**
+     * A pod does not get to its last phase while a container may run, whichever it is: owners such as Jobs would replace it, and
+     * others use its resources and volumes. Until then it has the phase before.
+     */
     private String phase() {
         if (pod.isTerminal()) {
             return pod.phase();
         }
+        String phase = byStages();
+        String last = before.text("phase");
+        if (!isTerminal(phase) || isTerminal(last) || !mayRun()) {
+            return phase;
+        }
+        if (last.equals(Pod.PENDING) || last.equals(Pod.RUNNING)) {
+            return last;
+        }
+        return count(Stage.WAITING) > 0 ? Pod.PENDING : Pod.RUNNING;
+    }
+
+    private static boolean isTerminal(String phase) {
+        return phase.equals(Pod.FAILED) || phase.equals(Pod.SUCCEEDED);
+    }
+
+    /** Whether a container may run. One whose state the runtime has lost ends with its sandbox. */
+    private boolean mayRun() {
+        boolean sandbox = observed.sandboxes().stream()
+                .anyMatch(status -> status.sandbox().ready());
+        return observed.containers().stream()
+                .anyMatch(container ->
+                        container.state() == ContainerState.RUNNING || sandbox && Observed.mayRun(container));
+    }
+
+    /** The phase by the stages of the containers. */
+    private String byStages() {
         long running = count(Stage.RUNNING);
         long waiting = count(Stage.WAITING);
         long failed = count(Stage.FAILED);
-        boolean helped = init.stream().anyMatch(report -> report.stage() == Stage.RUNNING);
-        if (wanted.eviction().isPresent() && running == 0 && !helped) {
+        if (wanted.eviction().isPresent()) {
             return Pod.FAILED;
         }
         if (over) {

@@ -14,6 +14,7 @@ import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.ContainerStatus;
 import io.nodekeeper.cri.PodSandbox;
 import io.nodekeeper.cri.PodSandboxStatus;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -280,6 +281,75 @@ class PodReportTest {
                                 Map.of())
                         .text("phase"))
                 .isEqualTo("Succeeded");
+    }
+
+    @Test
+    void shouldNotFailAPodWithItsInitContainerWhileItsSidecarRuns() {
+        ContainerStatus failed = named("setup", ended("i1", 0, 2));
+        ContainerStatus proxy = named("proxy", running("p1", 0));
+
+        assertThat(after("Pending", Wanted.ofApi(initPod("Never")), shown(failed, proxy)))
+                .isEqualTo("Pending");
+        assertThat(after("Pending", Wanted.ofApi(initPod("Never")), shown(failed, named("proxy", ended("p1", 0, 137)))))
+                .isEqualTo("Failed");
+    }
+
+    @Test
+    void shouldNotCompleteAPodWhileAnEphemeralContainerRuns() {
+        Wanted wanted = Wanted.ofApi(debugged());
+
+        assertThat(after("Running", wanted, shown(ended("c1", 0, 0), named("debugger", running("e1", 0)))))
+                .isEqualTo("Running");
+        assertThat(after("", wanted, shown(ended("c1", 0, 0), named("debugger", running("e1", 0)))))
+                .isEqualTo("Running");
+        assertThat(after("Running", wanted, shown(ended("c1", 0, 0), named("debugger", ended("e1", 0, 1)))))
+                .isEqualTo("Succeeded");
+    }
+
+    @Test
+    void shouldFailAnEvictedPodOnceNothingOfItRuns() {
+        Wanted evicted = Wanted.ofApi(debugged())
+                .evicted(Duration.ZERO, new Wanted.Eviction("Evicted", "The node was low on resource: memory.", true));
+
+        assertThat(after("Running", evicted, shown(ended("c1", 0, 0), named("debugger", running("e1", 0)))))
+                .isEqualTo("Running");
+        assertThat(after("Running", evicted, shown(ended("c1", 0, 0)))).isEqualTo("Failed");
+        // A pod that the node refuses.
+        assertThat(after("Pending", evicted, shown())).isEqualTo("Failed");
+    }
+
+    /** The runtime may never say what became of it; once the sandbox has stopped, nothing of it runs. */
+    @Test
+    void shouldWaitForAContainerWhoseStateIsLostAsLongAsItsSandboxIsReady() {
+        ContainerStatus lost =
+                named("proxy", new ContainerStatus("p1", "app", ContainerState.UNKNOWN, 0, 0, 0, "", "", origin(0)));
+        PodStatus ready = shown(named("setup", ended("i1", 0, 2)), lost);
+        PodStatus stopped = new PodStatus(
+                ready.pod(),
+                List.of(),
+                List.of(new PodSandboxStatus(new PodSandbox("s1", "u1", "web", "shop", 0, false, START), List.of())),
+                ready.containers());
+
+        assertThat(after("Pending", Wanted.ofApi(initPod("Never")), ready)).isEqualTo("Pending");
+        assertThat(after("Pending", Wanted.ofApi(initPod("Never")), stopped)).isEqualTo("Failed");
+    }
+
+    private static Pod debugged() {
+        return new Pod(Json.parseObject("""
+                {"metadata": {"name": "web"},
+                 "spec": {"restartPolicy": "Never", "containers": [{"name": "app", "image": "app:1"}],
+                  "ephemeralContainers": [{"name": "debugger", "image": "d:1"}]}}
+                """));
+    }
+
+    /** The phase that is reported after {@code phase}. */
+    private static String after(String phase, Wanted wanted, PodStatus observed) {
+        return PodReport.status(
+                        wanted,
+                        observed,
+                        JsonObject.builder().put("phase", phase).build(),
+                        new PodReport.Inputs(Map.of(), Map.of(), List.of("192.168.0.5"), "containerd", NOW))
+                .text("phase");
     }
 
     @Test
