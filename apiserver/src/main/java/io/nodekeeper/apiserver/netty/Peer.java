@@ -4,15 +4,10 @@ import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
 import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.client.certificates.Subject;
 import java.security.cert.X509Certificate;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
-import javax.naming.InvalidNameException;
-import javax.naming.ldap.LdapName;
-import javax.naming.ldap.Rdn;
 import javax.net.ssl.SSLPeerUnverifiedException;
-import javax.security.auth.x500.X500Principal;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,26 +29,18 @@ final class Peer {
 
     /** The user of a certificate, CN is the name, each O a group, and how long it is valid. */
     static Optional<ClientCertificate> user(X509Certificate certificate) {
+        Subject subject;
         try {
-            X500Principal subject = certificate.getSubjectX500Principal();
-            String name = "";
-            List<String> groups = new ArrayList<>();
-            for (Rdn part : new LdapName(subject.getName()).getRdns()) {
-                if (part.getType().equalsIgnoreCase("CN")) {
-                    name = part.getValue().toString();
-                } else if (part.getType().equalsIgnoreCase("O")) {
-                    groups.add(part.getValue().toString());
-                }
-            }
-            return name.isEmpty()
-                    ? Optional.empty()
-                    : Optional.of(new ClientCertificate(
-                            User.authenticated(name, groups),
-                            certificate.getNotAfter().toInstant()));
-        } catch (InvalidNameException e) {
+            subject = Subject.of(certificate.getSubjectX500Principal());
+        } catch (IllegalArgumentException e) {
             log.warn("cannot read the subject of a client certificate: {}", e.getMessage());
             return Optional.empty();
         }
+        return subject.commonName().isEmpty()
+                ? Optional.empty()
+                : Optional.of(new ClientCertificate(
+                        User.authenticated(subject.commonName(), subject.organizations()),
+                        certificate.getNotAfter().toInstant()));
     }
 
     /** The address of the client, for messages. The channel may also be a stream of a connection. */

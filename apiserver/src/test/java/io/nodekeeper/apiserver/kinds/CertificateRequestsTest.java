@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import javax.security.auth.x500.X500Principal;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,6 +35,10 @@ class CertificateRequestsTest {
 
     private static String request(String commonName, String organization, List<String> names) {
         return CertificateRequest.sign(EcKeys.newKey(), commonName, organization, names, List.of());
+    }
+
+    private static String request(String subject) {
+        return CertificateRequest.sign(EcKeys.newKey(), new X500Principal(subject), List.of(), List.of());
     }
 
     private static String body(String name, String pem, String signer, String... usages) {
@@ -102,6 +107,31 @@ class CertificateRequestsTest {
         assertThat(server.post(PATH, body("r", masters, "kubernetes.io/kube-apiserver-client", "client auth"))
                         .message())
                 .contains("use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed");
+    }
+
+    /** One part of a subject may have several values, of which each counts. */
+    @Test
+    void forbiddenNameBesideAnotherOneIsRefused() {
+        assertThat(server.post(
+                                PATH,
+                                body(
+                                        "r",
+                                        request("CN=eve+O=system:masters"),
+                                        "kubernetes.io/kube-apiserver-client",
+                                        "client auth"))
+                        .message())
+                .contains("use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed");
+        assertThat(server.ask(
+                                TestServer.N1,
+                                "POST",
+                                PATH,
+                                body(
+                                        "r",
+                                        request("CN=system:node:n1+CN=system:node:n2,O=system:nodes"),
+                                        SERVING,
+                                        "server auth"))
+                        .message())
+                .contains("can only create a node CSR with CN=system:node:n1");
     }
 
     @ParameterizedTest

@@ -2,13 +2,11 @@ package io.nodekeeper.client.access;
 
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.certificates.Subject;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import javax.naming.InvalidNameException;
-import javax.naming.ldap.LdapName;
-import javax.naming.ldap.Rdn;
 
 /**
  * A user of the cluster, as reviews name it. Immutable.
@@ -32,21 +30,17 @@ public record Caller(String name, String uid, List<String> groups, JsonObject ex
 
     /** The user of a verified client certificate: CN is the name, each O a group; empty without a CN. */
     public static Optional<Caller> of(X509Certificate certificate) {
+        Subject subject;
         try {
-            String name = "";
-            List<String> groups = new ArrayList<>();
-            for (Rdn part : new LdapName(certificate.getSubjectX500Principal().getName()).getRdns()) {
-                if (part.getType().equalsIgnoreCase("CN")) {
-                    name = part.getValue().toString();
-                } else if (part.getType().equalsIgnoreCase("O")) {
-                    groups.add(part.getValue().toString());
-                }
-            }
-            groups.add(AUTHENTICATED);
-            return name.isEmpty() ? Optional.empty() : Optional.of(new Caller(name, "", groups, JsonObject.EMPTY));
-        } catch (InvalidNameException e) {
+            subject = Subject.of(certificate.getSubjectX500Principal());
+        } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
+        List<String> groups = new ArrayList<>(subject.organizations());
+        groups.add(AUTHENTICATED);
+        return subject.commonName().isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Caller(subject.commonName(), "", groups, JsonObject.EMPTY));
     }
 
     /** The user in the status of a TokenReview; empty if the token is not valid. */

@@ -15,8 +15,6 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import javax.naming.InvalidNameException;
-import javax.naming.ldap.LdapName;
 import javax.naming.ldap.Rdn;
 import javax.security.auth.x500.X500Principal;
 
@@ -73,14 +71,18 @@ public record CertificateRequest(
     /** A request in PEM for {@code pair}, an EC key. */
     public static String sign(
             KeyPair pair, String commonName, String organization, List<String> dnsNames, List<InetAddress> addresses) {
+        X500Principal subject =
+                new X500Principal("CN=" + Rdn.escapeValue(commonName) + ", O=" + Rdn.escapeValue(organization));
+        return sign(pair, subject, dnsNames, addresses);
+    }
+
+    /** The same for any {@code subject}. */
+    public static String sign(KeyPair pair, X500Principal subject, List<String> dnsNames, List<InetAddress> addresses) {
         try {
-            byte[] subject = new X500Principal(
-                            "CN=" + Rdn.escapeValue(commonName) + ", O=" + Rdn.escapeValue(organization))
-                    .getEncoded();
             byte[] info = Der.of(
                     Der.SEQUENCE,
                     VERSION,
-                    subject,
+                    subject.getEncoded(),
                     pair.getPublic().getEncoded(),
                     Der.of(ATTRIBUTES, names(dnsNames, addresses)));
             Signature signature = Signature.getInstance("SHA256withECDSA");
@@ -131,24 +133,11 @@ public record CertificateRequest(
         byte[] keyInfo = info.child(2, Der.SEQUENCE).whole();
         PublicKey key = key(keyInfo);
         verify(key, info.whole(), request.child(1, Der.SEQUENCE).child(0, Der.OBJECT_ID), request.child(2, Der.BITS));
-        return subject(info.child(1, Der.SEQUENCE).whole(), Names.of(info.children()), key);
-    }
-
-    private static CertificateRequest subject(byte[] encoded, Names names, PublicKey key) {
-        String commonName = "";
-        List<String> organizations = new ArrayList<>();
-        try {
-            for (Rdn part : new LdapName(new X500Principal(encoded).getName()).getRdns()) {
-                if (part.getType().equalsIgnoreCase("CN")) {
-                    commonName = part.getValue().toString();
-                } else if (part.getType().equalsIgnoreCase("O")) {
-                    organizations.add(part.getValue().toString());
-                }
-            }
-        } catch (InvalidNameException e) {
-            throw new IllegalArgumentException("the request has an unreadable subject: " + e.getMessage(), e);
-        }
-        return new CertificateRequest(commonName, organizations, names.dns, names.addresses, names.others, key);
+        Subject subject =
+                Subject.of(new X500Principal(info.child(1, Der.SEQUENCE).whole()));
+        Names names = Names.of(info.children());
+        return new CertificateRequest(
+                subject.commonName(), subject.organizations(), names.dns, names.addresses, names.others, key);
     }
 
     private static PublicKey key(byte[] encoded) {

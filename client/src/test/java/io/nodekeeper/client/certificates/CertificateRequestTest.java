@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import javax.security.auth.x500.X500Principal;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -119,6 +120,17 @@ class CertificateRequestTest {
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
+    }
+
+    @Test
+    void eachValueOfAPartOfTheSubjectCounts() {
+        X500Principal eve = new X500Principal("CN=eve+O=system:masters,O=a+O=b");
+
+        CertificateRequest request =
+                CertificateRequest.parse(CertificateRequest.sign(EcKeys.newKey(), eve, List.of(), List.of()));
+
+        assertThat(request.commonName()).isEqualTo("eve");
+        assertThat(request.organizations()).containsExactly("a", "b", "system:masters");
     }
 
     @Test
