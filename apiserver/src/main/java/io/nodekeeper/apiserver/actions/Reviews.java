@@ -93,7 +93,7 @@ public final class Reviews {
             JsonObject raw = RequestBodies.object(request, repeated::add);
             RequestBodies.check(resource, raw, 400);
             List<String> warnings = RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 400);
-            JsonObject body = Codec.normalize(raw, resource.schema());
+            JsonObject body = ObjectMetaRules.inScope(resource, Codec.normalize(raw, resource.schema()));
             ObjectMetaRules.checkPlace(body, target.namespace(), "");
             JsonObject answer = body.with("kind", resource.type().kind())
                     .with("apiVersion", resource.type().apiVersion())

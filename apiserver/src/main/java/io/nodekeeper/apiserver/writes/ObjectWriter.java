@@ -154,7 +154,7 @@ final class ObjectWriter {
         Attempt patches = changing(write, old -> {
             JsonObject patched = patch.apply(old);
             RequestBodies.check(resource, patched, 422);
-            JsonObject asked = Codec.normalize(patched, resource.schema());
+            JsonObject asked = ObjectMetaRules.inScope(resource, Codec.normalize(patched, resource.schema()));
             checkPatched(write, old, asked);
             return asked;
         });

@@ -236,7 +236,7 @@ public final class WriteHandler {
         JsonObject raw = RequestBodies.object(request, repeated::add);
         RequestBodies.check(resource, raw, 400);
         warnings.addAll(RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 400));
-        JsonObject body = Codec.normalize(raw, resource.schema());
+        JsonObject body = ObjectMetaRules.inScope(resource, Codec.normalize(raw, resource.schema()));
         ObjectMetaRules.checkPlace(body, target.namespace(), target.name());
         return defaultTolerations.admit(resource, target, body);
     }
@@ -273,7 +273,7 @@ public final class WriteHandler {
         List<String> repeated = new ArrayList<>();
         JsonObject raw = RequestBodies.applied(request, resource, repeated::add);
         List<String> warnings = RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 422);
-        JsonObject wanted = Codec.normalize(raw, resource.schema());
+        JsonObject wanted = ObjectMetaRules.inScope(resource, Codec.normalize(raw, resource.schema()));
         ObjectMetaRules.checkPlace(wanted, target.namespace(), target.name());
         return write(
                         user,

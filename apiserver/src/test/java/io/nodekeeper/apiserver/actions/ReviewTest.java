@@ -118,6 +118,15 @@ class ReviewTest {
     }
 
     @Test
+    void reviewWithoutANamespaceGetsNoneWhateverTheBodySays() {
+        Answer review = server.post(
+                "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{\"metadata\":{\"namespace\":\"default\"}}");
+
+        assertThat(review.status()).as(review.text()).isEqualTo(201);
+        assertThat(review.json().object("metadata").has("namespace")).isFalse();
+    }
+
+    @Test
     void selfSubjectReviewNamesTheAuthenticatedUser() {
         String whoami = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
         assertThat(server.ask(TestServer.ALICE, "POST", whoami, "{}").json())

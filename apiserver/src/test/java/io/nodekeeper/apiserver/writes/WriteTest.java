@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Creates, updates and patches. */
 class WriteTest {
@@ -275,6 +276,40 @@ class WriteTest {
                         .message())
                 .startsWith(
                         "Operation cannot be fulfilled on nodes \"n1\": Precondition failed: UID in precondition: other, UID in object meta: ");
+    }
+
+    /** Clients that set the same namespace for all objects work with Kubernetes, too. */
+    @ParameterizedTest
+    @Tag("W22")
+    @ValueSource(strings = {"", "?dryRun=All"})
+    void objectWithoutANamespaceGetsNoneWhateverTheBodySays(String query) {
+        server.node("n1");
+        String body =
+                "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"labels\":{\"a\":\"%s\"}}}";
+
+        List<Answer> answers = List.of(
+                server.post(NODES + query, body.formatted("n2", "b")),
+                server.put(NODES + "/n1" + query, body.formatted("n1", "put")),
+                server.put(NODES + "/n1/status" + query, body.formatted("n1", "status")),
+                server.patch(TestServer.MERGE, NODES + "/n1" + query, body.formatted("n1", "merged")),
+                server.patch(TestServer.STRATEGIC, NODES + "/n1" + query, body.formatted("n1", "strategic")),
+                server.patch(
+                        TestServer.JSON_PATCH,
+                        NODES + "/n1" + query,
+                        "[{\"op\":\"add\",\"path\":\"/metadata/namespace\",\"value\":\"default\"}]"),
+                apply(NODES + "/n1" + query, body.formatted("n1", "strategic")),
+                apply(NODES + "/n3" + query, body.formatted("n3", "applied")));
+
+        assertThat(answers).allSatisfy(answer -> {
+            assertThat(answer.status()).as(answer.text()).isIn(200, 201);
+            assertThat(answer.json().object("metadata").has("namespace")).isFalse();
+        });
+        assertThat(server.get(NODES).text()).contains("\"n1\"").doesNotContain("namespace");
+    }
+
+    private Answer apply(String uri, String body) {
+        String separator = uri.contains("?") ? "&" : "?";
+        return server.patch("application/apply-patch+yaml", uri + separator + "fieldManager=m", body);
     }
 
     @Test
