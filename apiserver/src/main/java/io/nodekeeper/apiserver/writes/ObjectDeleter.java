@@ -5,6 +5,7 @@ import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.kinds.Generations;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.writes.OptimisticRetry.Result;
 import io.nodekeeper.store.Entry;
@@ -75,7 +76,7 @@ final class ObjectDeleter {
         if (grace == 0 && !held) {
             return Optional.empty();
         }
-        JsonObject kept = ending(object, clock.wallTime().plusSeconds(grace), grace);
+        JsonObject kept = ending(Generations.marked(object), clock.wallTime().plusSeconds(grace), grace);
         return Optional.of(namespace ? kept.update("status", status -> status.with("phase", "Terminating")) : kept);
     }
 

@@ -93,6 +93,25 @@ class DeleteTest {
                 .isEqualTo(404);
     }
 
+    /** So that a controller that waits for the observed generation looks at the deletion, too. */
+    @ParameterizedTest
+    @ValueSource(strings = {"{}", "{\"propagationPolicy\":\"Foreground\"}", "{\"propagationPolicy\":\"Orphan\"}"})
+    void firstDeletionOfAnObjectThatStaysRaisesItsGeneration(String options) {
+        String maps = "/api/v1/namespaces/default/configmaps";
+        server.post(maps, "{\"metadata\":{\"name\":\"with\",\"generation\":3,\"finalizers\":[\"a.b/c\"]}}");
+        server.post(maps, "{\"metadata\":{\"name\":\"without\",\"finalizers\":[\"a.b/c\"]}}");
+
+        for (String name : List.of("with", "without", "with", "without")) {
+            server.delete(maps + "/" + name, options);
+        }
+
+        JsonObject with = server.get(maps + "/with").json().object("metadata");
+        assertThat(with.has("deletionTimestamp")).isTrue();
+        assertThat(with.number("generation")).contains(4L);
+        assertThat(server.get(maps + "/without").json().object("metadata").has("generation"))
+                .isFalse();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"{}", "{\"propagationPolicy\":\"Background\"}", "{\"orphanDependents\":false}"})
     void objectWithoutFinalizersWaitsForNothingElse(String options) {

@@ -46,6 +46,23 @@ class GracePeriodTest {
 
     @Test
     @Tag("W45")
+    void onlyTheBeginningOfTheGracePeriodRaisesTheGeneration() {
+        server.post(PODS, TestServer.pod("p1", "n1").replace("\"name\":\"p1\"", "\"name\":\"p1\",\"generation\":1"));
+
+        assertThat(server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":60}")
+                        .json()
+                        .object("metadata")
+                        .number("generation"))
+                .contains(2L);
+        assertThat(server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":45}")
+                        .json()
+                        .object("metadata")
+                        .number("generation"))
+                .contains(2L);
+    }
+
+    @Test
+    @Tag("W45")
     void terminatedPodInItsGracePeriodWaitsForItsNode() {
         server.post(PODS, TestServer.pod("p1", "n1"));
         server.delete(PODS + "/p1", "");
