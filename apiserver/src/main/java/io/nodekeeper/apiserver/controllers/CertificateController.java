@@ -17,6 +17,7 @@ import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -28,7 +29,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Approves nodes' requests for client certificates, signs approved requests of the two signers for kubelets, and removes
  * old requests, as kube-controller-manager's controllers csrapproving, csrsigning and csrcleaner do. Confined to the
- * store's loop; signatures are made on the workers.
+ * store's loop; signatures are checked and made on the workers.
  */
 public final class CertificateController {
     private static final Logger log = LoggerFactory.getLogger(CertificateController.class);
@@ -62,9 +63,21 @@ public final class CertificateController {
                 store,
                 loop,
                 REQUESTS.prefix(""),
-                now -> now.forEach(this::consider),
+                now -> considerInTurns(now.iterator()),
                 event -> event.after().ifPresent(this::consider));
         cleanLater();
+    }
+
+    /** One at a time: there may be many, and the loop has other work, too. */
+    private void considerInTurns(Iterator<Entry> requests) {
+        if (!requests.hasNext()) {
+            return;
+        }
+        try {
+            consider(requests.next());
+        } finally {
+            loop.execute(() -> considerInTurns(requests));
+        }
     }
 
     private void consider(Entry entry) {
@@ -73,7 +86,10 @@ public final class CertificateController {
         boolean over = !object.object("status").text("certificate").isEmpty()
                 || CertificateRequestStrategy.is(object, "Denied")
                 || CertificateRequestStrategy.is(object, "Failed");
-        if (over || !KubeletSigners.knows(signer)) {
+        boolean approved = CertificateRequestStrategy.is(object, "Approved");
+        // Only requests for client certificates are approved here.
+        boolean waits = !approved && !signer.equals(KubeletSigners.CLIENT);
+        if (over || waits || !KubeletSigners.knows(signer)) {
             return;
         }
         CertificateRequest request;
@@ -85,13 +101,13 @@ public final class CertificateController {
         }
         List<String> usages = object.object("spec").array("usages").strings().toList();
         Optional<String> fault = KubeletSigners.fault(signer, request, usages);
-        if (CertificateRequestStrategy.is(object, "Approved")) {
+        if (approved) {
             if (fault.isPresent()) {
                 write(entry, with(object, "Failed", "SignerValidationFailure", fault.get()));
             } else {
                 sign(entry, object, request, usages);
             }
-        } else if (signer.equals(KubeletSigners.CLIENT) && fault.isEmpty()) {
+        } else if (fault.isEmpty()) {
             approval(object, request).ifPresent(message -> {
                 log.info("Approved the request {} of {}", entry.key(), request.commonName());
                 write(entry, with(object, "Approved", "AutoApproved", message));
@@ -126,7 +142,8 @@ public final class CertificateController {
     private void sign(Entry entry, JsonObject object, CertificateRequest request, List<String> usages) {
         Optional<Duration> life =
                 object.object("spec").number("expirationSeconds").map(Duration::ofSeconds);
-        CompletableFuture.supplyAsync(() -> authority.sign(request, usages, life), workers)
+        CompletableFuture.supplyAsync(
+                        () -> authority.sign(CertificateRequestStrategy.checkedRequest(object), usages, life), workers)
                 .whenCompleteAsync(
                         (pem, error) -> {
                             if (error != null) {

@@ -6,6 +6,7 @@ import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.apiserver.authorization.node.NodeIdentity;
 import io.nodekeeper.apiserver.authorization.rbac.Binding;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
+import io.nodekeeper.apiserver.catalogue.CertificateResources;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.metrics.ServerMetrics;
 import io.nodekeeper.apiserver.negotiation.Media;
@@ -54,8 +55,8 @@ public final class FlowController {
     /** How many threads read large bodies at the same time; on a small machine more would only compete. */
     private static final int BODIES_AT_ONCE = 2;
 
-    /** API groups whose writes are compared with all rights of their writer. */
-    private static final Set<String> COMPARED = Set.of(AccessResources.RBAC);
+    /** API groups of which a short write may take long: it is compared with all rights of its writer, or its signature is checked. */
+    private static final Set<String> LONG = Set.of(AccessResources.RBAC, CertificateResources.GROUP);
 
     private static final Set<String> YAML_TYPES = Set.of(Yaml.MEDIA_TYPE, Yaml.APPLY_MEDIA_TYPE);
 
@@ -99,7 +100,7 @@ public final class FlowController {
         ONE,
         /** It may read many objects. */
         LIST,
-        /** It reads or writes a large object. */
+        /** It reads or writes a large object, or takes as long. */
         LARGE
     }
 
@@ -155,7 +156,7 @@ public final class FlowController {
             // A plain get only copies the stored object, which counts as a part of parsing it.
             long bytes = request.body().length + stored / (get && Media.isPlain(request) ? EXPANSION : 1);
             boolean large = bytes >= HEAVY
-                    || (COMPARED.contains(info.resource().get().group()) && !ServerMetrics.isRead(info))
+                    || (LONG.contains(info.resource().get().group()) && !ServerMetrics.isRead(info))
                     || (request.body().length >= HEAVY_YAML && YAML_TYPES.contains(request.contentType()));
             effort = large ? Effort.LARGE : Effort.LIGHT;
             weight = large ? bytes * EXPANSION : 0;

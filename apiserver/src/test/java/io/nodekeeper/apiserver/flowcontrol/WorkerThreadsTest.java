@@ -8,11 +8,14 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.ChangedStore;
 import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.client.certificates.CertificateRequest;
+import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.store.Store;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -156,6 +159,27 @@ class WorkerThreadsTest {
                 TestServer.ADMIN,
                 "POST",
                 "/api/v1/namespaces/default/pods/p/" + subresource,
+                Map.of(),
+                body.getBytes(StandardCharsets.UTF_8)));
+        server.settle();
+
+        assertThat(answer).isNotDone();
+        work();
+        assertAnswered(answer, 201);
+    }
+
+    /** A check of its signature may take long. */
+    @Test
+    void requestForACertificateIsCheckedByAWorker() {
+        String pem = CertificateRequest.sign(EcKeys.newKey(), "n", "o", List.of(), List.of());
+        String body =
+                "{\"metadata\":{\"name\":\"r\"},\"spec\":{\"signerName\":\"a.b/c\",\"usages\":[\"client auth\"],\"request\":\""
+                        + Base64.getEncoder().encodeToString(pem.getBytes(StandardCharsets.US_ASCII)) + "\"}}";
+
+        CompletableFuture<ApiResponse> answer = threaded.handle(TestServer.request(
+                TestServer.ADMIN,
+                "POST",
+                "/apis/certificates.k8s.io/v1/certificatesigningrequests",
                 Map.of(),
                 body.getBytes(StandardCharsets.UTF_8)));
         server.settle();

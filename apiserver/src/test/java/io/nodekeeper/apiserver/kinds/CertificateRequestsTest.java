@@ -2,14 +2,18 @@ package io.nodekeeper.apiserver.kinds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.catalogue.CertificateResources;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.client.certificates.CertificateRequest;
 import io.nodekeeper.client.certificates.EcKeys;
+import io.nodekeeper.client.config.Pem;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -280,6 +284,85 @@ class CertificateRequestsTest {
         assertThat(status("next").array("conditions").objects().map(condition -> condition.text("message")))
                 .containsExactly("Auto approving self kubelet client certificate after SubjectAccessReview.");
         assertThat(status("next").text("certificate")).isNotEmpty();
+    }
+
+    /** Only requests whose signature was checked are stored, but a store may be restored from elsewhere. */
+    @Test
+    void signatureIsCheckedBeforeACertificateIsSigned() {
+        // given an approved request whose signature is not of its key
+        String forged = forged("forged", "system:nodes");
+        assertThat(server.post(PATH, forged).message()).contains("the signature of the request is wrong");
+        store(forged);
+
+        // when the server signs
+        List<CertificateRequest> signed = new ArrayList<>();
+        server.server.signCertificates((request, usages, life) -> {
+            signed.add(request);
+            return CERTIFICATE;
+        });
+        server.settle();
+
+        // then not this one
+        assertThat(signed).isEmpty();
+        assertThat(status("forged").has("certificate")).isFalse();
+    }
+
+    /** The check takes long, and the store's thread reads the requests. */
+    @Test
+    void signatureIsNotCheckedToRefuseARequest() {
+        store(forged("forged", "others"));
+
+        server.server.signCertificates((request, usages, life) -> CERTIFICATE);
+        server.settle();
+
+        assertThat(status("forged").array("conditions").objects().map(condition -> condition.text("reason")))
+                .containsExactly("R", "SignerValidationFailure");
+    }
+
+    /** A request of node n1 whose signature is not of its key. */
+    private static String forged(String name, String organization) {
+        byte[] der = Pem.block("CERTIFICATE REQUEST", request("system:node:n1", organization, List.of("n1")));
+        der[der.length - 1] ^= 1;
+        return body(name, Pem.encode("CERTIFICATE REQUEST", der), SERVING, "digital signature", "server auth");
+    }
+
+    /** Stores an approved request without the checks of its creation. */
+    private void store(String body) {
+        JsonObject object = Json.parseObject(body)
+                .with(
+                        "status",
+                        Json.parseObject(condition("Approved")).object("status").without("certificate"));
+        String name = object.object("metadata").text("name");
+        server.store.put(
+                CertificateResources.REQUESTS.key("", name),
+                CertificateResources.REQUESTS.codec().encode(object),
+                0);
+        server.settle();
+    }
+
+    /** A server that starts with many of them has other work, too. */
+    @Test
+    void requestsThatWaitAtTheStartAreConsideredInTurns() {
+        // given approved requests
+        for (String name : List.of("a", "b", "c")) {
+            server.post(PATH, serving(name));
+            ask(TestServer.ADMIN, "PATCH", PATH + "/" + name + "/approval", condition("Approved"));
+        }
+
+        // when a server starts, with other work after the first of them
+        List<String> done = new ArrayList<>();
+        server.server.signCertificates((request, usages, life) -> {
+            if (done.isEmpty()) {
+                server.loop.execute(() -> done.add("other work"));
+            }
+            done.add("signed");
+            return CERTIFICATE;
+        });
+        server.settle();
+
+        // then the other work does not wait for all
+        assertThat(done).startsWith("signed", "other work", "signed", "signed");
+        assertThat(status("c").text("certificate")).isNotEmpty();
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.security.KeyFactory;
 import java.security.KeyPair;
 import java.security.PublicKey;
 import java.security.Signature;
+import java.security.interfaces.RSAPublicKey;
 import java.security.spec.X509EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,6 +38,9 @@ public record CertificateRequest(
         PublicKey key) {
     /** Bytes at most: an RSA key of 16,384 bits and a hundred names have less. */
     public static final int LIMIT = 64 << 10;
+
+    /** Go's limit. The time of a check grows with the length of the exponent, which is at most that of the key. */
+    private static final int EXPONENT_BITS = 31;
 
     private static final String LABEL = "CERTIFICATE REQUEST";
     private static final byte[] VERSION = {2, 1, 0};
@@ -125,14 +129,35 @@ public record CertificateRequest(
      * @throws IllegalArgumentException if it is no such request; the message says why
      */
     public static CertificateRequest parse(String pem) {
+        Der request = der(pem);
+        CertificateRequest read = read(request);
+        verify(
+                read.key,
+                request.child(0, Der.SEQUENCE).whole(),
+                request.child(1, Der.SEQUENCE).child(0, Der.OBJECT_ID),
+                request.child(2, Der.BITS));
+        return read;
+    }
+
+    /**
+     * Reads a request whose signature is checked elsewhere, which takes much longer than reading it.
+     *
+     * @throws IllegalArgumentException if it is no such request; the message says why
+     */
+    public static CertificateRequest parseUnchecked(String pem) {
+        return read(der(pem));
+    }
+
+    private static Der der(String pem) {
         if (pem.length() > LIMIT) {
             throw new IllegalArgumentException("the request has more than " + LIMIT + " characters");
         }
-        Der request = Der.read(Pem.block(LABEL, pem));
+        return Der.read(Pem.block(LABEL, pem));
+    }
+
+    private static CertificateRequest read(Der request) {
         Der info = request.child(0, Der.SEQUENCE);
-        byte[] keyInfo = info.child(2, Der.SEQUENCE).whole();
-        PublicKey key = key(keyInfo);
-        verify(key, info.whole(), request.child(1, Der.SEQUENCE).child(0, Der.OBJECT_ID), request.child(2, Der.BITS));
+        PublicKey key = key(info.child(2, Der.SEQUENCE).whole());
         Subject subject =
                 Subject.of(new X500Principal(info.child(1, Der.SEQUENCE).whole()));
         Names names = Names.of(info.children());
@@ -156,6 +181,10 @@ public record CertificateRequest(
         String name = SIGNATURES.get(id);
         if (name == null) {
             throw new IllegalArgumentException("the request has a signature of an unsupported algorithm");
+        }
+        if (key instanceof RSAPublicKey rsa && rsa.getPublicExponent().bitLength() > EXPONENT_BITS) {
+            throw new IllegalArgumentException(
+                    "the public exponent of the RSA key has more than " + EXPONENT_BITS + " bits");
         }
         try {
             Signature signature = Signature.getInstance(name);

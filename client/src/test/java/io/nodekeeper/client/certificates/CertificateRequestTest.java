@@ -4,11 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.client.config.Pem;
+import java.math.BigInteger;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.Signature;
+import java.security.spec.RSAKeyGenParameterSpec;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +21,8 @@ import java.util.stream.Stream;
 import javax.security.auth.x500.X500Principal;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class CertificateRequestTest {
     @TempDir
@@ -131,6 +138,55 @@ class CertificateRequestTest {
 
         assertThat(request.commonName()).isEqualTo("eve");
         assertThat(request.organizations()).containsExactly("a", "b", "system:masters");
+    }
+
+    /** What checks them is done already, or has more time. */
+    @Test
+    void signatureIsNotCheckedIfNotAskedFor() {
+        byte[] der = Pem.block(
+                "CERTIFICATE REQUEST", CertificateRequest.sign(EcKeys.newKey(), "n", "o", List.of(), List.of()));
+        der[der.length - 1] ^= 1;
+        String wrong = Pem.encode("CERTIFICATE REQUEST", der);
+
+        assertThat(CertificateRequest.parseUnchecked(wrong).commonName()).isEqualTo("n");
+        assertThatThrownBy(() -> CertificateRequest.parse(wrong)).hasMessage("the signature of the request is wrong");
+    }
+
+    /** The smallest primes of 31 and of 33 bits. */
+    @ParameterizedTest
+    @CsvSource({"1073741827, true", "4294967311, false"})
+    void exponentOfAnRsaKeyHasALimit(long exponent, boolean accepted) throws Exception {
+        String pem = rsa(BigInteger.valueOf(exponent));
+
+        if (accepted) {
+            assertThat(CertificateRequest.parse(pem).commonName()).isEqualTo("n");
+        } else {
+            assertThatThrownBy(() -> CertificateRequest.parse(pem))
+                    .hasMessage("the public exponent of the RSA key has more than 31 bits");
+        }
+    }
+
+    /** A request for CN=n of an RSA key with that exponent. */
+    private static String rsa(BigInteger exponent) throws Exception {
+        KeyPairGenerator generator = KeyPairGenerator.getInstance("RSA");
+        generator.initialize(new RSAKeyGenParameterSpec(2048, exponent));
+        KeyPair pair = generator.generateKeyPair();
+        byte[] info = Der.of(
+                Der.SEQUENCE,
+                new byte[] {Der.INTEGER, 1, 0},
+                new X500Principal("CN=n").getEncoded(),
+                pair.getPublic().getEncoded());
+        Signature signature = Signature.getInstance("SHA256withRSA");
+        signature.initSign(pair.getPrivate());
+        signature.update(info);
+        byte[] algorithm = HexFormat.of().parseHex("06092a864886f70d01010b0500");
+        return Pem.encode(
+                "CERTIFICATE REQUEST",
+                Der.of(
+                        Der.SEQUENCE,
+                        info,
+                        Der.of(Der.SEQUENCE, algorithm),
+                        Der.of(Der.BITS, new byte[1], signature.sign())));
     }
 
     @Test
