@@ -69,19 +69,27 @@ public record ListOptions(
      */
     public record Part(String after, int limit, long at) {}
 
-    /** The part of the list below {@code prefix}, in a store that is at {@code revision}. */
-    public Part part(String prefix, long revision) {
-        boolean exact = match.equals("Exact");
-        // A list of any cached state ignores the limit, as in Kubernetes' watch cache.
-        int most = version.isPresent() && !exact ? 0 : limit;
-        if (token.isEmpty()) {
-            return new Part("", most, exact ? version.orElse(0L) : 0);
+    /** The part of the list of {@code resource} in {@code namespace}, in a store that is at {@code revision}. */
+    public Part part(Resource resource, String namespace, long revision) {
+        if (token.isPresent()) {
+            Token next = token.get();
+            if (next.revision() > revision) {
+                throw ApiException.badRequest("continue key is not valid: its revision is yet to come");
+            }
+            return new Part(resource.prefix(namespace) + next.start(), limit, Math.max(0, next.revision()));
         }
-        if (token.get().revision() > revision) {
-            throw ApiException.badRequest("continue key is not valid: its revision is yet to come");
+        if (version.isEmpty()) {
+            return new Part("", limit, 0);
         }
-        return new Part(
-                prefix + token.get().start(), most, Math.max(0, token.get().revision()));
+        // A list of any state that is new enough ignores the limit, as in Kubernetes' watch cache.
+        return isExact(resource, namespace) ? new Part("", limit, version.get()) : new Part("", 0, 0);
+    }
+
+    /** Whether the version is that of the list; pages have one, as in Kubernetes, unless the request says what it means. */
+    private boolean isExact(Resource resource, String namespace) {
+        boolean pages =
+                limit > 0 && version.orElse(0L) > 0 && key(resource, namespace).isEmpty();
+        return match.equals("Exact") || (match.isEmpty() && pages);
     }
 
     /** The refusal of a list whose revision the history no longer has. */

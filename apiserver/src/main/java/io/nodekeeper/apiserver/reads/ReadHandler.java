@@ -94,7 +94,7 @@ public final class ReadHandler {
         ListOptions options = ListOptions.of(resource, request);
         // Otherwise on a worker: the store's thread completes it, and all other requests would wait for the list.
         return Futures.nowOrOn(turns.apply(user), listable(options)).thenApply(ready -> {
-            ListOptions.Part part = options.part(resource.prefix(target.namespace()), store.revision());
+            ListOptions.Part part = options.part(resource, target.namespace(), store.revision());
             return page(resource, target.namespace(), part.after(), part.limit(), part.at(), options, media);
         });
     }
@@ -105,7 +105,9 @@ public final class ReadHandler {
      * far.
      */
     private CompletableFuture<Boolean> listable(ListOptions options) {
-        return options.version().isPresent() ? reached(options.version().get()) : fresh();
+        return options.version().isPresent() && options.token().isEmpty()
+                ? reached(options.version().get())
+                : fresh();
     }
 
     /** Completes when lists see every write so far. */

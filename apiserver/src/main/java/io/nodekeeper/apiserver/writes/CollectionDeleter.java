@@ -42,7 +42,7 @@ public final class CollectionDeleter {
     CompletableFuture<Void> delete(
             Resource resource, String namespace, WriteRequest all, ListOptions selected, DeleteOptions options) {
         String prefix = resource.prefix(namespace);
-        ListOptions.Part part = selected.part(prefix, store.revision());
+        ListOptions.Part part = selected.part(resource, namespace, store.revision());
         CompletableFuture<Void> done = new CompletableFuture<>();
         next(new Job(resource, entries(prefix, selected, part), all, selected, options, done), part.limit());
         return done;

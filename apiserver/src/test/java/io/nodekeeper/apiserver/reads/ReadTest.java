@@ -344,6 +344,50 @@ class ReadTest {
                         "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"Timeout: Too large resource version: 999, current: 5\",\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}],\"retryAfterSeconds\":1},\"code\":504}");
     }
 
+    /** As in Kubernetes, for clients from before resourceVersionMatch. */
+    @Test
+    @Tag("W53")
+    void pagesOfAVersionAreOfThatVersionExactly() {
+        // given a version with two nodes, and changes after it
+        server.node("a");
+        server.node("b");
+        server.node("c");
+        server.delete("/api/v1/nodes/a", "");
+
+        Answer first = server.get("/api/v1/nodes?limit=1&resourceVersion=6");
+        JsonObject metadata = first.json().object("metadata");
+        Answer second = server.get("/api/v1/nodes?limit=1&resourceVersion=0&continue=" + metadata.text("continue"));
+
+        assertThat(first.names()).containsExactly("a");
+        assertThat(first.version()).isEqualTo("6");
+        assertThat(metadata.number("remainingItemCount")).contains(1L);
+        assertThat(second.names()).containsExactly("b");
+        assertThat(second.version()).isEqualTo("6");
+        assertThat(second.json().object("metadata").has("continue")).isFalse();
+        // given no limit, one node, or another meaning, at least that version
+        assertThat(server.get("/api/v1/nodes?resourceVersion=6").names()).containsExactly("b", "c");
+        assertThat(server.get("/api/v1/nodes?limit=1&resourceVersion=6&fieldSelector=metadata.name%3Da")
+                        .names())
+                .isEmpty();
+        assertThat(server.get("/api/v1/nodes?limit=1&resourceVersion=6&resourceVersionMatch=NotOlderThan")
+                        .names())
+                .containsExactly("b", "c");
+    }
+
+    @Test
+    @Tag("W53")
+    void pageAfterTheFirstHasItsLimitThoughVersionZeroIsGiven() {
+        server.node("a");
+        server.node("b");
+        server.node("c");
+        String token =
+                server.get("/api/v1/nodes?limit=1").json().object("metadata").text("continue");
+
+        assertThat(server.get("/api/v1/nodes?limit=1&resourceVersion=0&continue=" + token)
+                        .names())
+                .containsExactly("b");
+    }
+
     @Test
     void exactListShowsTheStateOfItsRevision() {
         server.node("a");

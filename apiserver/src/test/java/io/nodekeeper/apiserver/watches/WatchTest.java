@@ -118,9 +118,10 @@ class WatchTest {
         TestServer.Answer going = server.get("/api/v1/nodes?limit=1&continue=" + rest);
         assertThat(going.names()).containsExactly("b");
         assertThat(going.version()).isEqualTo("8");
-        assertThat(server.get("/api/v1/nodes?resourceVersionMatch=Exact&resourceVersion=5")
-                        .message())
-                .isEqualTo("The resourceVersion for the provided list is too old.");
+        for (String exact : List.of("resourceVersionMatch=Exact", "limit=1")) {
+            assertThat(server.get("/api/v1/nodes?resourceVersion=5&" + exact).message())
+                    .isEqualTo("The resourceVersion for the provided list is too old.");
+        }
     }
 
     @Test
