@@ -136,7 +136,7 @@ public record ListOptions(
         String token = request.parameter("continue");
         Optional<Long> version = number("resourceVersion", request.parameter("resourceVersion"));
         String match = request.parameter("resourceVersionMatch");
-        boolean initialEvents = request.flag("sendInitialEvents");
+        boolean initialEvents = request.hasParameter("sendInitialEvents");
         if (!match.isEmpty() && !match.equals("Exact") && !match.equals("NotOlderThan")) {
             throw invalid("resourceVersionMatch: Unsupported value: \"" + match
                     + "\": supported values: \"Exact\", \"NotOlderThan\"");

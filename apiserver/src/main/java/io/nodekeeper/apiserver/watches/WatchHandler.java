@@ -78,13 +78,14 @@ public final class WatchHandler {
     public CompletableFuture<ApiResponse> open(
             Resource resource, RequestTarget target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
+        boolean says = request.hasParameter("sendInitialEvents");
         boolean initialEvents = request.flag("sendInitialEvents");
-        if (initialEvents && !options.match().equals("NotOlderThan")) {
+        if (says && !options.match().equals("NotOlderThan")) {
             throw ListOptions.invalid(
                     "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to"
                             + " NotOlderThan");
         }
-        if (!initialEvents && !options.match().isEmpty()) {
+        if (!says && !options.match().isEmpty()) {
             throw ListOptions.invalid(
                     "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless"
                             + " sendInitialEvents is provided");
@@ -94,11 +95,14 @@ public final class WatchHandler {
                 .map(asked -> Math.min(asked, LONGEST_SECONDS))
                 .orElseGet(() -> (long) DEFAULT_SECONDS + random.nextInt(DEFAULT_SECONDS));
         boolean bookmarks = request.flag("allowWatchBookmarks");
+        boolean objects = says ? initialEvents : options.version().orElse(0L) == 0;
+        // Without bookmarks, none marks the end of the initial events either.
+        boolean end = initialEvents && bookmarks;
         ApiResponse.Streamed response = new ApiResponse.Streamed(
                 200,
                 Map.of("content-type", media.protobuf() ? PROTOBUF : ApiResponse.JSON),
                 sink -> new Stream(resource, target, options, media, sink)
-                        .start(initialEvents, bookmarks, Duration.ofSeconds(seconds)));
+                        .start(objects, bookmarks, end, Duration.ofSeconds(seconds)));
         // The initial objects are as fresh as a list's, and at least of the requested version.
         if (options.version().isEmpty()) {
             return reads.fresh().thenApply(ready -> response);
@@ -221,22 +225,20 @@ public final class WatchHandler {
             return options.key(resource, target.namespace());
         }
 
-        private void start(boolean initialEvents, boolean bookmarks, Duration timeout) {
-            long version = options.version().orElse(0L);
+        private void start(boolean objects, boolean bookmarks, boolean end, Duration timeout) {
             String watched = key().orElseGet(() -> resource.prefix(target.namespace()));
             wantsBookmarks = bookmarks;
-            // Without bookmarks, none marks the end of the initial events either.
-            wantsEnd = initialEvents && bookmarks;
+            wantsEnd = end;
             ends = loop.clock().nanoTime() + timeout.toNanos();
-            floor = version;
-            Loop.Timer end = loop.schedule(timeout, sink::end);
-            sink.onClose(end::cancel);
-            if (version == 0 || initialEvents) {
+            Loop.Timer last = loop.schedule(timeout, sink::end);
+            sink.onClose(last::cancel);
+            if (objects) {
                 Listing now = key().isPresent() ? reads.one(key().get(), 0) : store.list(watched, "", 0, 0);
                 floor = now.revision();
                 sink.writeFirst(new WatchChunks(store, watched, now, this));
             } else {
-                sink.writeFirst(new WatchChunks(store, watched, version, this));
+                floor = options.version().filter(version -> version > 0).orElseGet(store::revision);
+                sink.writeFirst(new WatchChunks(store, watched, floor, this));
             }
         }
 

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Watches of collections. */
 class WatchTest {
@@ -204,6 +206,48 @@ class WatchTest {
         assertThat(server.get(NODES + "&resourceVersionMatch=NotOlderThan&resourceVersion=1")
                         .status())
                 .isEqualTo(422);
+    }
+
+    @ParameterizedTest
+    @Tag("W68")
+    @ValueSource(strings = {"", "&resourceVersion=0"})
+    void watchWithoutInitialEventsStartsNow(String version) {
+        server.node("n1");
+
+        Lines watch = server.watch(NODES + "&sendInitialEvents=false&resourceVersionMatch=NotOlderThan"
+                + "&allowWatchBookmarks=true" + version);
+        server.node("n2");
+
+        assertThat(watch.brief()).containsExactly("ADDED n2@6");
+    }
+
+    @Test
+    @Tag("W68")
+    void watchWithoutInitialEventsStartsAfterItsVersion() {
+        server.node("n1");
+        server.node("n2");
+
+        Lines watch =
+                server.watch(NODES + "&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=5");
+
+        assertThat(watch.brief()).containsExactly("ADDED n2@6");
+    }
+
+    @ParameterizedTest
+    @Tag("W68")
+    @ValueSource(
+            strings = {
+                "&sendInitialEvents=false",
+                "&sendInitialEvents=false&resourceVersion=5",
+                "&sendInitialEvents=false&resourceVersion=5&resourceVersionMatch=Exact"
+            })
+    void watchThatSaysWhetherItWantsInitialEventsSaysWhatItsVersionMeans(String query) {
+        TestServer.Answer refused = server.get(NODES + query);
+
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.message())
+                .isEqualTo("ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: "
+                        + "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     }
 
     @Test
