@@ -161,6 +161,25 @@ final class NettySink implements StreamSink, Outbox.Target {
     }
 
     @Override
+    public void inTurn(Runnable work) {
+        serverContext.pieces.resume(user, () -> {
+            if (isClosed()) {
+                return;
+            }
+            try {
+                work.run();
+            } catch (RuntimeException e) {
+                failed(e);
+            }
+        });
+    }
+
+    private void failed(RuntimeException why) {
+        log.warn("a response to {} failed: {}", Peer.address(context.channel()), why.toString());
+        context.executor().execute(this::cutOff);
+    }
+
+    @Override
     public void write(byte[] bytes) {
         outbox.add(this, bytes, bytes.length);
     }
@@ -304,8 +323,7 @@ final class NettySink implements StreamSink, Outbox.Target {
         try {
             chunk = isClosed() ? List.of() : source.chunks.next();
         } catch (RuntimeException e) {
-            log.warn("a response to {} failed: {}", Peer.address(context.channel()), e.toString());
-            context.executor().execute(this::cutOff);
+            failed(e);
             return;
         }
         context.executor().execute(() -> {

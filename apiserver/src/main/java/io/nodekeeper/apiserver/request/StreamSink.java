@@ -20,6 +20,14 @@ public interface StreamSink {
         }
     }
 
+    /**
+     * Runs {@code work}, which takes long, in the reader's turn and beside the threads that serve all; not if the reader has
+     * disconnected by then. If it throws, the reader is disconnected. This default runs it immediately.
+     */
+    default void inTurn(Runnable work) {
+        work.run();
+    }
+
     /** Writes later data, as {@link #writeFirst}; a reader that leaves too much of it unread is disconnected. */
     void write(byte[] bytes);
 

@@ -232,14 +232,20 @@ public final class WatchHandler {
             ends = loop.clock().nanoTime() + timeout.toNanos();
             Loop.Timer last = loop.schedule(timeout, sink::end);
             sink.onClose(last::cancel);
-            if (objects) {
-                Listing now = key().isPresent() ? reads.one(key().get(), 0) : store.list(watched, "", 0, 0);
-                floor = now.revision();
-                sink.writeFirst(new WatchChunks(store, watched, now, this));
+            if (objects && key().isPresent()) {
+                begin(watched, reads.one(key().get(), 0));
+            } else if (objects) {
+                // A list of the store walks over all objects.
+                sink.inTurn(() -> begin(watched, store.list(watched, "", 0, 0)));
             } else {
                 floor = options.version().filter(version -> version > 0).orElseGet(store::revision);
                 sink.writeFirst(new WatchChunks(store, watched, floor, this));
             }
+        }
+
+        private void begin(String watched, Listing now) {
+            floor = now.revision();
+            sink.writeFirst(new WatchChunks(store, watched, now, this));
         }
 
         @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.ChangedStore;
 import io.nodekeeper.apiserver.testing.TestServer;
@@ -390,6 +391,45 @@ class WorkerThreadsTest {
 
         assertAnswered(answer, 200);
         assertThat(lists - before).isEqualTo(1);
+    }
+
+    /** However often a watch is opened and closed, the threads that heartbeats need do not walk over the objects. */
+    @Test
+    void watchListsTheStoreInItsReadersTurn() {
+        server.node("n1");
+        CompletableFuture<ApiResponse> answer = send(remote, "GET", NODES + "?watch=true");
+        work();
+        ApiResponse.Streamed watch = (ApiResponse.Streamed) answer.join();
+        int before = lists;
+        List<Runnable> turns = new ArrayList<>();
+        List<String> read = new ArrayList<>();
+
+        watch.start().accept(new StreamSink() {
+            @Override
+            public void writeFirst(byte[] bytes) {
+                read.add(new String(bytes, StandardCharsets.UTF_8));
+            }
+
+            @Override
+            public void inTurn(Runnable work) {
+                turns.add(work);
+            }
+
+            @Override
+            public void write(byte[] bytes) {}
+
+            @Override
+            public void end() {}
+
+            @Override
+            public void onClose(Runnable action) {}
+        });
+
+        assertThat(lists).isEqualTo(before);
+        assertThat(turns).hasSize(1);
+        turns.getFirst().run();
+        assertThat(lists).isEqualTo(before + 1);
+        assertThat(read).singleElement().asString().contains("\"ADDED\"", "\"n1\"");
     }
 
     @ParameterizedTest

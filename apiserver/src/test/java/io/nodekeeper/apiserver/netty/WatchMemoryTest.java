@@ -76,6 +76,30 @@ class WatchMemoryTest {
         }
     }
 
+    @Test
+    void readerWhoseObjectsCannotBeListedIsDisconnected() {
+        Watch watch = new Watch(Framing.BODY);
+
+        watch.sink.inTurn(() -> {
+            throw new IllegalStateException("planted");
+        });
+        watch.channel.runPendingTasks();
+
+        assertThat(watch.channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void nothingIsListedForAReaderThatHasGone() {
+        Watch watch = new Watch(Framing.BODY);
+        watch.channel.close();
+        watch.channel.runPendingTasks();
+        List<String> done = new ArrayList<>();
+
+        watch.sink.inTurn(() -> done.add("listed"));
+
+        assertThat(done).isEmpty();
+    }
+
     /** A user who holds nothing may fill seven eighths of the memory. */
     private void assertTaken(long bytes) {
         assertThat(serverContext.answers.has("another", LIMIT * 7 / 8 - bytes)).isTrue();
