@@ -61,10 +61,10 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
     static final String POD_UID = "io.kubernetes.pod.uid";
 
     /**
-     * The largest answer of a command in a container, which writes what it likes. Probes of a node have at most 128 of them at a time, and
-     * gRPC and protobuf hold each twice.
+     * The largest answer of a command in a container, which writes what it likes. Probes and hooks of a node wait for several hundred of them
+     * at a time, and all may come at once.
      */
-    private static final int MOST_OF_A_COMMAND = 128 << 10;
+    private static final int MOST_OF_A_COMMAND = 64 << 10;
 
     private GrpcCall(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
         this(method, request, read, Connection.MAX_MESSAGE);

@@ -16,9 +16,7 @@ import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.TimerThread;
 import io.nodekeeper.time.VirtualThreads;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,15 +27,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks servers for their health as {@code grpc.health.v1} defines, each time over a new connection without TLS, as a kubelet
- * does. At most {@value #MOST} checks run at the same time; further ones wait, and their time begins only then. Confined to
+ * does. Each check has a connection and two virtual threads; how many run at the same time is for the caller to bound. Confined to
  * its loop.
  */
 public final class GrpcHealth implements AutoCloseable {
-    /**
-     * The most checks at the same time: as many as probes of all kinds. A server that does not answer keeps its place until the
-     * timeout of its pod, which may be long, and must not make the checks of other pods wait.
-     */
-    static final int MOST = 128;
     /** A health answer has a few bytes. */
     private static final int MAX_MESSAGE = 10 << 10;
 
@@ -52,36 +45,17 @@ public final class GrpcHealth implements AutoCloseable {
     /** Those that have not ended yet; some more than the checks that run. */
     private final Set<ManagedChannel> channels = ConcurrentHashMap.newKeySet();
 
-    private final Queue<Runnable> waiting = new ArrayDeque<>();
-    private int running;
-
     /** A client whose answers come on {@code loop}. */
     public GrpcHealth(Loop loop, String userAgent) {
         this.loop = loop;
         this.userAgent = userAgent;
     }
 
-    /** Asks the server at {@code host} and {@code port} about {@code service}. Never fails; unreachable is unhealthy. */
+    /**
+     * Asks the server at {@code host} and {@code port} about {@code service}. Never fails; unreachable is unhealthy. Cancelling the result
+     * closes the connection.
+     */
     public CompletableFuture<HealthAnswer> check(String host, int port, String service, Duration timeout) {
-        CompletableFuture<HealthAnswer> result = new CompletableFuture<>();
-        waiting.add(() -> begin(host, port, service, timeout).whenComplete((answer, error) -> {
-            running--;
-            result.complete(answer);
-            next();
-        }));
-        next();
-        return result;
-    }
-
-    private void next() {
-        while (running < MOST && !waiting.isEmpty()) {
-            running++;
-            waiting.remove().run();
-        }
-    }
-
-    /** A check that cannot even begin has an answer, too: else it would keep its place. */
-    private CompletableFuture<HealthAnswer> begin(String host, int port, String service, Duration timeout) {
         try {
             return ask(host, port, service, timeout);
         } catch (RuntimeException e) {
@@ -111,9 +85,11 @@ public final class GrpcHealth implements AutoCloseable {
                     loop.execute(() -> answer.complete(read));
                 });
         // gRPC enforces the deadline; the loop does, too, in case gRPC is stuck.
-        return Deadlines.within(loop, timeout.plusSeconds(1), "health of " + host + ":" + port, answer)
-                .exceptionally(error -> late(timeout))
-                .whenComplete((read, error) -> channel.shutdownNow());
+        CompletableFuture<HealthAnswer> result = Deadlines.within(
+                        loop, timeout.plusSeconds(1), "health of " + host + ":" + port, answer)
+                .exceptionally(error -> late(timeout));
+        result.whenComplete((read, error) -> channel.shutdownNow());
+        return result;
     }
 
     private static HealthAnswer read(

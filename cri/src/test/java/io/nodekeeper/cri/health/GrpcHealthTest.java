@@ -6,6 +6,7 @@ import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.okhttp.OkHttpServerBuilder;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.nodekeeper.cri.health.v1.HealthCheckRequest;
 import io.nodekeeper.cri.health.v1.HealthCheckResponse;
@@ -18,6 +19,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +33,11 @@ class GrpcHealthTest {
     private final ThreadLoop loop = new ThreadLoop("test");
     private final ThreadPool threads = new ThreadPool("server", 4);
     private final GrpcHealth health = new GrpcHealth(loop, "test");
+    /** Checks that the server does not answer. */
+    private final Semaphore asked = new Semaphore(0);
+    /** Those of them that ended. */
+    private final Semaphore gone = new Semaphore(0);
+
     private Server server;
 
     @BeforeEach
@@ -65,7 +72,7 @@ class GrpcHealthTest {
                 .isEqualTo("timeout: health rpc did not complete within 50ms");
         int port = server.getPort();
         server.shutdownNow().awaitTermination();
-        assertThat(ask(port, "good", TIMEOUT).message())
+        assertThat(ask("127.0.0.1", port, "good", TIMEOUT).message())
                 .startsWith("timeout: failed to connect service \"127.0.0.1:" + port + "\" within 20s: UNAVAILABLE");
     }
 
@@ -75,42 +82,29 @@ class GrpcHealthTest {
     }
 
     @Test
-    void shouldGiveThePlacesBackOfChecksThatCannotBegin() throws Exception {
-        // given as many checks without a host as there are places
-        List<CompletableFuture<HealthAnswer>> impossible = IntStream.range(0, GrpcHealth.MOST)
-                .mapToObj(i -> {
-                    CompletableFuture<HealthAnswer> answer = new CompletableFuture<>();
-                    loop.execute(() -> health.check("", 80, "", TIMEOUT).thenAccept(answer::complete));
-                    return answer;
-                })
-                .toList();
-
-        // when another one is made
-        HealthAnswer answer = ask("good", TIMEOUT);
-
-        // then it has a place, and the others are unhealthy
-        assertThat(answer.healthy()).isTrue();
-        assertThat(impossible.getLast().get(30, TimeUnit.SECONDS).message())
-                .startsWith("error: failed to connect service at \":80\": ");
+    void shouldBeUnhealthyIfACheckCannotBegin() throws Exception {
+        assertThat(ask("", server.getPort(), "good", TIMEOUT).message())
+                .startsWith("error: failed to connect service at \":" + server.getPort() + "\": ");
     }
 
+    /** A probe of a container that ended: with a timeout of a day its connection would stay for a day. */
     @Test
-    void shouldMakeFurtherChecksWaitAndThenRunThem() {
-        List<CompletableFuture<HealthAnswer>> silent = IntStream.range(0, GrpcHealth.MOST)
-                .mapToObj(i -> begin(server.getPort(), "silent", Duration.ofMillis(200)))
-                .toList();
+    void shouldCloseTheConnectionOfACheckThatIsCancelled() throws Exception {
+        CompletableFuture<HealthAnswer> check = CompletableFuture.supplyAsync(
+                        () -> health.check("127.0.0.1", server.getPort(), "silent", Duration.ofDays(1)), loop)
+                .get(30, TimeUnit.SECONDS);
+        assertThat(asked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
 
-        CompletableFuture<HealthAnswer> last = begin(server.getPort(), "good", TIMEOUT);
+        loop.execute(() -> check.cancel(true));
 
-        assertThat(last.join().healthy()).isTrue();
-        assertThat(silent).anyMatch(CompletableFuture::isDone);
+        assertThat(gone.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
     void shouldCheckOneServerWhileManyOthersDoNotAnswer() throws Exception {
-        // given as many checks without an answer as one pod with many containers may have
-        List<CompletableFuture<HealthAnswer>> silent = IntStream.range(0, 60)
-                .mapToObj(i -> begin(server.getPort(), "silent", TIMEOUT))
+        // given more checks without an answer than one pod may have at a time
+        List<CompletableFuture<HealthAnswer>> silent = IntStream.range(0, 130)
+                .mapToObj(i -> begin("127.0.0.1", server.getPort(), "silent", TIMEOUT))
                 .toList();
 
         // when another pod is checked
@@ -122,20 +116,20 @@ class GrpcHealthTest {
     }
 
     private HealthAnswer ask(String service, Duration timeout) throws Exception {
-        return ask(server.getPort(), service, timeout);
+        return ask("127.0.0.1", server.getPort(), service, timeout);
     }
 
-    private HealthAnswer ask(int port, String service, Duration timeout) throws Exception {
-        return begin(port, service, timeout).get(30, TimeUnit.SECONDS);
+    private HealthAnswer ask(String host, int port, String service, Duration timeout) throws Exception {
+        return begin(host, port, service, timeout).get(30, TimeUnit.SECONDS);
     }
 
-    private CompletableFuture<HealthAnswer> begin(int port, String service, Duration timeout) {
+    private CompletableFuture<HealthAnswer> begin(String host, int port, String service, Duration timeout) {
         CompletableFuture<HealthAnswer> answer = new CompletableFuture<>();
-        loop.execute(() -> health.check("127.0.0.1", port, service, timeout).thenAccept(answer::complete));
+        loop.execute(() -> health.check(host, port, service, timeout).thenAccept(answer::complete));
         return answer;
     }
 
-    private static final class Answers extends HealthGrpc.HealthImplBase {
+    private final class Answers extends HealthGrpc.HealthImplBase {
         @Override
         public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> reply) {
             switch (request.getService()) {
@@ -143,12 +137,14 @@ class GrpcHealthTest {
                 case "bad" -> answer(reply, HealthCheckResponse.ServingStatus.NOT_SERVING);
                 case "absent" ->
                     reply.onError(Status.NOT_FOUND.withDescription("no such").asRuntimeException());
-                default -> {}
+                default -> {
+                    ((ServerCallStreamObserver<HealthCheckResponse>) reply).setOnCancelHandler(gone::release);
+                    asked.release();
+                }
             }
         }
 
-        private static void answer(
-                StreamObserver<HealthCheckResponse> reply, HealthCheckResponse.ServingStatus status) {
+        private void answer(StreamObserver<HealthCheckResponse> reply, HealthCheckResponse.ServingStatus status) {
             reply.onNext(HealthCheckResponse.newBuilder().setStatus(status).build());
             reply.onCompleted();
         }

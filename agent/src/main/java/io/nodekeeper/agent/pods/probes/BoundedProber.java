@@ -1,69 +1,49 @@
 package io.nodekeeper.agent.pods.probes;
 
 import io.nodekeeper.agent.pods.model.Action;
+import io.nodekeeper.agent.pods.turns.PodTurns;
 import io.nodekeeper.api.Failures;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Runs a bounded number of actions at the same time; others wait in order, and their time begins only when they start. One
- * probe of a container waits at most, so the queue is bounded by the number of probes. Confined to its loop.
+ * Runs a bounded number of probes at the same time; others wait, and their time begins only when they start. A probe waits for probes of
+ * its own pod only ({@link PodTurns}). Commands and requests over the network wait apart.
+ *
+ * <p>At most {@link PodTurns#PODS} + {@value #SHARED} commands run at once, so their answers of at most 64 KiB need 20 MB if all come at the
+ * same moment. As many requests run at once: their answers are of 10 KiB, but each has a connection with its buffers, and one with TLS to a
+ * name a thread. What waits is bounded by the probes of running containers: one that is cancelled waits no longer. Confined to its loop.
  */
-final class BoundedProber implements Prober {
-    /** As many as Kubernetes' default of pods on a node: one probe of each pod may hang, and the others still run. */
-    static final int MOST = 128;
+public final class BoundedProber {
+    /** Enough for the probes of usual pods to run at once, as with a kubelet, if few others hang. */
+    static final int SHARED = 64;
 
     private final Prober prober;
-    private final int most;
-    private final Queue<Runnable> waiting = new ArrayDeque<>();
-    private int running;
+    private final PodTurns commands;
+    private final PodTurns requests;
 
-    BoundedProber(Prober prober, int most) {
+    BoundedProber(Prober prober) {
+        this(prober, new PodTurns(SHARED), new PodTurns(SHARED));
+    }
+
+    BoundedProber(Prober prober, PodTurns commands, PodTurns requests) {
         this.prober = prober;
-        this.most = most;
+        this.commands = commands;
+        this.requests = requests;
     }
 
-    @Override
-    public CompletableFuture<ProbeResult> run(Target target, Action action, Duration timeout) {
-        CompletableFuture<ProbeResult> result = new CompletableFuture<>();
-        waiting.add(() -> begin(target, action, timeout, result));
-        next();
-        return result;
+    /** As {@link Prober#run}, once it is the turn of the pod {@code uid}. */
+    CompletableFuture<ProbeResult> run(String uid, Prober.Target target, Action action, Duration timeout) {
+        PodTurns turns = action instanceof Action.Exec ? commands : requests;
+        return turns.run(uid, () -> start(target, action, timeout));
     }
 
-    private void begin(Target target, Action action, Duration timeout, CompletableFuture<ProbeResult> result) {
-        if (result.isDone()) {
-            running--;
-            return;
-        }
-        CompletableFuture<ProbeResult> started = start(target, action, timeout);
-        result.whenComplete((value, error) -> started.cancel(true));
-        started.whenComplete((value, error) -> {
-            running--;
-            if (error == null) {
-                result.complete(value);
-            } else {
-                result.cancel(true);
-            }
-            next();
-        });
-    }
-
-    /** An action that cannot even begin has a result, too: else it would keep its place, and its probe would not be repeated. */
-    private CompletableFuture<ProbeResult> start(Target target, Action action, Duration timeout) {
+    /** An action that cannot even begin has a result, too: else its probe would not be repeated. */
+    private CompletableFuture<ProbeResult> start(Prober.Target target, Action action, Duration timeout) {
         try {
             return prober.run(target, action, timeout);
         } catch (RuntimeException e) {
             return CompletableFuture.completedFuture(ProbeResult.error(Failures.text(e)));
-        }
-    }
-
-    private void next() {
-        while (running < most && !waiting.isEmpty()) {
-            running++;
-            waiting.remove().run();
         }
     }
 }

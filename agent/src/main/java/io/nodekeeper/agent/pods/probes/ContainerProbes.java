@@ -134,8 +134,9 @@ final class ContainerProbes {
         Context now = context.orElseThrow();
         ProbeSpec spec = watch.track.spec();
         long start = now.ports().loop().clock().nanoTime();
-        CompletableFuture<ProbeResult> result =
-                now.ports().probes().run(new Prober.Target(id, container, now.podIp()), spec.action(), spec.timeout());
+        CompletableFuture<ProbeResult> result = now.ports()
+                .probes()
+                .run(now.pod().uid(), new Prober.Target(id, container, now.podIp()), spec.action(), spec.timeout());
         watch.underWay = Optional.of(result);
         result.whenComplete((value, error) -> {
             watch.underWay = Optional.empty();

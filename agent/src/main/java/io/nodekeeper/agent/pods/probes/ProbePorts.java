@@ -7,13 +7,14 @@ import java.util.random.RandomGenerator;
  * The collaborators of probes and hooks, shared by all pods of a node.
  *
  * @param actions runs the actions of hooks
- * @param probes runs the actions of probes, a bounded number at the same time
+ * @param probes runs the actions of probes, a bounded number of each pod at the same time
  * @param loop on which results arrive
  */
-public record ProbePorts(Prober actions, Prober probes, Loop loop, RandomGenerator random, ProbeMetrics metrics) {
+public record ProbePorts(
+        Prober actions, BoundedProber probes, Loop loop, RandomGenerator random, ProbeMetrics metrics) {
 
-    /** Ports whose probes share {@link BoundedProber#MOST} places. */
+    /** Ports whose probes all wait for the same places. */
     public static ProbePorts of(Prober actions, Loop loop, RandomGenerator random, ProbeMetrics metrics) {
-        return new ProbePorts(actions, new BoundedProber(actions, BoundedProber.MOST), loop, random, metrics);
+        return new ProbePorts(actions, new BoundedProber(actions), loop, random, metrics);
     }
 }

@@ -8,6 +8,7 @@ import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.ProbeKind;
 import io.nodekeeper.agent.pods.model.ProbeSpec;
+import io.nodekeeper.agent.pods.turns.PodTurns;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.ContainerState;
@@ -45,7 +46,7 @@ class PodProbesTest {
                 : CompletableFuture.completedFuture(answer);
     };
 
-    private final PodProbes probes = probes(BoundedProber.MOST);
+    private final PodProbes probes = probes(new PodTurns(64));
 
     @Test
     void shouldProbeFromTheInitialDelayOnOncePerPeriod() {
@@ -177,7 +178,7 @@ class PodProbesTest {
 
     @Test
     void shouldRunABoundedNumberAtTheSameTime() {
-        PodProbes bounded = probes(1);
+        PodProbes bounded = probes(new PodTurns(1, 0));
         Pod pod = pod(probe("livenessProbe", "\"timeoutSeconds\": 4") + ", " + probe("readinessProbe", ""));
         answers.put("readinessProbe", ProbeResult.success(""));
 
@@ -200,7 +201,7 @@ class PodProbesTest {
         JsonObject before = Json.parseObject("""
                 {"containerStatuses": [{"name": "app", "containerID": "containerd://c1", "ready": true, "started": true}]}
                 """);
-        PodProbes restarted = probes(BoundedProber.MOST);
+        PodProbes restarted = probes(new PodTurns(64));
 
         ContainerHealth first = restarted
                 .update(pod, false, List.of(running("c1")), "10.1.0.7", before)
@@ -238,9 +239,9 @@ class PodProbesTest {
         assertThat(runs).hasSize(2);
     }
 
-    private PodProbes probes(int most) {
-        ProbePorts ports =
-                new ProbePorts(prober, new BoundedProber(prober, most), loop, Randoms.seeded(1), ProbeMetrics.NONE);
+    private PodProbes probes(PodTurns turns) {
+        ProbePorts ports = new ProbePorts(
+                prober, new BoundedProber(prober, turns, turns), loop, Randoms.seeded(1), ProbeMetrics.NONE);
         return new PodProbes(ports, new ProbeListener() {
             @Override
             public void warning(String reason, String message) {
