@@ -28,6 +28,7 @@ public final class FakeRuntime implements ContainerRuntime {
     private final Map<String, Fault> faults = new HashMap<>();
     private final Map<String, RuntimeCall.ExecSync.Result> commands = new HashMap<>();
     private final List<RuntimeCall<?>> calls = new ArrayList<>();
+    private final List<RuntimeCall<?>> open = new ArrayList<>();
     private final List<Consumer<ContainerEvent>> listeners = new ArrayList<>();
     private RuntimeVersion version = new RuntimeVersion("docker", "1.2.3", "v1");
     private RuntimeStatus status = ready();
@@ -161,6 +162,11 @@ public final class FakeRuntime implements ContainerRuntime {
         return calls.stream().filter(call -> call.method().equals(method)).count();
     }
 
+    /** The number of calls of {@code method} that have neither an answer nor been cancelled. */
+    public long open(String method) {
+        return open.stream().filter(call -> call.method().equals(method)).count();
+    }
+
     /** Sends the event to all subscribers. */
     public void emit(ContainerEvent event) {
         List.copyOf(listeners).forEach(listener -> loop.execute(() -> listener.accept(event)));
@@ -175,7 +181,10 @@ public final class FakeRuntime implements ContainerRuntime {
             case Fault.Fail fail -> loop.execute(() -> answer.completeExceptionally(fail.error));
             case Fault.Delay delay -> loop.schedule(delay.by, () -> settle(call, answer));
         }
-        return Deadlines.within(loop, deadline, call.method(), answer);
+        CompletableFuture<T> result = Deadlines.within(loop, deadline, call.method(), answer);
+        open.add(call);
+        result.whenComplete((value, error) -> open.remove(call));
+        return result;
     }
 
     @Override

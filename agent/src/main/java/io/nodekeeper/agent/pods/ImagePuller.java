@@ -29,6 +29,8 @@ final class ImagePuller {
     private final PodPorts ports;
     private final PodEvents events;
     private Optional<CompletableFuture<String>> pulling = Optional.empty();
+    /** What the runtime is asked for at the moment. */
+    private Optional<CompletableFuture<String>> asked = Optional.empty();
     /** Whether the pod must end: then no pull begins. */
     private boolean ending;
 
@@ -60,13 +62,15 @@ final class ImagePuller {
         return ports.runtime().call(new RuntimeCall.GetImage(name), ports.callDeadline());
     }
 
-    /** Waits for no image any more, because the pod must end; the runtime may go on with it. */
+    /** Gives up the image that is being pulled, because the pod must end: the runtime ends its call, and goes on there the next time. */
     void abandon() {
         ending = true;
-        Optional<CompletableFuture<String>> call = pulling;
+        Optional<CompletableFuture<String>> pull = pulling;
+        Optional<CompletableFuture<String>> call = asked;
         pulling = Optional.empty();
-        call.ifPresent(pull -> pull.completeExceptionally(
+        pull.ifPresent(image -> image.completeExceptionally(
                 new CommandFailure(Reasons.ERR_IMAGE_PULL, "given up, because the pod must end")));
+        call.ifPresent(image -> image.cancel(true));
     }
 
     private CompletableFuture<Image> pull(Pod pod, String name, SandboxConfig sandbox) {
@@ -98,17 +102,21 @@ final class ImagePuller {
     /** Tries the credentials from {@code index} on, one after another; without any, one pull without. */
     private CompletableFuture<String> pull(
             String name, SandboxConfig sandbox, List<RegistryCredentials> all, int index, List<String> errors) {
+        if (ending) {
+            return CompletableFuture.failedFuture(CommandFailure.abandoned());
+        }
         Optional<RegistryCredentials> next = all.isEmpty() ? Optional.empty() : Optional.of(all.get(index));
-        return ports.runtime()
-                .call(new RuntimeCall.PullImage(name, sandbox, next), RuntimeCall.PullImage.LONGEST)
-                .exceptionallyCompose(error -> {
-                    errors.add(Failures.text(error));
-                    if (index + 1 < all.size() && pulling.isPresent()) {
-                        return pull(name, sandbox, all, index + 1, errors);
-                    }
-                    String message = errors.size() == 1 ? errors.getFirst() : errors.toString();
-                    return CompletableFuture.failedFuture(new CommandFailure(Reasons.ERR_IMAGE_PULL, message));
-                });
+        CompletableFuture<String> call =
+                ports.runtime().call(new RuntimeCall.PullImage(name, sandbox, next), RuntimeCall.PullImage.LONGEST);
+        asked = Optional.of(call);
+        return call.whenComplete((image, error) -> asked = Optional.empty()).exceptionallyCompose(error -> {
+            errors.add(Failures.text(error));
+            if (index + 1 < all.size() && !ending) {
+                return pull(name, sandbox, all, index + 1, errors);
+            }
+            String message = errors.size() == 1 ? errors.getFirst() : errors.toString();
+            return CompletableFuture.failedFuture(new CommandFailure(Reasons.ERR_IMAGE_PULL, message));
+        });
     }
 
     /** The credentials for an image: those of the pod's Secrets, then those of the node. */

@@ -76,6 +76,18 @@ class CallTrackerTest {
     }
 
     @Test
+    void cancelReachesTheRuntime() {
+        runtime.hang("Status");
+        CompletableFuture<?> call = tracker.call(new RuntimeCall.GetStatus(), Duration.ofMinutes(15));
+        assertThat(runtime.open("Status")).isEqualTo(1);
+
+        call.cancel(true);
+
+        assertThat(runtime.open("Status")).isZero();
+        assertThat(tracker.open()).isEmpty();
+    }
+
+    @Test
     void refusalIsForgottenAfterThreeMinutes() {
         refuse("ListImages", "disk full");
         call(IMAGES);

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.Wanted;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.RuntimeCall;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -160,6 +163,35 @@ class EvictedPodTest extends SimulatedNode {
         assertThat(status("web").text("phase")).isEqualTo("Failed");
         assertThat(calls()).doesNotContain("StartContainer").endsWith("StopPodSandbox", "RemovePodSandbox");
         assertThat(events).noneMatch(event -> event.contains("Failed to pull"));
+    }
+
+    /** A call that stays open counts for a quarter of an hour, and with many such pods the runtime's client refuses others. */
+    @Test
+    void shouldLeaveNoPullOpenAtTheRuntimeWhenThePodMustEnd() {
+        // given a pull that hangs, with the first of two credentials
+        String auths = "{\"auths\": {\"reg.io/team\": {\"username\": \"a\", \"password\": \"p\"},"
+                + " \"reg.io\": {\"username\": \"b\", \"password\": \"p\"}}}";
+        secrets.put("pulls", Json.parseObject("""
+                {"type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": "%s"}}
+                """.formatted(
+                        Base64.getEncoder().encodeToString(auths.getBytes(StandardCharsets.UTF_8)))));
+        runtime.hang("PullImage");
+        change("web", Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "uid-web", "resourceVersion": "1"},
+                 "spec": {"nodeName": "n1", "containers": [{"name": "app", "image": "reg.io/team/app:1"}],
+                  "imagePullSecrets": [{"name": "pulls"}]}, "status": {"phase": "Pending"}}
+                """));
+        start(110);
+        advance(5);
+        assertThat(runtime.open("PullImage")).isEqualTo(1);
+
+        // when the pod is evicted
+        evict("web");
+        advance(2);
+
+        // then the call has ended, and no other one was made
+        assertThat(runtime.open("PullImage")).isZero();
+        assertThat(runtime.calls("PullImage")).isEqualTo(1);
     }
 
     @Test
