@@ -24,9 +24,16 @@ import java.util.function.Consumer;
 public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
     /**
      * The most calls in progress; further ones are refused. A node with 110 pods (Kubernetes' default limit) of a few
-     * containers each needs some hundreds of calls at a time; more than this means that the agent is stuck.
+     * containers each needs some hundreds of calls at a time, and more if all end at once; more than this means that the agent is stuck.
      */
-    static final int MAX_CALLS = 1_024;
+    static final int MAX_CALLS = 2_048;
+    /** So many of them are left for calls about the node, without which it is not ready: its status, version and lists. */
+    private static final int OF_NODE = 64;
+    /**
+     * So many more are left by calls that take as long as a pod wants, such as a stop with its grace period: others end soon, if the runtime
+     * is healthy.
+     */
+    private static final int SHORT = 192;
 
     private final Path socket;
     private final Loop loop;
@@ -48,11 +55,19 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
         } catch (RuntimeException e) {
             return refuse(call.method(), "the request cannot be made: " + Failures.text(e));
         }
-        if (underWay.incrementAndGet() > MAX_CALLS) {
+        int most = most(call);
+        if (underWay.incrementAndGet() > most) {
             underWay.decrementAndGet();
-            return refuse(call.method(), MAX_CALLS + " calls to the runtime at " + socket + " are in progress already");
+            return refuse(call.method(), most + " calls to the runtime at " + socket + " are in progress already");
         }
         return send(call.method(), exchange, deadline);
+    }
+
+    private static int most(RuntimeCall<?> call) {
+        if (!call.isOfPod()) {
+            return MAX_CALLS;
+        }
+        return MAX_CALLS - OF_NODE - (call.expected().isZero() ? 0 : SHORT);
     }
 
     private <T> CompletableFuture<T> refuse(String method, String why) {

@@ -32,6 +32,11 @@ public sealed interface RuntimeCall<T> {
         return Optional.empty();
     }
 
+    /** Whether the call is about one pod, and not about the node. */
+    default boolean isOfPod() {
+        return podUid().isPresent() || sandboxId().isPresent() || containerId().isPresent() || dependsOnPod();
+    }
+
     /**
      * How long a healthy runtime may take because of what the call asks for, such as a container's grace period. Zero
      * for most calls.

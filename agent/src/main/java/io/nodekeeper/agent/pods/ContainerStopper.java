@@ -1,13 +1,16 @@
 package io.nodekeeper.agent.pods;
 
+import io.nodekeeper.agent.pods.model.Action;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.PodCommand;
+import io.nodekeeper.agent.pods.turns.PodTurns;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,7 +21,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Ends containers: first the hook of each, then, for a sidecar, a wait for the containers that need it, then the runtime's stop
- * with what is left of the grace period. Confined to the loop of its ports.
+ * with what is left of the grace period. Commands of hooks, and stops, wait for their turn ({@link StopTurns}), and the grace period goes on
+ * meanwhile. Confined to the loop of its ports.
  */
 final class ContainerStopper {
     /** The reason of a stop that was given up, because the containers have less time than it would take. */
@@ -107,7 +111,7 @@ final class ContainerStopper {
         long start = clock.nanoTime();
         Optional<ContainerSpec> container = pod.container(kill.name());
         CompletableFuture<Void> hook = container
-                .map(spec -> hooks.preStop(pod, spec, kill.id(), podIp, grace))
+                .map(spec -> hook(pod, spec, kill.id(), podIp, grace, start))
                 .orElseGet(() -> CompletableFuture.completedFuture(null));
         end.whenComplete((done, error) -> hook.cancel(true));
         return hook.thenCompose(done -> turn.isDone()
@@ -122,12 +126,47 @@ final class ContainerStopper {
                     if (end.isDone()) {
                         return end;
                     }
-                    Duration left = left(grace, start, clock, LEAST);
-                    CompletableFuture<RuntimeCall.Done> call = ports.runtime()
-                            .call(new RuntimeCall.StopContainer(kill.id(), left), left.plus(ports.callDeadline()));
+                    CompletableFuture<RuntimeCall.Done> call = ports.stops()
+                            .stops()
+                            .run(pod.uid(), () -> {
+                                Duration left = left(grace, start, clock, LEAST);
+                                return ports.runtime()
+                                        .call(
+                                                new RuntimeCall.StopContainer(kill.id(), left),
+                                                left.plus(ports.callDeadline()));
+                            });
                     end.whenComplete((ended, error) -> call.cancel(true));
                     return ignoringAbsence(call).thenAccept(ended -> {});
                 });
+    }
+
+    /** The hook of a container. A command whose turn has not come when the grace period is over is not run. Fails only if it is cancelled. */
+    private CompletableFuture<Void> hook(
+            Pod pod, ContainerSpec container, String id, String podIp, Duration grace, long start) {
+        if (container.preStop().filter(Action.Exec.class::isInstance).isEmpty()) {
+            return hooks.preStop(pod, container, id, podIp, grace);
+        }
+        Clock clock = ports.loop().clock();
+        PodTurns.Turn<Void> turn = ports.stops()
+                .hooks()
+                .take(
+                        pod.uid(),
+                        () -> hooks.preStop(pod, container, id, podIp, left(grace, start, clock, Duration.ZERO)));
+        CommandFailure late = new CommandFailure(
+                "FailedPreStopHook", "PreStopHook failed: no time was left after those of other containers");
+        Loop.Timer over = ports.loop().schedule(grace, () -> turn.abandon(late));
+        CompletableFuture<Void> ended = turn.answer().exceptionallyCompose(error -> {
+            if (error == late) {
+                events.warning(pod, late.reason(), Failures.text(late));
+                return CompletableFuture.completedFuture(null);
+            }
+            return CompletableFuture.failedFuture(error);
+        });
+        ended.whenComplete((done, error) -> {
+            over.cancel();
+            turn.answer().cancel(true);
+        });
+        return ended;
     }
 
     private static Duration left(Duration grace, long start, Clock clock, Duration least) {

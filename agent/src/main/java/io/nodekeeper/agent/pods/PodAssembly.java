@@ -173,6 +173,7 @@ public final class PodAssembly {
         PodPorts ports = new PodPorts(
                 runtime,
                 new StartTurns(loop, StartTurns.most(Runtime.getRuntime().availableProcessors())),
+                StopTurns.ofNode(),
                 config.runtime().requestTimeout(),
                 client,
                 events,

@@ -26,6 +26,7 @@ import java.util.function.Supplier;
  *
  * @param runtime whose answers come on {@code loop}
  * @param starts gives calls that start something their turn
+ * @param stops gives calls that end containers their turn
  * @param callDeadline of each call to the runtime, without the grace period of containers and the time of pulls
  * @param client whose answers come on {@code loop}
  * @param objects what pods refer to
@@ -42,6 +43,7 @@ import java.util.function.Supplier;
 record PodPorts(
         ContainerRuntime runtime,
         StartTurns starts,
+        StopTurns stops,
         Duration callDeadline,
         KubeClient client,
         EventRecorder events,

@@ -79,6 +79,7 @@ class PodVolumesTest {
         ports = new PodPorts(
                 new FakeRuntime(loop),
                 new StartTurns(loop, 4),
+                StopTurns.ofNode(),
                 Duration.ofMinutes(2),
                 client,
                 (about, type, reason, message) -> events.add(type + " " + reason + " " + message),

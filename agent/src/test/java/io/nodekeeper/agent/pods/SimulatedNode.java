@@ -75,6 +75,7 @@ abstract class SimulatedNode {
     /** Bytes for the pods of the API. */
     long podMemory = 32 << 20;
 
+    StopTurns stops = StopTurns.ofNode();
     StaticPodConfig manifests = StaticPodConfig.DEFAULT;
     PodSecurityConfig security = PodSecurityConfig.DEFAULT;
     SimulatedSupport support = new SimulatedSupport();
@@ -130,6 +131,7 @@ abstract class SimulatedNode {
         PodPorts ports = new PodPorts(
                 runtime,
                 new StartTurns(loop, 4),
+                stops,
                 CALL,
                 client,
                 (about, type, reason, message) -> events.add(about.name() + " " + type + " " + reason + " " + message),
