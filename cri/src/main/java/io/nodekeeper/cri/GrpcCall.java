@@ -62,9 +62,9 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
 
     /**
      * The largest answer of a command in a container, which writes what it likes. Probes and hooks of a node wait for several hundred of them
-     * at a time, and all may come at once.
+     * at a time, and all may come at once. Three times what is kept.
      */
-    private static final int MOST_OF_A_COMMAND = 64 << 10;
+    private static final int MOST_OF_A_COMMAND = 32 << 10;
 
     private GrpcCall(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
         this(method, request, read, Connection.MAX_MESSAGE);

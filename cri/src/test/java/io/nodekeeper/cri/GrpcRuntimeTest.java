@@ -126,7 +126,7 @@ class GrpcRuntimeTest {
 
     @Test
     void outputOfACommandIsCutAndMuchMoreOfItEndsTheCall() throws Exception {
-        AtomicInteger size = new AtomicInteger(60_000);
+        AtomicInteger size = new AtomicInteger(30_000);
         cri.answer(
                 RuntimeServiceGrpc.getExecSyncMethod(),
                 request -> ExecSyncResponse.newBuilder()
@@ -136,7 +136,7 @@ class GrpcRuntimeTest {
 
         assertThat(ask(command)).isEqualTo(new RuntimeCall.ExecSync.Result(0, "x".repeat(10 << 10)));
 
-        size.set(70_000);
+        size.set(40_000);
         assertThat(refused(command))
                 .isInstanceOfSatisfying(
                         RuntimeCallException.class,

@@ -6,7 +6,7 @@ import io.nodekeeper.agent.pods.turns.PodTurns;
  * The turns of what ends containers. A node that shuts down ends all of its containers at the same moment; the runtime's client has room for
  * all that these turns allow, so none is refused, and hooks that hang delay no stop. Confined to the loop of its turns.
  *
- * @param hooks those of commands before the end: their answers, of 64 KiB at most, need 32 MB if all come at the same moment
+ * @param hooks those of commands before the end: if their answers, of 32 KiB at most, all come at the same moment, they need some 25 MB
  * @param stops those of the runtime's stops
  */
 record StopTurns(PodTurns hooks, PodTurns stops) {

@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
  * Runs a bounded number of probes at the same time; others wait, and their time begins only when they start. A probe waits for probes of
  * its own pod only ({@link PodTurns}). Commands and requests over the network wait apart.
  *
- * <p>At most {@link PodTurns#PODS} + {@value #SHARED} commands run at once, so their answers of at most 64 KiB need 20 MB if all come at the
- * same moment. As many requests run at once: their answers are of 10 KiB, but each has a connection with its buffers, and one with TLS to a
+ * <p>At most {@link PodTurns#PODS} + {@value #SHARED} commands run at once. If their answers, of 32 KiB at most, all come at the same
+ * moment, they need some 15 MB. As many requests run at once: their answers are of 10 KiB, but each has a connection with its buffers, and one with TLS to a
  * name a thread. What waits is bounded by the probes of running containers: one that is cancelled waits no longer. Confined to its loop.
  */
 public final class BoundedProber {
