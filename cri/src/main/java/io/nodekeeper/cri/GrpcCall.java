@@ -60,12 +60,6 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
     /** Kubernetes' label for the pod of a sandbox or container. */
     static final String POD_UID = "io.kubernetes.pod.uid";
 
-    /**
-     * The largest answer of a command in a container, which writes what it likes. Probes and hooks of a node wait for several hundred of them
-     * at a time, and all may come at once. Three times what is kept.
-     */
-    private static final int MOST_OF_A_COMMAND = 32 << 10;
-
     private GrpcCall(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
         this(method, request, read, Connection.MAX_MESSAGE);
     }
@@ -245,7 +239,7 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                                 .addAllPort(ports)
                                 .build(),
                         PortForwardResponse::getUrl);
-            case RuntimeCall.ExecSync(String id, List<String> command, Duration timeout) ->
+            case RuntimeCall.ExecSync(String id, List<String> command, Duration timeout, int most) ->
                 new GrpcCall<>(
                         RuntimeServiceGrpc.getExecSyncMethod(),
                         ExecSyncRequest.newBuilder()
@@ -254,7 +248,7 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                                 .setTimeout(timeout.plusNanos(999_999_999).toSeconds())
                                 .build(),
                         RuntimeResponses::exec,
-                        MOST_OF_A_COMMAND);
+                        most);
         };
     }
 

@@ -454,8 +454,10 @@ public sealed interface RuntimeCall<T> {
      * Runs a command in a running container and waits for its end.
      *
      * @param timeout after which the runtime kills the command; rounded up to whole seconds
+     * @param most the largest answer in bytes: a command writes what it likes, and many may answer at the same moment
      */
-    record ExecSync(String container, List<String> command, Duration timeout) implements RuntimeCall<ExecSync.Result> {
+    record ExecSync(String container, List<String> command, Duration timeout, int most)
+            implements RuntimeCall<ExecSync.Result> {
         /** The most bytes of output that are kept: the kubelet's limit for probes. */
         public static final int MOST_OUTPUT = 10 << 10;
 

@@ -132,7 +132,7 @@ class GrpcRuntimeTest {
                 request -> ExecSyncResponse.newBuilder()
                         .setStdout(ByteString.copyFromUtf8("x".repeat(size.get())))
                         .build());
-        RuntimeCall.ExecSync command = new RuntimeCall.ExecSync("c1", List.of("check"), LONG);
+        RuntimeCall.ExecSync command = new RuntimeCall.ExecSync("c1", List.of("check"), LONG, 32 << 10);
 
         assertThat(ask(command)).isEqualTo(new RuntimeCall.ExecSync.Result(0, "x".repeat(10 << 10)));
 
@@ -141,6 +141,9 @@ class GrpcRuntimeTest {
                 .isInstanceOfSatisfying(
                         RuntimeCallException.class,
                         error -> assertThat(error.code()).isEqualTo(RuntimeCallException.Code.TOO_LARGE));
+        assertThat(ask(new RuntimeCall.ExecSync("c1", List.of("check"), LONG, 128 << 10))
+                        .exitCode())
+                .isZero();
         // and the connection goes on
         assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
     }

@@ -28,7 +28,8 @@ final class Hooks {
 
     /** Runs the hook after the start of a container, if it has one; false if it failed. Never fails. */
     CompletableFuture<Boolean> postStart(Pod pod, ContainerSpec container, String id, String podIp) {
-        Optional<Action> action = container.postStart();
+        Optional<Action> action =
+                container.postStart().map(hook -> hook instanceof Action.Exec command ? command.atStart() : hook);
         if (action.isEmpty() || ending) {
             return CompletableFuture.completedFuture(true);
         }

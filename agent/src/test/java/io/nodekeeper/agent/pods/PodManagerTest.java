@@ -277,7 +277,10 @@ class PodManagerTest extends SimulatedNode {
                         "web Warning Unhealthy Liveness probe failed: dead",
                         "web Normal Killing Container app failed liveness probe, will be restarted");
         assertThat(calls().stream().filter("StartContainer"::equals)).hasSizeGreaterThan(1);
-        assertThat(runtime.calls().getLast().method()).isEqualTo("ExecSync");
+        assertThat(runtime.calls().getLast())
+                .isInstanceOfSatisfying(
+                        RuntimeCall.ExecSync.class,
+                        probe -> assertThat(probe.most()).isEqualTo(32_768));
         assertThat(phase("web")).isEqualTo("Running");
         assertThat(ready("web")).isEqualTo("True");
     }
@@ -329,6 +332,9 @@ class PodManagerTest extends SimulatedNode {
         advance(30);
         assertThat(phase("web")).isEqualTo("Pending");
         assertThat(ready("web")).isEqualTo("False");
+        assertThat(runtime.calls())
+                .as("it may write more than commands of which many run at once")
+                .anyMatch(call -> call instanceof RuntimeCall.ExecSync hook && hook.most() == 131_072);
 
         delete("web");
         advance(10);

@@ -10,8 +10,27 @@ import java.util.Optional;
 /** What a probe or a hook does. Immutable. */
 public sealed interface Action {
 
-    /** Runs a command in the container. */
-    record Exec(List<String> command) implements Action {}
+    /**
+     * Runs a command in the container.
+     *
+     * @param most the bytes of its answer at most; a command that writes more has failed
+     */
+    record Exec(List<String> command, int most) implements Action {
+        /** Of probes and hooks before the end, of which many run at the same time. */
+        private static final int MOST = 32 << 10;
+        /** After the start of a container, which a pod does one at a time, and which installs things and says so. */
+        private static final int MOST_AT_START = 128 << 10;
+
+        /** A command of which many run at the same time. */
+        public Exec(List<String> command) {
+            this(command, MOST);
+        }
+
+        /** The same for a hook after the start of a container. */
+        public Exec atStart() {
+            return new Exec(command, MOST_AT_START);
+        }
+    }
 
     /**
      * Gets a page.

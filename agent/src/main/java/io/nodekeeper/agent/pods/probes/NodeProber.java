@@ -68,7 +68,7 @@ public final class NodeProber implements Prober, AutoCloseable {
     private CompletableFuture<ProbeResult> exec(Target target, Action.Exec exec, Duration timeout) {
         return settled(
                 runtime.call(
-                        new RuntimeCall.ExecSync(target.containerId(), exec.command(), timeout),
+                        new RuntimeCall.ExecSync(target.containerId(), exec.command(), timeout, exec.most()),
                         timeout.plus(RUNTIMES_MARGIN)),
                 (ended, error) -> {
                     if (error == null) {
