@@ -5,6 +5,7 @@ import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.PodCommand;
 import io.nodekeeper.agent.pods.turns.PodTurns;
+import io.nodekeeper.agent.pods.turns.StopTurns;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;

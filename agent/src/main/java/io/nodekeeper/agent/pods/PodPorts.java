@@ -7,6 +7,7 @@ import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
+import io.nodekeeper.agent.pods.turns.StopTurns;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;

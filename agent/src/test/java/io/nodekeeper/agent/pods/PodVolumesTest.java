@@ -16,6 +16,7 @@ import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
+import io.nodekeeper.agent.pods.turns.StopTurns;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.pods.volumes.VolumeRoom;
 import io.nodekeeper.api.json.Json;

@@ -21,6 +21,7 @@ import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.security.SimulatedSupport;
 import io.nodekeeper.agent.pods.sources.PodSources;
+import io.nodekeeper.agent.pods.turns.StopTurns;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.pods.turns.PodTurns;
+import io.nodekeeper.agent.pods.turns.StopTurns;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.cri.RuntimeCall;
 import java.time.Duration;

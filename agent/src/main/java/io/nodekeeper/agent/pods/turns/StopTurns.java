@@ -1,6 +1,4 @@
-package io.nodekeeper.agent.pods;
-
-import io.nodekeeper.agent.pods.turns.PodTurns;
+package io.nodekeeper.agent.pods.turns;
 
 /**
  * The turns of what ends containers. A node that shuts down ends all of its containers at the same moment; the runtime's client has room for
@@ -9,14 +7,14 @@ import io.nodekeeper.agent.pods.turns.PodTurns;
  * @param hooks those of commands before the end: if their answers, of 32 KiB at most, all come at the same moment, they need some 25 MB
  * @param stops those of the runtime's stops
  */
-record StopTurns(PodTurns hooks, PodTurns stops) {
+public record StopTurns(PodTurns hooks, PodTurns stops) {
     /** With Kubernetes' default of 110 pods on a node, and three hooks each, all run at once. */
     private static final int HOOKS = 256;
     /** With that default, and five containers each, all are stopped at once. */
     private static final int STOPS = 512;
 
     /** The turns of a node. */
-    static StopTurns ofNode() {
+    public static StopTurns ofNode() {
         return new StopTurns(new PodTurns(HOOKS), new PodTurns(STOPS));
     }
 }
