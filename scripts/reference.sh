@@ -5,9 +5,8 @@ reference_loop() {
   "$JDK/bin/java" scripts/ReferenceLoop.java "$1"
 }
 
-# with_reference COMMAND...: the reference loop, COMMAND, and the loop again. Without the loop if COMMAND only prints its help.
+# with_reference COMMAND...: the reference loop, COMMAND, and the loop again.
 with_reference() {
-  case " $* " in *" --help "*) "$@" && return || return ;; esac
   reference_loop before
   "$@" || return
   reference_loop after

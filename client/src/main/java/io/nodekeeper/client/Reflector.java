@@ -24,9 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps a handler up to date about a set of objects: lists them, watches from the list's revision, resumes a broken
  * watch from the last revision that it saw, and lists again when the server no longer has the history (410). Retries
- * failures with backoff, and closes a watch that sends nothing for {@link #SILENCE_LIMIT}; if it has never sent anything,
- * the next attempt lists, so that the handler's state is never older than that limit and a list. Confined to its client's
- * loop, on which the handler is called.
+ * failures with backoff, and closes a watch that sends nothing for {@link #SILENCE_LIMIT}. If watches are accepted and nothing
+ * comes for that long, however many there are, it lists again. Confined to its client's loop, on which the handler is called.
  */
 public final class Reflector {
     /** Receives the changes of the objects of a reflector. */
@@ -92,8 +91,8 @@ public final class Reflector {
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
     /**
      * A server sends a bookmark about each minute. After two missed ones and a margin of 30 s the connection counts as
-     * dead; a shorter limit would close idle watches whose bookmark is only late. A server without bookmarks gets an
-     * idle watch anew each time, which costs one request.
+     * dead; a shorter limit would close idle watches whose bookmark is only late. What does not change at a server without
+     * bookmarks is listed each time.
      */
     private static final Duration SILENCE_LIMIT = Duration.ofSeconds(150);
 
@@ -123,6 +122,8 @@ public final class Reflector {
     private long heardAt;
     /** Whether the current watch was accepted, and has sent nothing since. */
     private boolean silent;
+    /** How long accepted watches, which have ended, sent nothing since anything came, in nanoseconds. */
+    private long silence;
 
     private Transport.@Nullable Stream stream;
     private Loop.@Nullable Timer watchdog;
@@ -170,6 +171,11 @@ public final class Reflector {
         waiting = null;
         if (stopped) {
             return;
+        }
+        if (silence >= SILENCE_LIMIT.toNanos()) {
+            // Another watch from the same revision may stay as silent, and the handler would not learn what has
+            // changed.
+            setVersion("");
         }
         if (version().isEmpty()) {
             pages = new ArrayList<>();
@@ -229,6 +235,7 @@ public final class Reflector {
         List<JsonObject> all = pages;
         pages = new ArrayList<>();
         setVersion(version);
+        silence = 0;
         try {
             handler.onReplace(all);
         } finally {
@@ -241,7 +248,6 @@ public final class Reflector {
         int seconds = WATCH_SECONDS + random.nextInt(WATCH_SECONDS);
         openedAt = loop.clock().nanoTime();
         heardAt = openedAt;
-        silent = false;
         expect(mine, ANSWER_LIMIT, "the server did not accept it in time");
         String query = selection.query() + "&allowWatchBookmarks=true&resourceVersion=" + version() + "&timeoutSeconds="
                 + seconds;
@@ -285,6 +291,7 @@ public final class Reflector {
         if (mine == generation) {
             heardAt = loop.clock().nanoTime();
             silent = false;
+            silence = 0;
         }
     }
 
@@ -305,11 +312,6 @@ public final class Reflector {
             if (loop.clock().nanoTime() - heardAt < limit.toNanos()) {
                 expect(mine, limit, otherwise);
             } else {
-                if (silent) {
-                    // Another watch from the same revision might stay as silent, and the handler would not learn what
-                    // changed.
-                    setVersion("");
-                }
                 ended(otherwise);
             }
         });
@@ -411,6 +413,8 @@ public final class Reflector {
     /** Closes the current watch, or cancels the wait for the next one, if there is one. */
     private void abandon() {
         generation++;
+        silence += silent ? loop.clock().nanoTime() - heardAt : 0;
+        silent = false;
         if (waiting != null) {
             waiting.cancel();
         }

@@ -375,6 +375,25 @@ class ReflectorTest {
         assertThat(transport.watches()).hasSize(2);
     }
 
+    /** Somebody reopens them, or a proxy cuts idle connections. */
+    @Test
+    void listsAgainAfterWatchesThatAllStaySilentHoweverShort() {
+        startAndList();
+        heard.clear();
+        for (int i = 0; i < 7; i++) {
+            time.advance(Duration.ofSeconds(20));
+            reflector.reopen();
+            time.advance(Duration.ofMillis(1));
+        }
+        assertThat(heard).isEmpty();
+
+        time.advance(Duration.ofSeconds(20));
+        reflector.reopen();
+        time.advance(Duration.ofMillis(1));
+
+        assertThat(heard).containsExactly("all [n1, n2]");
+    }
+
     @Test
     void keepsAQuietWatchWhileBookmarksCome() {
         startAndList();

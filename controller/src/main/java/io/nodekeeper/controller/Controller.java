@@ -287,8 +287,9 @@ public final class Controller {
 
     /** What this controller sees of the cluster, for guard mode. On the loop. */
     public OwnSight ownSight() {
-        if (unready().isPresent()) {
-            return new OwnSight.Unknown(unready().get());
+        Optional<String> reason = sightless();
+        if (reason.isPresent()) {
+            return new OwnSight.Unknown(reason.get());
         }
         int known = heartbeats.nodes().size();
         List<OwnSight.Past> past = guard.spans().stream()
@@ -314,14 +315,18 @@ public final class Controller {
         return sizes;
     }
 
+    /** Who only reads, such as a guard, does nothing about pods and is ready without them. */
     private Optional<String> unready() {
+        Optional<String> pods =
+                config.readOnly() || workload.isListed() ? Optional.empty() : Optional.of("pods are not listed yet");
+        return sightless().or(() -> pods);
+    }
+
+    private Optional<String> sightless() {
         if (stopped) {
             return Optional.of("stopped");
         }
-        if (!informer.isComplete()) {
-            return Optional.of("nodes and leases are not listed yet");
-        }
-        return workload.isListed() ? Optional.empty() : Optional.of("pods are not listed yet");
+        return informer.isComplete() ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
     }
 
     private long now() {

@@ -26,7 +26,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
      * The most calls in progress; further ones are refused. A node with 110 pods (Kubernetes' default limit) of a few
      * containers each needs some hundreds of calls at a time, and more if all end at once; more than this means that the agent is stuck.
      */
-    static final int MAX_CALLS = 2_048;
+    static final int MAX_CALLS = 2_304;
     /** So many of them are left for calls about the node, without which it is not ready: its status, version and lists. */
     private static final int OF_NODE = 64;
     /**

@@ -767,12 +767,12 @@ class GrpcRuntimeTest {
     void tooManyCallsAreRefusedImmediately() throws Exception {
         cri.hang(RuntimeServiceGrpc.getStatusMethod());
         List<CompletableFuture<?>> hung = new ArrayList<>();
-        for (int i = 0; i < 2048; i++) {
+        for (int i = 0; i < 2304; i++) {
             hung.add(runtime.call(new RuntimeCall.GetStatus(), LONG));
         }
 
         assertThat(refused(new RuntimeCall.GetVersion()))
-                .hasMessage("Version: OTHER: 2048 calls to the runtime at " + socket + " are in progress already");
+                .hasMessage("Version: OTHER: 2304 calls to the runtime at " + socket + " are in progress already");
 
         hung.forEach(call -> call.cancel(true));
         Until.holds("the calls are let go", () -> runtime.underWay() == 0);
@@ -785,12 +785,12 @@ class GrpcRuntimeTest {
         cri.hang(RuntimeServiceGrpc.getStopContainerMethod()).hang(RuntimeServiceGrpc.getContainerStatusMethod());
         List<CompletableFuture<?>> hung = new ArrayList<>();
         RuntimeCall.StopContainer stop = new RuntimeCall.StopContainer("c1", LONG);
-        for (int i = 0; i < 1792; i++) {
+        for (int i = 0; i < 2048; i++) {
             hung.add(runtime.call(stop, LONG));
         }
         assertThat(refused(stop))
                 .hasMessage(
-                        "StopContainer: OTHER: 1792 calls to the runtime at " + socket + " are in progress already");
+                        "StopContainer: OTHER: 2048 calls to the runtime at " + socket + " are in progress already");
 
         RuntimeCall.GetContainer status = new RuntimeCall.GetContainer("c1");
         for (int i = 0; i < 192; i++) {
@@ -798,7 +798,7 @@ class GrpcRuntimeTest {
         }
         assertThat(refused(status))
                 .hasMessage(
-                        "ContainerStatus: OTHER: 1984 calls to the runtime at " + socket + " are in progress already");
+                        "ContainerStatus: OTHER: 2240 calls to the runtime at " + socket + " are in progress already");
 
         assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
         hung.forEach(call -> call.cancel(true));

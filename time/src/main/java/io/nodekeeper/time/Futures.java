@@ -19,11 +19,14 @@ public final class Futures {
         return future.isDone() ? future : future.thenApplyAsync(Function.identity(), executor);
     }
 
-    /** What {@code call} returns; a future that failed with what it throws, for callers that clean up when a call ends. */
+    /**
+     * What {@code call} returns; a future that failed with what it throws, or because it finds no thread, for callers that clean up
+     * when a call ends.
+     */
     public static <T> CompletableFuture<T> start(Supplier<CompletableFuture<T>> call) {
         try {
             return call.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             return CompletableFuture.failedFuture(e);
         }
     }

@@ -9,6 +9,16 @@ import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class FuturesTest {
+    /** The machine has no process id left. */
+    @Test
+    void aCallThatFindsNoThreadFails() {
+        CompletableFuture<String> future = Futures.start(() -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        });
+
+        assertThat(future.exceptionNow()).hasMessage("unable to create native thread");
+    }
+
     @Test
     void shouldFailTheFutureOfACallThatThrows() {
         IllegalStateException broken = new IllegalStateException("broken");

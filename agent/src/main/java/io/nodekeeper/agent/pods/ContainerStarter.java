@@ -54,7 +54,7 @@ final class ContainerStarter {
     private final Hooks hooks;
     private final ContainerStopper stopper;
     private final ImagePuller images;
-    /** The newest call, which may wait for its turn. */
+    /** The newest call that has no answer; it may wait for its turn. */
     private Optional<StartTurns.Turn<?>> newest = Optional.empty();
     /** Whether the pod must end: then nothing more is created or started. */
     private boolean ending;
@@ -153,6 +153,8 @@ final class ContainerStarter {
         StartTurns.Turn<T> turn = ports.starts()
                 .take(StartTurns.Kind.CONTAINER, () -> ports.runtime().call(call, ports.callDeadline()));
         newest = Optional.of(turn);
+        // It has the whole configuration of a container.
+        turn.answer().whenComplete((answer, error) -> newest = newest.filter(last -> last != turn));
         return turn.answer();
     }
 

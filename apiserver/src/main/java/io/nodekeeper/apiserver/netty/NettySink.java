@@ -176,7 +176,7 @@ final class NettySink implements StreamSink, Outbox.Target {
 
     private void failed(RuntimeException why) {
         log.warn("a response to {} failed: {}", Peer.address(context.channel()), why.toString());
-        context.executor().execute(this::cutOff);
+        context.executor().execute(this::disconnect);
     }
 
     @Override
@@ -358,6 +358,10 @@ final class NettySink implements StreamSink, Outbox.Target {
 
     private void cutOff() {
         log.warn("disconnecting {}: it reads too slowly", Peer.address(context.channel()));
+        disconnect();
+    }
+
+    private void disconnect() {
         closed();
         context.close();
     }

@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -264,8 +265,8 @@ public final class HttpConnections {
 
     /** No connection for {@code exchange} can be opened. */
     private void failed(HttpExchange exchange, Throwable why) {
-        turns.ended(exchange);
         exchange.fail(why);
+        turns.ended(exchange);
     }
 
     private void connect(HttpExchange exchange, List<InetAddress> addresses) {
@@ -303,6 +304,8 @@ public final class HttpConnections {
                 .connect(new InetSocketAddress(address, server.port()));
         if (!attempt.isDone()) {
             exchange.on(attempt.channel());
+            // Calls that come later need not wait for it, too.
+            loop.schedule(() -> notFirst(address, attempt), NEXT_ADDRESS_MILLIS, TimeUnit.MILLISECONDS);
         }
         connecting.add(exchange);
         int renewed = renewals;
@@ -318,6 +321,13 @@ public final class HttpConnections {
                 failed(exchange, result.cause());
             }
         }));
+    }
+
+    /** If {@code attempt} still goes on its address is not tried first any more. */
+    private void notFirst(InetAddress address, ChannelFuture attempt) {
+        if (!attempt.isDone()) {
+            answered = answered.filter(known -> !known.equals(address));
+        }
     }
 
     private void prepare(Channel channel) {

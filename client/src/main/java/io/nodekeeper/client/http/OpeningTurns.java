@@ -24,6 +24,8 @@ final class OpeningTurns {
     private final Consumer<HttpExchange> open;
     private final Set<HttpExchange> opening = new HashSet<>();
     private final ArrayDeque<HttpExchange> waiting = new ArrayDeque<>();
+    /** Whether {@link #next} runs: an opening that fails at once needs no second round. */
+    private boolean granting;
 
     /** Calls {@code open} for each exchange whose turn it is. */
     OpeningTurns(EventLoop loop, Consumer<HttpExchange> open) {
@@ -59,14 +61,28 @@ final class OpeningTurns {
     }
 
     private void next() {
-        while (opening.size() < MOST) {
-            Optional<HttpExchange> exchange = poll();
-            if (exchange.isEmpty()) {
-                return;
-            }
-            opening.add(exchange.get());
-            loop.schedule(() -> ended(exchange.get()), LONG_MILLIS, TimeUnit.MILLISECONDS);
-            open.accept(exchange.get());
+        if (granting) {
+            return;
         }
+        granting = true;
+        try {
+            Optional<HttpExchange> exchange = mayOpen();
+            while (exchange.isPresent()) {
+                begin(exchange.get());
+                exchange = mayOpen();
+            }
+        } finally {
+            granting = false;
+        }
+    }
+
+    private Optional<HttpExchange> mayOpen() {
+        return opening.size() < MOST ? poll() : Optional.empty();
+    }
+
+    private void begin(HttpExchange exchange) {
+        opening.add(exchange);
+        loop.schedule(() -> ended(exchange), LONG_MILLIS, TimeUnit.MILLISECONDS);
+        open.accept(exchange);
     }
 }

@@ -8,7 +8,9 @@ import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponse;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -17,7 +19,9 @@ import org.junit.jupiter.api.Test;
 class OpeningTurnsTest {
     private final EmbeddedChannel time = new EmbeddedChannel();
     private final List<HttpExchange> opened = new ArrayList<>();
-    private final OpeningTurns turns = new OpeningTurns(time.eventLoop(), opened::add);
+    private final OpeningTurns turns = new OpeningTurns(time.eventLoop(), this::open);
+    private final Set<Integer> depths = new HashSet<>();
+    private boolean failing;
     private final List<HttpExchange> burst = new ArrayList<>();
 
     @BeforeEach
@@ -62,6 +66,17 @@ class OpeningTurnsTest {
         assertThat(opened).endsWith(burst.get(9)).hasSize(9);
     }
 
+    @Test
+    void openingsThatAllFailAtOnceNeedNoDeepStack() {
+        burst(1_000);
+        failing = true;
+
+        turns.ended(burst.getFirst());
+
+        assertThat(opened).hasSize(1_000);
+        assertThat(depths).hasSize(1);
+    }
+
     /** An address that accepts connections and does not answer. */
     @Test
     void openingsThatHangDelayTheOthersByHalfASecond() {
@@ -74,6 +89,14 @@ class OpeningTurnsTest {
         time.runScheduledPendingTasks();
 
         assertThat(opened).hasSize(16);
+    }
+
+    private void open(HttpExchange exchange) {
+        opened.add(exchange);
+        if (failing) {
+            depths.add(Thread.currentThread().getStackTrace().length);
+            turns.ended(exchange);
+        }
     }
 
     private void burst(int exchanges) {

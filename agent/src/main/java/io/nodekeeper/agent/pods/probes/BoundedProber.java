@@ -8,7 +8,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Runs a bounded number of probes at the same time; others wait, and their time begins only when they start. A probe waits for probes of
- * its own pod only ({@link PodTurns}). Commands and requests over the network wait apart.
+ * its own pod only ({@link PodTurns}); but lookups of hosts that are names wait for each other. Commands and requests over the network
+ * wait apart.
  *
  * <p>At most {@link PodTurns#PODS} + {@value #SHARED} commands run at once. If their answers, of 32 KiB at most, all come at the same
  * moment, they need some 15 MB. As many requests run at once: their answers are of 10 KiB, but each has a connection with its buffers, and one with TLS to a
@@ -42,7 +43,7 @@ public final class BoundedProber {
     private CompletableFuture<ProbeResult> start(Prober.Target target, Action action, Duration timeout) {
         try {
             return prober.run(target, action, timeout);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             return CompletableFuture.completedFuture(ProbeResult.error(Failures.text(e)));
         }
     }
