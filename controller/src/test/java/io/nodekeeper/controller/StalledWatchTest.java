@@ -121,7 +121,7 @@ class StalledWatchTest {
         cluster.hung = true;
         cluster.advanceTo("100S");
         cluster.hung = false;
-        renewUntil(200, "n1");
+        renewUntil(140, "n1");
 
         assertThat(cluster.transport.watches()).noneMatch(FakeTransport.Watch::cancelled);
         assertThat(cluster.metric("nodekeeper_observer_blind_seconds_total{hop=\"watch\"}"))
