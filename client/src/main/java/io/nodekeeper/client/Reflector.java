@@ -122,6 +122,8 @@ public final class Reflector {
     private long heardAt;
     /** Whether the current watch was accepted, and has sent nothing since. */
     private boolean silent;
+    /** Whether silence leads to a list. */
+    private boolean listsAfterSilence = true;
     /** How long accepted watches, which have ended, sent nothing since anything came, in nanoseconds. */
     private long silence;
 
@@ -138,6 +140,11 @@ public final class Reflector {
         this.handler = handler;
         this.rawHandler = handler instanceof RawHandler raw ? raw : null;
         this.loop = client.loop();
+    }
+
+    /** From now on silence leads to another watch only: its caller lists meanwhile. To be called before {@link #start}. */
+    public void keepRevisionInSilence() {
+        listsAfterSilence = false;
     }
 
     /** Starts to list and watch. */
@@ -172,7 +179,7 @@ public final class Reflector {
         if (stopped) {
             return;
         }
-        if (silence >= SILENCE_LIMIT.toNanos()) {
+        if (listsAfterSilence && silence >= SILENCE_LIMIT.toNanos()) {
             // Another watch from the same revision may stay as silent, and the handler would not learn what has
             // changed.
             setVersion("");

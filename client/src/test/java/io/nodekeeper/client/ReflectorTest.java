@@ -395,6 +395,19 @@ class ReflectorTest {
     }
 
     @Test
+    void watchesAgainAfterSilenceIfItsCallerListsMeanwhile() {
+        reflector.keepRevisionInSilence();
+        startAndList();
+        heard.clear();
+
+        time.advance(Duration.ofSeconds(151));
+
+        assertThat(watch(0).cancelled()).isTrue();
+        assertThat(watch(1).call().target()).contains("&resourceVersion=100&");
+        assertThat(heard).isEmpty();
+    }
+
+    @Test
     void keepsAQuietWatchWhileBookmarksCome() {
         startAndList();
 
