@@ -275,7 +275,7 @@ class TransportLimitsTest {
             assertThat(watch.readLine()).as("watch %s", i).contains("\"name\":\"c1\"");
             watches.add(watch);
         }
-        // then a large list is answered, as soon as the last watch has given back its part, which is after its first line
+        // then a large list is answered, as soon as the last watch has given back its part, after its first line
         HttpResponse<String> list = server.get("/api/v1/nodes");
         for (int tries = 0; list.statusCode() == 429 && tries < 100; tries++) {
             Thread.sleep(100);
