@@ -15,6 +15,7 @@ import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.objects.ServiceLists;
 import io.nodekeeper.agent.pods.sync.PodCommand;
 import io.nodekeeper.agent.pods.sync.Reasons;
+import io.nodekeeper.agent.pods.turns.StartTurns;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
@@ -54,25 +55,21 @@ final class ContainerStarter {
     private final Hooks hooks;
     private final ContainerStopper stopper;
     private final ImagePuller images;
-    /** The newest call that has no answer; it may wait for its turn. */
-    private Optional<StartTurns.Turn<?>> newest = Optional.empty();
-    /** Whether the pod must end: then nothing more is created or started. */
-    private boolean ending;
+    private final PodStarts starts;
 
-    ContainerStarter(PodPorts ports, PodVolumes volumes, Hooks hooks, ContainerStopper stopper) {
+    ContainerStarter(PodPorts ports, PodVolumes volumes, Hooks hooks, ContainerStopper stopper, PodStarts starts) {
         this.ports = ports;
         this.volumes = volumes;
         this.hooks = hooks;
         this.stopper = stopper;
         this.events = new PodEvents(ports.events());
-        this.images = new ImagePuller(ports);
+        this.images = new ImagePuller(ports, starts);
+        this.starts = starts;
     }
 
-    /** Gives up what would delay the end of the pod, and begins nothing more. A call that the runtime has goes on. */
-    void abandon() {
-        ending = true;
+    /** Gives up the image that is being pulled, because the pod must end. */
+    void abandonPull() {
         images.abandon();
-        newest.ifPresent(turn -> turn.abandon(CommandFailure.abandoned()));
     }
 
     /**
@@ -134,7 +131,8 @@ final class ContainerStarter {
 
     private CompletableFuture<String> create(Pod pod, String id, ContainerConfig config, SandboxConfig sandbox) {
         return CommandFailure.failing(
-                        Reasons.CREATE_CONTAINER_ERROR, inTurn(new RuntimeCall.CreateContainer(id, config, sandbox)))
+                        Reasons.CREATE_CONTAINER_ERROR,
+                        starts.call(StartTurns.Kind.CONTAINER, new RuntimeCall.CreateContainer(id, config, sandbox)))
                 .thenApply(container -> {
                     events.normal(pod, "Created", "Created container: " + config.name());
                     return container;
@@ -142,20 +140,10 @@ final class ContainerStarter {
     }
 
     private CompletableFuture<Void> run(Pod pod, ContainerSpec container, String id) {
-        return CommandFailure.failing(Reasons.RUN_CONTAINER_ERROR, inTurn(new RuntimeCall.StartContainer(id)))
+        return CommandFailure.failing(
+                        Reasons.RUN_CONTAINER_ERROR,
+                        starts.call(StartTurns.Kind.CONTAINER, new RuntimeCall.StartContainer(id)))
                 .thenAccept(done -> events.normal(pod, "Started", "Started container " + container.name()));
-    }
-
-    private <T> CompletableFuture<T> inTurn(RuntimeCall<T> call) {
-        if (ending) {
-            return CompletableFuture.failedFuture(CommandFailure.abandoned());
-        }
-        StartTurns.Turn<T> turn = ports.starts()
-                .take(StartTurns.Kind.CONTAINER, () -> ports.runtime().call(call, ports.callDeadline()));
-        newest = Optional.of(turn);
-        // It has the whole configuration of a container.
-        turn.answer().whenComplete((answer, error) -> newest = newest.filter(last -> last != turn));
-        return turn.answer();
     }
 
     /** Links the log. Without the link the container runs, too. */
@@ -249,7 +237,7 @@ final class ContainerStarter {
             return CompletableFuture.completedFuture(inputs);
         }
         CompletableFuture<Map<Integer, Path>> mounted =
-                ports.onHostPaths(pod, "parts of volumes of " + pod.fullName(), () -> {
+                ports.onVolumes(pod, "parts of volumes of " + pod.fullName(), () -> {
                     Map<Integer, Path> paths = new HashMap<>();
                     for (Containers.SubPath part : parts) {
                         Path volume = inputs.volumes().get(part.volume());

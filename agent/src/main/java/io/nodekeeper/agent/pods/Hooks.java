@@ -18,11 +18,12 @@ final class Hooks {
     private final PodEvents events;
     /** The pod starts one container at a time. */
     private Optional<CompletableFuture<ProbeResult>> starting = Optional.empty();
-    /** Whether the pod must end. A container that was started meanwhile needs no hook but that before its end. */
-    private boolean ending;
 
-    Hooks(PodPorts ports) {
+    private final PodStarts starts;
+
+    Hooks(PodPorts ports, PodStarts starts) {
         this.ports = ports;
+        this.starts = starts;
         this.events = new PodEvents(ports.events());
     }
 
@@ -30,7 +31,8 @@ final class Hooks {
     CompletableFuture<Boolean> postStart(Pod pod, ContainerSpec container, String id, String podIp) {
         Optional<Action> action =
                 container.postStart().map(hook -> hook instanceof Action.Exec command ? command.atStart() : hook);
-        if (action.isEmpty() || ending) {
+        // A container that was started while its pod must end needs no hook but that before its end.
+        if (action.isEmpty() || starts.isOver()) {
             return CompletableFuture.completedFuture(true);
         }
         CompletableFuture<ProbeResult> run =
@@ -46,9 +48,8 @@ final class Hooks {
         });
     }
 
-    /** Gives up the hook after a start, and begins none from now on, because the pod must end. */
+    /** Gives up the hook after a start, because the pod must end. */
     void abandonPostStart() {
-        ending = true;
         starting.ifPresent(run -> run.cancel(true));
     }
 

@@ -31,11 +31,12 @@ final class ImagePuller {
     private Optional<CompletableFuture<String>> pulling = Optional.empty();
     /** What the runtime is asked for at the moment. */
     private Optional<CompletableFuture<String>> asked = Optional.empty();
-    /** Whether the pod must end: then no pull begins. */
-    private boolean ending;
 
-    ImagePuller(PodPorts ports) {
+    private final PodStarts starts;
+
+    ImagePuller(PodPorts ports, PodStarts starts) {
         this.ports = ports;
+        this.starts = starts;
         this.events = new PodEvents(ports.events());
     }
 
@@ -64,7 +65,6 @@ final class ImagePuller {
 
     /** Gives up the image that is being pulled, because the pod must end: the runtime ends its call, and goes on there the next time. */
     void abandon() {
-        ending = true;
         Optional<CompletableFuture<String>> pull = pulling;
         Optional<CompletableFuture<String>> call = asked;
         pulling = Optional.empty();
@@ -74,7 +74,7 @@ final class ImagePuller {
     }
 
     private CompletableFuture<Image> pull(Pod pod, String name, SandboxConfig sandbox) {
-        if (ending) {
+        if (starts.isOver()) {
             return CompletableFuture.failedFuture(CommandFailure.abandoned());
         }
         events.normal(pod, "Pulling", "Pulling image \"" + name + "\"");
@@ -102,7 +102,7 @@ final class ImagePuller {
     /** Tries the credentials from {@code index} on, one after another; without any, one pull without. */
     private CompletableFuture<String> pull(
             String name, SandboxConfig sandbox, List<RegistryCredentials> all, int index, List<String> errors) {
-        if (ending) {
+        if (starts.isOver()) {
             return CompletableFuture.failedFuture(CommandFailure.abandoned());
         }
         Optional<RegistryCredentials> next = all.isEmpty() ? Optional.empty() : Optional.of(all.get(index));
@@ -111,7 +111,7 @@ final class ImagePuller {
         asked = Optional.of(call);
         return call.whenComplete((image, error) -> asked = Optional.empty()).exceptionallyCompose(error -> {
             errors.add(Failures.text(error));
-            if (index + 1 < all.size() && !ending) {
+            if (index + 1 < all.size() && !starts.isOver()) {
                 return pull(name, sandbox, all, index + 1, errors);
             }
             String message = errors.size() == 1 ? errors.getFirst() : errors.toString();

@@ -20,7 +20,7 @@ final class PersistentPaths {
      * Makes volumes available, and gives them to the pod's group. Blocks. The result is where each is, by the name that the pod
      * gives it.
      *
-     * @param given the names of those that the group has already; gets the names of further ones, also once nobody waits any more
+     * @param given the names of those that the group has already; further names are added, also after the deadline of the call
      * @throws VolumeException if a volume cannot be used
      */
     static Map<String, Path> of(Pod pod, List<PersistentVolumes.Prepared> volumes, PodFiles files, Set<String> given) {

@@ -39,6 +39,7 @@ import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.rotation.LogRotation;
 import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.sources.PodSources;
+import io.nodekeeper.agent.pods.turns.StartTurns;
 import io.nodekeeper.agent.pods.turns.StopTurns;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.runtime.RuntimeView;

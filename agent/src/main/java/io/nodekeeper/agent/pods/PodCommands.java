@@ -8,15 +8,14 @@ import io.nodekeeper.agent.pods.persistent.PersistentException;
 import io.nodekeeper.agent.pods.sync.Outcome;
 import io.nodekeeper.agent.pods.sync.PodCommand;
 import io.nodekeeper.agent.pods.sync.Reasons;
+import io.nodekeeper.agent.pods.turns.StartTurns;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.RuntimeCall;
-import io.nodekeeper.cri.config.SandboxConfig;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,10 +34,7 @@ final class PodCommands {
     private final ContainerStarter starter;
     private final PodVolumes volumes;
     private final RuntimeClasses runtimeClasses;
-    private Optional<StartTurns.Turn<?>> sandbox = Optional.empty();
-    /** Whether the pod must end: then no sandbox is begun. */
-    private boolean ending;
-
+    private final PodStarts starts;
     private int cgroupTries;
 
     PodCommands(PodPorts ports, PodVolumes volumes) {
@@ -46,18 +42,18 @@ final class PodCommands {
         this.volumes = volumes;
         this.runtimeClasses = new RuntimeClasses(ports.objects());
         this.events = new PodEvents(ports.events());
-        this.hooks = new Hooks(ports);
+        this.starts = new PodStarts(ports);
+        this.hooks = new Hooks(ports, starts);
         this.stopper = new ContainerStopper(ports, hooks);
-        this.starter = new ContainerStarter(ports, volumes, hooks, stopper);
+        this.starter = new ContainerStarter(ports, volumes, hooks, stopper, starts);
     }
 
     /** Gives up what would delay the end of the pod, and begins nothing of that kind any more. */
     void abandonStarts() {
-        ending = true;
+        starts.abandon();
         hooks.abandonPostStart();
-        starter.abandon();
+        starter.abandonPull();
         volumes.abandon();
-        sandbox.ifPresent(turn -> turn.abandon(CommandFailure.abandoned()));
     }
 
     /** The pod has {@code grace} to end from now on: a stop that would take longer is given up, and decided again. */
@@ -80,10 +76,15 @@ final class PodCommands {
                         .thenCompose(made -> resolvConf())
                         .thenCompose(text -> runtimeClasses
                                 .handler(pod)
-                                .thenCompose(handler -> runSandbox(
-                                        Sandboxes.config(
-                                                pod, attempt, ports.node().get(), text),
-                                        handler)));
+                                .thenCompose(handler -> starts.call(
+                                        StartTurns.Kind.SANDBOX,
+                                        new RuntimeCall.RunSandbox(
+                                                Sandboxes.config(
+                                                        pod,
+                                                        attempt,
+                                                        ports.node().get(),
+                                                        text),
+                                                handler))));
             case PodCommand.StopSandbox(String id) -> absent(new RuntimeCall.StopSandbox(id));
             case PodCommand.RemoveSandbox(String id) -> absent(new RuntimeCall.RemoveSandbox(id));
             case PodCommand.StartContainer start ->
@@ -100,18 +101,6 @@ final class PodCommands {
         };
         return work.<Outcome>thenApply(done -> new Outcome.Done())
                 .exceptionally(error -> failed(pod, command, Failures.cause(error)));
-    }
-
-    private CompletableFuture<?> runSandbox(SandboxConfig config, String handler) {
-        if (ending) {
-            return CompletableFuture.failedFuture(CommandFailure.abandoned());
-        }
-        StartTurns.Turn<?> turn = ports.starts()
-                .take(
-                        StartTurns.Kind.SANDBOX,
-                        () -> ports.runtime().call(new RuntimeCall.RunSandbox(config, handler), ports.callDeadline()));
-        sandbox = Optional.of(turn);
-        return turn.answer();
     }
 
     private Outcome failed(Pod pod, PodCommand command, Throwable cause) {

@@ -7,6 +7,7 @@ import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
+import io.nodekeeper.agent.pods.turns.StartTurns;
 import io.nodekeeper.agent.pods.turns.StopTurns;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.client.KubeClient;
@@ -87,11 +88,8 @@ record PodPorts(
         return all;
     }
 
-    /**
-     * As {@link #onDisk}, for work that touches paths of the host and persistent volumes of {@code pod}: if it hangs, only this pod
-     * waits.
-     */
-    <T> CompletableFuture<T> onHostPaths(Pod pod, String what, Callable<T> work) {
+    /** As {@link #onDisk}, for work that touches volumes of {@code pod}: if it hangs, only this pod waits. */
+    <T> CompletableFuture<T> onVolumes(Pod pod, String what, Callable<T> work) {
         boolean host = pod.spec()
                 .array("volumes")
                 .objects()

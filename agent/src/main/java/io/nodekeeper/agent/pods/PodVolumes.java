@@ -109,7 +109,7 @@ final class PodVolumes {
                 })
                 // From here on it may hang, and must not hold contents.
                 .thenCompose(made -> ports.ask(HostPlaces.of(pod, mounted, ports.files())))
-                .thenCompose(answer -> ports.onHostPaths(pod, what, () -> {
+                .thenCompose(answer -> ports.onVolumes(pod, what, () -> {
                     ports.files().checkHostPaths(pod);
                     return PersistentPaths.of(pod, mounted, ports.files(), before);
                 }))

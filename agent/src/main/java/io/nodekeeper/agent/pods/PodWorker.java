@@ -386,12 +386,9 @@ final class PodWorker {
 
     /** Whether it is for a pod that shall run. */
     private static boolean begins(PodCommand command) {
-        return switch (command) {
-            case PodCommand.Prepare prepare -> true;
-            case PodCommand.CreateSandbox create -> true;
-            case PodCommand.StartContainer start -> true;
-            default -> false;
-        };
+        return command instanceof PodCommand.Prepare
+                || command instanceof PodCommand.CreateSandbox
+                || command instanceof PodCommand.StartContainer;
     }
 
     private static boolean touchesRuntime(PodCommand command) {

@@ -372,16 +372,21 @@ class PodManagerTest extends SimulatedNode {
         assertThat(pods).isEmpty();
     }
 
-    /** A pull may take a quarter of an hour. */
-    @Test
-    void shouldPullNoImageIfThePodIsDeletedWhileTheNodeIsAskedForIt() {
-        runtime.delay("ImageStatus", Duration.ofSeconds(5));
+    /** A pod that is deleted while the runtime is at that call. */
+    private void deleteDuring(String call) {
+        runtime.delay(call, Duration.ofSeconds(5));
         add("web");
         start(110);
         advance(2);
 
         delete("web");
         advance(10);
+    }
+
+    /** A pull may take a quarter of an hour. */
+    @Test
+    void shouldPullNoImageIfThePodIsDeletedWhileTheNodeIsAskedForIt() {
+        deleteDuring("ImageStatus");
 
         assertThat(calls()).containsExactly("RunPodSandbox", "ImageStatus", "StopPodSandbox", "RemovePodSandbox");
         assertThat(events).noneMatch(event -> event.contains("Failed"));
@@ -390,13 +395,7 @@ class PodManagerTest extends SimulatedNode {
 
     @Test
     void shouldNotStartAContainerIfThePodIsDeletedWhileItIsCreated() {
-        runtime.delay("CreateContainer", Duration.ofSeconds(5));
-        add("web");
-        start(110);
-        advance(2);
-
-        delete("web");
-        advance(10);
+        deleteDuring("CreateContainer");
 
         assertThat(calls())
                 .contains("CreateContainer", "RemoveContainer", "RemovePodSandbox")
@@ -511,16 +510,6 @@ class PodManagerTest extends SimulatedNode {
                                 : 0))
                 .containsExactly(600L, 5L, 2L);
         assertThat(events).noneMatch(event -> event.contains("FailedKillPod"));
-    }
-
-    private void delete(String name, int seconds) {
-        change(
-                name,
-                stored(name)
-                        .update(
-                                "metadata",
-                                metadata -> metadata.with("deletionTimestamp", "2026-01-01T00:00:40Z")
-                                        .with("deletionGracePeriodSeconds", Json.parse(Integer.toString(seconds)))));
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.nodekeeper.agent.pods.probes.NodeProber;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
 import io.nodekeeper.agent.pods.registry.NodeCredentials;
+import io.nodekeeper.agent.pods.turns.StartTurns;
 import io.nodekeeper.agent.pods.turns.StopTurns;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.agent.pods.volumes.VolumeRoom;
@@ -271,7 +272,7 @@ class PodVolumesTest {
         assertThat(permissions(file)).isEqualTo("rw-------");
         assertThat(pod.paths(grouped)).containsEntry("data", file.resolveSibling(""));
 
-        // but once it was unmounted, the next mount begins anew
+        // but after an unmount the next mount begins with the first file again
         over(grouped, 10);
         Path fresh = mountedFile();
         pod.prepare(grouped);

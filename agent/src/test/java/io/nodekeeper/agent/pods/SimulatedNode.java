@@ -21,6 +21,7 @@ import io.nodekeeper.agent.pods.registry.NodeCredentials;
 import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.security.SimulatedSupport;
 import io.nodekeeper.agent.pods.sources.PodSources;
+import io.nodekeeper.agent.pods.turns.StartTurns;
 import io.nodekeeper.agent.pods.turns.StopTurns;
 import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.Node;
@@ -99,6 +100,17 @@ abstract class SimulatedNode {
                 name,
                 stored(name)
                         .update("metadata", metadata -> metadata.with("deletionTimestamp", "2026-01-01T00:00:40Z")));
+    }
+
+    /** The same with a grace period. */
+    void delete(String name, int seconds) {
+        change(
+                name,
+                stored(name)
+                        .update(
+                                "metadata",
+                                metadata -> metadata.with("deletionTimestamp", "2026-01-01T00:00:40Z")
+                                        .with("deletionGracePeriodSeconds", Json.parse(Integer.toString(seconds)))));
     }
 
     String ready(String name) {

@@ -130,14 +130,4 @@ class StopTurnsTest extends SimulatedNode {
                  "spec": {"nodeName": "n1", "containers": [%2$s]}, "status": {"phase": "Pending"}}
                 """.formatted(name, all)));
     }
-
-    private void delete(String name, int seconds) {
-        change(
-                name,
-                stored(name)
-                        .update(
-                                "metadata",
-                                metadata -> metadata.with("deletionTimestamp", "2026-01-01T00:00:40Z")
-                                        .with("deletionGracePeriodSeconds", Json.parse(Integer.toString(seconds)))));
-    }
 }

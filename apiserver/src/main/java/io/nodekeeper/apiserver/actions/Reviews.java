@@ -19,7 +19,6 @@ import io.nodekeeper.apiserver.registry.ObjectMetaRules;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
-import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.apiserver.writes.OptimisticRetry;
 import io.nodekeeper.apiserver.writes.RequestBodies;
 import io.nodekeeper.apiserver.writes.WriteHandler;
@@ -93,7 +92,7 @@ public final class Reviews {
             JsonObject raw = RequestBodies.object(request, repeated::add);
             RequestBodies.check(resource, raw, 400);
             List<String> warnings = RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 400);
-            JsonObject body = ObjectMetaRules.inScope(resource, Codec.normalize(raw, resource.schema()));
+            JsonObject body = RequestBodies.normalized(resource, raw);
             ObjectMetaRules.checkPlace(body, target.namespace(), "");
             JsonObject answer = body.with("kind", resource.type().kind())
                     .with("apiVersion", resource.type().apiVersion())

@@ -198,13 +198,6 @@ public final class ObjectMetaRules {
         }
     }
 
-    /** The object without the namespace that a client gave it, if objects of {@code resource} have none, as in Kubernetes. */
-    public static JsonObject inScope(Resource resource, JsonObject object) {
-        return !resource.type().namespaced() && object.object("metadata").has("namespace")
-                ? object.update("metadata", metadata -> metadata.without("namespace"))
-                : object;
-    }
-
     /** Refuses a body whose name or namespace differs from the URL's. */
     public static void checkPlace(JsonObject object, String namespace, String name) {
         JsonObject metadata = object.object("metadata");

@@ -13,7 +13,6 @@ import io.nodekeeper.apiserver.kinds.CertificateRequestStrategy;
 import io.nodekeeper.apiserver.registry.ObjectMetaRules;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.registry.Strategy;
-import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.apiserver.writes.OptimisticRetry.Attempt;
 import io.nodekeeper.apiserver.writes.OptimisticRetry.Result;
 import io.nodekeeper.store.Entry;
@@ -154,7 +153,7 @@ final class ObjectWriter {
         Attempt patches = changing(write, old -> {
             JsonObject patched = patch.apply(old);
             RequestBodies.check(resource, patched, 422);
-            JsonObject asked = ObjectMetaRules.inScope(resource, Codec.normalize(patched, resource.schema()));
+            JsonObject asked = RequestBodies.normalized(resource, patched);
             checkPatched(write, old, asked);
             return asked;
         });

@@ -11,6 +11,7 @@ import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.wire.ProtobufException;
 import java.util.List;
@@ -85,6 +86,14 @@ public final class RequestBodies {
         }
         check(resource, applied, 400);
         return applied;
+    }
+
+    /** The object that a client means, as it is stored; without a namespace if objects of {@code resource} have none, as in Kubernetes. */
+    public static JsonObject normalized(Resource resource, JsonObject raw) {
+        JsonObject object = Codec.normalize(raw, resource.schema());
+        return !resource.type().namespaced() && object.object("metadata").has("namespace")
+                ? object.update("metadata", metadata -> metadata.without("namespace"))
+                : object;
     }
 
     private static JsonObject json(byte[] body, Consumer<String> faults) {

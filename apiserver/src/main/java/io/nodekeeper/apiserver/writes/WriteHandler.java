@@ -23,7 +23,6 @@ import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
-import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
@@ -236,7 +235,7 @@ public final class WriteHandler {
         JsonObject raw = RequestBodies.object(request, repeated::add);
         RequestBodies.check(resource, raw, 400);
         warnings.addAll(RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 400));
-        JsonObject body = ObjectMetaRules.inScope(resource, Codec.normalize(raw, resource.schema()));
+        JsonObject body = RequestBodies.normalized(resource, raw);
         ObjectMetaRules.checkPlace(body, target.namespace(), target.name());
         return defaultTolerations.admit(resource, target, body);
     }
@@ -273,7 +272,7 @@ public final class WriteHandler {
         List<String> repeated = new ArrayList<>();
         JsonObject raw = RequestBodies.applied(request, resource, repeated::add);
         List<String> warnings = RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 422);
-        JsonObject wanted = ObjectMetaRules.inScope(resource, Codec.normalize(raw, resource.schema()));
+        JsonObject wanted = RequestBodies.normalized(resource, raw);
         ObjectMetaRules.checkPlace(wanted, target.namespace(), target.name());
         return write(
                         user,

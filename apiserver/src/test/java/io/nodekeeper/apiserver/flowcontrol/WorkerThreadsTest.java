@@ -70,8 +70,12 @@ class WorkerThreadsTest {
     }
 
     private CompletableFuture<ApiResponse> send(ApiServer to, String method, String uri) {
-        CompletableFuture<ApiResponse> answer =
-                to.handle(TestServer.request(TestServer.ADMIN, method, uri, Map.of(), new byte[0]));
+        return send(to, method, uri, "");
+    }
+
+    private CompletableFuture<ApiResponse> send(ApiServer to, String method, String uri, String body) {
+        CompletableFuture<ApiResponse> answer = to.handle(
+                TestServer.request(TestServer.ADMIN, method, uri, Map.of(), body.getBytes(StandardCharsets.UTF_8)));
         server.settle();
         return answer;
     }
@@ -156,13 +160,8 @@ class WorkerThreadsTest {
                 ? "{\"target\":{\"kind\":\"Node\",\"name\":\"n1\"}}"
                 : "{\"metadata\":{\"name\":\"p\"}}";
 
-        CompletableFuture<ApiResponse> answer = threaded.handle(TestServer.request(
-                TestServer.ADMIN,
-                "POST",
-                "/api/v1/namespaces/default/pods/p/" + subresource,
-                Map.of(),
-                body.getBytes(StandardCharsets.UTF_8)));
-        server.settle();
+        CompletableFuture<ApiResponse> answer =
+                send(threaded, "POST", "/api/v1/namespaces/default/pods/p/" + subresource, body);
 
         assertThat(answer).isNotDone();
         work();
@@ -177,13 +176,8 @@ class WorkerThreadsTest {
                 "{\"metadata\":{\"name\":\"r\"},\"spec\":{\"signerName\":\"a.b/c\",\"usages\":[\"client auth\"],\"request\":\""
                         + Base64.getEncoder().encodeToString(pem.getBytes(StandardCharsets.US_ASCII)) + "\"}}";
 
-        CompletableFuture<ApiResponse> answer = threaded.handle(TestServer.request(
-                TestServer.ADMIN,
-                "POST",
-                "/apis/certificates.k8s.io/v1/certificatesigningrequests",
-                Map.of(),
-                body.getBytes(StandardCharsets.UTF_8)));
-        server.settle();
+        CompletableFuture<ApiResponse> answer =
+                send(threaded, "POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", body);
 
         assertThat(answer).isNotDone();
         work();

@@ -81,7 +81,7 @@ public final class GrowthBench {
         List<String> command =
                 Arrays.asList(given.getOrDefault("--command", "./nodekeeper").split(" "));
         progress.printf("%,d nodes: starting the server and the controller%n", nodes);
-        double reference = ProcessCost.referenceMillis();
+        double reference = ReferenceLoop.millis();
         try (BenchedServer server = BenchedServer.start(command, directory, List.of("--store", "rocksdb"))) {
             Process controller = controller(command, server, directory);
             try (ServerConnections connections = new ServerConnections(server.access())) {

@@ -9,7 +9,7 @@ import java.util.Locale;
  * @param renewals how many renewals a second were answered
  * @param server the API server's cost
  * @param controller the controller's cost
- * @param referenceMillis {@link ProcessCost#referenceMillis} before the load
+ * @param referenceMillis {@link ReferenceLoop#millis} before the load
  */
 record GrowthRow(int nodes, double renewals, Cost server, Cost controller, double referenceMillis) {
     static final String HEAD = """

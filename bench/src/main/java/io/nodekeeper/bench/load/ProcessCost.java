@@ -3,8 +3,6 @@ package io.nodekeeper.bench.load;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
 /** Reads a process's processor time, memory and writes from {@code /proc}. */
 final class ProcessCost {
@@ -20,29 +18,6 @@ final class ProcessCost {
         // 15.
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
         return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS;
-    }
-
-    /**
-     * How long a fixed loop takes on one core now, in milliseconds: SHA-256 of 64 MiB, the fastest of three. Figures of two
-     * runs are comparable if theirs are.
-     */
-    static double referenceMillis() {
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            byte[] block = new byte[1 << 20];
-            long fastest = Long.MAX_VALUE;
-            for (int run = 0; run < 3; run++) {
-                long began = System.nanoTime();
-                for (int i = 0; i < 64; i++) {
-                    digest.update(block);
-                }
-                digest.digest();
-                fastest = Math.min(fastest, System.nanoTime() - began);
-            }
-            return fastest / 1e6;
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("this Java has no SHA-256", e);
-        }
     }
 
     /** Resident memory of process {@code pid}, in bytes. */

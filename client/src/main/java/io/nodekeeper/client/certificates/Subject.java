@@ -61,7 +61,7 @@ public record Subject(String commonName, List<String> organizations) {
         Charset charset = switch (value.tag()) {
             case UTF8 -> StandardCharsets.UTF_8;
             case NUMERIC, PRINTABLE, IA5 -> StandardCharsets.US_ASCII;
-            // As Go and Java do: nobody writes what else the standard allows there.
+            // The standard has other characters there, but Go and Java read Latin-1, too.
             case TELETEX -> StandardCharsets.ISO_8859_1;
             case BMP -> StandardCharsets.UTF_16BE;
             case UNIVERSAL -> StandardCharsets.UTF_32BE;

@@ -209,7 +209,7 @@ public final class HttpConnections {
         Optional<HttpConnection> connection = idle();
         try {
             if (connection.isPresent()) {
-                connection.get().begin(exchange);
+                begin(connection.get(), exchange);
             } else {
                 turns.add(exchange);
             }
@@ -221,15 +221,14 @@ public final class HttpConnections {
 
     /** Connections have become idle: they serve what waits for a turn to open one. */
     private void serveWaiting() {
-        Optional<HttpConnection> connection = turns.isAnyWaiting() ? idle() : Optional.empty();
-        while (connection.isPresent()) {
-            Optional<HttpExchange> exchange = turns.poll();
-            if (exchange.isEmpty()) {
-                idle.addLast(connection.get());
+        while (turns.isAnyWaiting()) {
+            Optional<HttpConnection> connection = idle();
+            if (connection.isEmpty()) {
                 return;
             }
-            begin(connection.get(), exchange.get());
-            connection = turns.isAnyWaiting() ? idle() : Optional.empty();
+            turns.poll()
+                    .ifPresentOrElse(
+                            exchange -> begin(connection.get(), exchange), () -> idle.addLast(connection.get()));
         }
     }
 

@@ -66,10 +66,8 @@ final class OpeningTurns {
         }
         granting = true;
         try {
-            Optional<HttpExchange> exchange = mayOpen();
-            while (exchange.isPresent()) {
+            for (Optional<HttpExchange> exchange = mayOpen(); exchange.isPresent(); exchange = mayOpen()) {
                 begin(exchange.get());
-                exchange = mayOpen();
             }
         } finally {
             granting = false;

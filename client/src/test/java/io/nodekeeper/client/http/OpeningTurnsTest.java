@@ -102,13 +102,13 @@ class OpeningTurnsTest {
     private void burst(int exchanges) {
         for (int i = 0; i < exchanges; i++) {
             HttpExchange exchange = new HttpExchange(
-                    Runnable::run, HttpMethod.GET, "/" + i, new DefaultHttpHeaders(), new byte[0], new Nobody());
+                    Runnable::run, HttpMethod.GET, "/" + i, new DefaultHttpHeaders(), new byte[0], new Ignoring());
             burst.add(exchange);
             turns.add(exchange);
         }
     }
 
-    private static final class Nobody implements ResponseReceiver {
+    private static final class Ignoring implements ResponseReceiver {
         @Override
         public void head(HttpResponse head) {}
 

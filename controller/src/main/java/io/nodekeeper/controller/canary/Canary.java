@@ -68,8 +68,6 @@ final class Canary {
      * such, and more would only load a slow server.
      */
     private static final int UNDER_WAY = 3;
-
-    private static final long NEVER = Long.MIN_VALUE;
     /**
      * How many sent canaries are remembered, to recognise them in the watch: enough for a watch that lags by four
      * minutes.
@@ -108,7 +106,7 @@ final class Canary {
     private int underWay;
     private long lastSentAt = Long.MIN_VALUE / 2;
     /** The latest moment for which a proof was requested while too many canaries were in flight. */
-    private long demanded = NEVER;
+    private long demanded = Long.MIN_VALUE;
 
     private final boolean borrowing;
     private boolean begun;
@@ -294,11 +292,7 @@ final class Canary {
             if (error != null) {
                 log.debug("canary: {}", Failures.text(error));
             }
-            long moment = demanded;
-            if (moment != NEVER) {
-                demanded = NEVER;
-                demand(moment);
-            }
+            demand(demanded);
         });
     }
 

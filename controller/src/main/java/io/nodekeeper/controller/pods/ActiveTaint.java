@@ -85,7 +85,7 @@ record ActiveTaint(String key, String value, String timeAdded, long since) {
             return List.of();
         }
         long failed = Math.min(failedSince(taints), again ? Long.MAX_VALUE : failedSince(before.taints));
-        taints.replaceAll(taint -> FAILED.contains(taint.key) ? taint.since(failed) : taint);
+        taints.replaceAll(taint -> taint.isOfFailure() ? taint.since(failed) : taint);
         return List.copyOf(taints);
     }
 
@@ -102,9 +102,14 @@ record ActiveTaint(String key, String value, String timeAdded, long since) {
                 .orElse(now);
     }
 
+    /** Whether it says that the node is not ready or unreachable. */
+    boolean isOfFailure() {
+        return FAILED.contains(key);
+    }
+
     private static long failedSince(List<ActiveTaint> taints) {
         return taints.stream()
-                .filter(taint -> FAILED.contains(taint.key))
+                .filter(ActiveTaint::isOfFailure)
                 .mapToLong(ActiveTaint::since)
                 .min()
                 .orElse(Long.MAX_VALUE);

@@ -2,7 +2,6 @@ package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
-import io.nodekeeper.api.Taint;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -112,8 +111,7 @@ final class HostNode {
                         .filter(condition -> condition.status().equals(Condition.TRUE))
                         .isPresent();
         return taintsOf(node, wallTime, now).stream()
-                .filter(taint -> !returned
-                        || !taint.key().equals(Taint.NOT_READY) && !taint.key().equals(Taint.UNREACHABLE))
+                .filter(taint -> !returned || !taint.isOfFailure())
                 .toList();
     }
 

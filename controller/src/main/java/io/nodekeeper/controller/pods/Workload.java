@@ -90,7 +90,7 @@ public final class Workload {
         pods.start();
     }
 
-    /** Opens the watch of pods anew, because those of the same server have stalled. */
+    /** Reopens the watch of pods, because watches of the same server have stalled. */
     public void reopen() {
         pods.reopen();
     }

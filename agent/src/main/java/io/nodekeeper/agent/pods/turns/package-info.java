@@ -1,4 +1,4 @@
-/** Shares places for calls among pods. */
+/** Lets calls for pods wait for their turn: starts for the processors, probes and stops for places that pods share. */
 @NullMarked
 package io.nodekeeper.agent.pods.turns;
 

@@ -69,14 +69,19 @@ class InitContainersTest {
         assertThat(kinds(pod)).endsWith("StopSandbox");
     }
 
-    @Test
-    void shouldRunNothingAgainAfterARestartOfTheAgentEvenIfTheRuntimeForgotTheInitContainers() {
-        PodFixture pod = new PodFixture(pod("Always", TWO + ", " + SIDECAR));
-        pod.settle();
+    /** The init containers of {@link #TWO} end well. */
+    private static void endBoth(PodFixture pod) {
         pod.runtime.exitRunning("first", 0, pod.now);
         pod.settle();
         pod.runtime.exitRunning("second", 0, pod.now);
         pod.settle();
+    }
+
+    @Test
+    void shouldRunNothingAgainAfterARestartOfTheAgentEvenIfTheRuntimeForgotTheInitContainers() {
+        PodFixture pod = new PodFixture(pod("Always", TWO + ", " + SIDECAR));
+        pod.settle();
+        endBoth(pod);
         pod.done.clear();
 
         pod.memory = PodMemory.EMPTY;
@@ -94,10 +99,7 @@ class InitContainersTest {
     void shouldRunInitContainersAgainInANewSandbox() {
         PodFixture pod = new PodFixture(pod("Always", TWO));
         pod.settle();
-        pod.runtime.exitRunning("first", 0, pod.now);
-        pod.settle();
-        pod.runtime.exitRunning("second", 0, pod.now);
-        pod.settle();
+        endBoth(pod);
         pod.done.clear();
 
         pod.runtime.sandboxDies(pod.now);
@@ -174,10 +176,7 @@ class InitContainersTest {
     void shouldReplaceASidecarWhoseImageChangedAndLeaveTheOthers() {
         PodFixture pod = new PodFixture(pod("Never", SIDECAR + ", " + TWO));
         pod.settle();
-        pod.runtime.exitRunning("first", 0, pod.now);
-        pod.settle();
-        pod.runtime.exitRunning("second", 0, pod.now);
-        pod.settle();
+        endBoth(pod);
         String old = id(pod, "proxy");
         pod.done.clear();
 

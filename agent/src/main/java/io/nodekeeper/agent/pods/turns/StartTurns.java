@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.pods;
+package io.nodekeeper.agent.pods.turns;
 
 import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
@@ -18,7 +18,7 @@ import java.util.function.Supplier;
  * sandboxes, so pods that have begun finish first. A call that takes longer than {@link #PATIENCE} goes on and no longer counts, so a
  * call that hangs delays others by that time at most. Confined to its loop.
  */
-final class StartTurns {
+public final class StartTurns {
     /** How long a call counts. Measured: 0.1 s for a call when the machine does nothing else, and up to 1.5 s on a busy one. */
     static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -33,12 +33,12 @@ final class StartTurns {
     private int running;
 
     /** How many calls at once keep so many processors busy. */
-    static int most(int processors) {
+    public static int most(int processors) {
         return Math.max(LEAST, 2 * processors);
     }
 
     /** What is started. The first kind goes first. */
-    enum Kind {
+    public enum Kind {
         /** A container in a sandbox that runs. */
         CONTAINER,
         /** The sandbox of a pod. */
@@ -46,7 +46,7 @@ final class StartTurns {
     }
 
     /** Turns for {@code most} calls at once. */
-    StartTurns(Loop loop, int most) {
+    public StartTurns(Loop loop, int most) {
         this.loop = loop;
         this.most = most;
         for (Kind kind : Kind.values()) {
@@ -55,7 +55,7 @@ final class StartTurns {
     }
 
     /** A call that waits for its turn, or has had it. */
-    final class Turn<T> {
+    public final class Turn<T> {
         private final Supplier<CompletableFuture<T>> call;
         private final CompletableFuture<T> answer = new CompletableFuture<>();
         private Loop.Timer timer;
@@ -67,12 +67,12 @@ final class StartTurns {
         }
 
         /** The answer of the call. */
-        CompletableFuture<T> answer() {
+        public CompletableFuture<T> answer() {
             return answer;
         }
 
         /** Fails with {@code error} if it still waits; a call that has begun goes on. */
-        void abandon(Throwable error) {
+        public void abandon(Throwable error) {
             if (waiting.values().stream().anyMatch(turns -> turns.remove(this))) {
                 answer.completeExceptionally(error);
             }
@@ -103,7 +103,7 @@ final class StartTurns {
     }
 
     /** Makes {@code call} when it is its turn. */
-    <T> Turn<T> take(Kind kind, Supplier<CompletableFuture<T>> call) {
+    public <T> Turn<T> take(Kind kind, Supplier<CompletableFuture<T>> call) {
         Turn<T> turn = new Turn<>(call);
         Objects.requireNonNull(waiting.get(kind)).add(turn);
         next();

@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.pods;
+package io.nodekeeper.agent.pods.turns;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
