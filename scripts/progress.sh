@@ -102,17 +102,18 @@ run_shown() {
   shown_text=$1
   shown_expected=$2
   shift 2
-  shown_signal=
-  trap 'shown_signal=130' INT
-  trap 'shown_signal=143' TERM
   progress_since=$(date +%s)
   rm -f "$shown_state"
+  # In the background, so that a signal is handled at once, also one that only the script gets.
+  "$@" </dev/null &
+  shown_worker=$!
+  trap 'shown_ended 130' INT
+  trap 'shown_ended 143' TERM
   [ -z "$shown_expected" ] || progress_start "$shown_text" shown_figures
   shown_status=0
-  "$@" || shown_status=$?
+  wait "$shown_worker" || shown_status=$?
   progress_stop
   trap - INT TERM
-  [ -z "$shown_signal" ] || shown_ended "$shown_signal"
   return "$shown_status"
 }
 
@@ -121,6 +122,10 @@ shown_figures() {
 }
 
 shown_ended() {
+  trap '' INT TERM
+  kill "$shown_worker" 2>/dev/null || true
+  wait "$shown_worker" 2>/dev/null || true
+  progress_stop
   echo "$shown_text: PARTIAL: interrupted after $(progress_time $(($(date +%s) - progress_since))); only what is printed above was done" >&2
   exit "$1"
 }

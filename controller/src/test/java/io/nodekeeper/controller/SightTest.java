@@ -12,6 +12,7 @@ import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.guard.OwnSight;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -191,6 +192,29 @@ class SightTest {
             assertThat(past.from()).isBetween(Duration.ofSeconds(70), Duration.ofSeconds(72));
             assertThat(past.until()).isBetween(Duration.ofSeconds(5), Duration.ofSeconds(10));
         });
+    }
+
+    @Test
+    void sightDoesNotDependOnPodsButReadinessDoes() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.fault = call ->
+                call.target().startsWith("/api/v1/pods") ? Optional.of(TestCluster.internalError()) : Optional.empty();
+        cluster.start();
+
+        cluster.advanceTo("20S");
+
+        assertThat(cluster.controller.ownSight()).isInstanceOf(OwnSight.Sees.class);
+        assertThat(unready()).contains("pods are not listed yet");
+
+        cluster.fault = call -> Optional.empty();
+        cluster.advanceTo("40S");
+        assertThat(unready()).isEmpty();
+    }
+
+    private Optional<String> unready() {
+        CompletableFuture<Optional<String>> answer = cluster.controller.view().unready();
+        cluster.advance(Duration.ZERO);
+        return answer.join();
     }
 
     @Test

@@ -17,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Commands that take long show how far they are and report what they have after Ctrl-C; help never waits for preparations. */
 class ProgressIT {
@@ -103,14 +105,17 @@ class ProgressIT {
         }
     }
 
-    @Test
-    void aScriptShowsWhatItsBenchmarkDoesAndAfterCtrlCKeepsTheRowsThatWerePrinted() throws Exception {
+    /** At a terminal Ctrl-C reaches all processes of the script; others signal the script alone. */
+    @ParameterizedTest
+    @CsvSource({"INT, -, 130", "TERM, '', 143"})
+    void aScriptShowsWhatItsBenchmarkDoesAndAfterASignalKeepsTheRowsThatWerePrinted(
+            String signal, String group, int code) throws Exception {
         // given a script whose benchmark has printed one row and measures the next, in a process group as at a terminal
         Path state = directory.resolve("state");
         Path script = Files.writeString(directory.resolve("bench.sh"), """
                 . %s
                 shown_state=%s
-                run_shown scripts/bench "two minutes" sh -c 'echo "measurement 2 of 4" >%2$s; echo "| row 1 |"; sleep 100'
+                run_shown scripts/bench "two minutes" sh -c 'echo "measurement 2 of 4" >%2$s; echo "| row 1 |"; exec sleep 100'
                 echo "not reached"
                 """.formatted(
                         dist.resolve("../../../scripts/progress.sh").toRealPath(), state));
@@ -123,13 +128,17 @@ class ProgressIT {
         try {
             // when it has shown what it does, which it does every ten seconds
             Eventually.within(LIMIT, () -> Files.readString(err).matches("scripts/bench, 1\\ds: measurement 2 of 4\n"));
-            // and the group gets SIGINT
-            Command.ok("kill", "-INT", "--", "-" + process.pid());
+            List<ProcessHandle> started = process.descendants().toList();
+            // and the script, or its whole group, gets the signal
+            Command.ok("kill", "-" + signal, "--", group + process.pid());
 
-            // then it says that its rows are partial, with the exit code of SIGINT
+            // then it says that its rows are partial, with the exit code of the signal, and nothing that it started
+            // goes on
             assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-            assertThat(process.exitValue()).isEqualTo(130);
+            assertThat(process.exitValue()).isEqualTo(code);
             assertThat(Files.readString(out)).isEqualTo("| row 1 |\n");
+            assertThat(started).hasSizeGreaterThan(1);
+            Eventually.within(LIMIT, () -> started.stream().noneMatch(ProcessHandle::isAlive));
             assertThat(Files.readString(err))
                     .containsPattern(
                             "\nscripts/bench: PARTIAL: interrupted after \\d+s; only what is printed above was done\n$");

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,20 +64,20 @@ public final class CertificateController {
                 store,
                 loop,
                 REQUESTS.prefix(""),
-                now -> considerInTurns(now.iterator()),
+                now -> inTurns(now.iterator(), this::consider),
                 event -> event.after().ifPresent(this::consider));
         cleanLater();
     }
 
     /** One at a time: there may be many, and the loop has other work, too. */
-    private void considerInTurns(Iterator<Entry> requests) {
+    private void inTurns(Iterator<Entry> requests, Consumer<Entry> work) {
         if (!requests.hasNext()) {
             return;
         }
         try {
-            consider(requests.next());
+            work.accept(requests.next());
         } finally {
-            loop.execute(() -> considerInTurns(requests));
+            loop.execute(() -> inTurns(requests, work));
         }
     }
 
@@ -199,17 +200,20 @@ public final class CertificateController {
 
     private void cleanLater() {
         loop.schedule(CLEANING, () -> {
-            Instant now = loop.clock().wallTime();
-            store.list(REQUESTS.prefix(""), "", 0, 0).entries().forEach(entry -> {
-                if (isOld(REQUESTS.codec().decode(entry), now)) {
-                    // A request that has just changed is looked at again in an hour.
-                    store.delete(entry.key(), entry.modRevision()).exceptionally(error -> {
-                        log.debug("Removing {} failed for now: {}", entry.key(), error.getMessage());
-                        return entry.modRevision();
-                    });
-                }
-            });
             cleanLater();
+            Instant now = loop.clock().wallTime();
+            inTurns(store.list(REQUESTS.prefix(""), "", 0, 0).entries().iterator(), entry -> removeIfOld(entry, now));
+        });
+    }
+
+    private void removeIfOld(Entry entry, Instant now) {
+        if (!isOld(REQUESTS.codec().decode(entry), now)) {
+            return;
+        }
+        // A request that has just changed is looked at again in an hour.
+        store.delete(entry.key(), entry.modRevision()).exceptionally(error -> {
+            log.debug("Removing {} failed for now: {}", entry.key(), error.getMessage());
+            return entry.modRevision();
         });
     }
 

@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.CertificateResources;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.storage.PrefixFollower;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.client.certificates.CertificateRequest;
@@ -376,6 +377,27 @@ class CertificateRequestsTest {
         assertThat(server.get(PATH).names()).containsExactly("pending");
         server.time.advance(Duration.ofHours(24));
         assertThat(server.get(PATH).names()).isEmpty();
+    }
+
+    @Test
+    void oldRequestsAreRemovedInTurns() {
+        server.server.signCertificates((request, usages, life) -> CERTIFICATE);
+        for (String name : List.of("a", "b", "c")) {
+            server.post(PATH, serving(name));
+        }
+
+        // when they have become old, with other work after the first removal
+        List<String> done = new ArrayList<>();
+        PrefixFollower.follow(server.store, server.loop, "/registry/certificatesigningrequests/", now -> {}, event -> {
+            if (done.isEmpty()) {
+                server.loop.execute(() -> done.add("other work"));
+            }
+            done.add("removed");
+        });
+        server.time.advance(Duration.ofHours(25));
+
+        // then the other work does not wait for all
+        assertThat(done).containsExactly("removed", "other work", "removed", "removed");
     }
 
     private JsonObject status(String name) {
