@@ -59,6 +59,7 @@ import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -138,6 +139,10 @@ public final class NodeAgent {
         if (runsPods && socket.isEmpty()) {
             faults.add("feature gate PodLifecycle needs a container runtime; --container-runtime-endpoint names none");
         }
+        if (runsPods) {
+            makeRoot(config.rootDir()).ifPresent(faults::add);
+        }
+        Path disk = LinuxHost.existing(config.rootDir());
         Optional<PodCgroups> cgroups =
                 runsPods && faults.isEmpty() ? PodAssembly.cgroups(config, faults) : Optional.empty();
         devices = runsPods && faults.isEmpty() ? devices(config, faults) : Optional.empty();
@@ -210,7 +215,7 @@ public final class NodeAgent {
         problems = config.gates().has(AgentFeature.NODE_PROBLEMS)
                 ? Optional.of(new ProblemAssembly(
                         ProblemAssembly.MOUNTINFO,
-                        config.rootDir(),
+                        disk,
                         config.problemRules(),
                         transport::serverDate,
                         LinuxHost::ask,
@@ -222,7 +227,7 @@ public final class NodeAgent {
         agent = new Agent(
                 config,
                 ports,
-                new LinuxHost(Path.of("/"), config.rootDir(), podCgroups, workers),
+                new LinuxHost(Path.of("/"), disk, podCgroups, workers),
                 runtime.<RuntimeView>map(RuntimeAssembly::watch).orElseGet(NoRuntime::new),
                 problems.<ProblemView>map(ProblemAssembly::problems).orElse(ProblemView.NONE),
                 loops,
@@ -235,7 +240,7 @@ public final class NodeAgent {
                 NodeStatistics.Sources.ofMachine(
                         config.nodeName(),
                         loop.clock().wallTime().minus(age),
-                        config.rootDir(),
+                        disk,
                         podCgroups,
                         config.pods().logsDirectory(),
                         agent::hostFacts,
@@ -283,6 +288,17 @@ public final class NodeAgent {
                 loop);
     }
 
+    /** Makes the directory of what pods need after a restart, or says why it cannot be made. */
+    private static Optional<String> makeRoot(Path directory) {
+        try {
+            Files.createDirectories(
+                    directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-x---")));
+            return Optional.empty();
+        } catch (IOException e) {
+            return Optional.of("the root directory, " + directory + ", cannot be made: " + e);
+        }
+    }
+
     private Optional<DeviceDirectory> devices(AgentConfig config, List<String> faults) {
         Path directory = config.rootDir().resolve("device-plugins");
         try {
@@ -323,6 +339,7 @@ public final class NodeAgent {
 
     /** Starts to watch the Node and the container runtime, to register, and to send heartbeats. */
     public void start() {
+        devices.ifPresent(DeviceDirectory::start);
         nodes.start();
         runtime.ifPresent(assembly -> assembly.watch().start());
         pods.ifPresent(parts -> parts.start(agent::reportNow));

@@ -13,6 +13,7 @@ import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.pages.Page;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -103,6 +104,19 @@ class NodeAgentTest {
                 .isInstanceOf(ConfigException.class)
                 .hasMessageContaining("eviction threshold imagefs.available cannot be measured: the node has no"
                         + " container runtime");
+    }
+
+    @Test
+    void aRootDirectoryThatCannotBeMadeStopsTheStartOfAnAgentThatRunsPods() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        AgentConfigBuilder builder = new AgentConfigBuilder("n1")
+                .rootDir(file.resolve("root"))
+                .featureGates(Map.of("PodLifecycle", true))
+                .containerRuntimeEndpoint("unix://" + directory.resolve("missing.sock"));
+
+        assertThatThrownBy(() -> new NodeAgent(NO_SERVER, builder.build()))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("the root directory, " + file.resolve("root") + ", cannot be made: ");
     }
 
     private NodeAgent start(String endpoint) {

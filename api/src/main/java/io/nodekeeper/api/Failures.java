@@ -1,15 +1,17 @@
 package io.nodekeeper.api;
 
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 
 /** Examines the failures of asynchronous calls. */
 public final class Failures {
     private Failures() {}
 
-    /** {@code error} without the {@link CompletionException}s that futures wrap around it. */
+    /** {@code error} without what futures wrap around it: {@link CompletionException}s and {@link ExecutionException}s. */
     public static Throwable cause(Throwable error) {
         Throwable cause = error;
-        while (cause instanceof CompletionException && cause.getCause() != null) {
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
             cause = cause.getCause();
         }
         return cause;

@@ -34,6 +34,8 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
      * is healthy.
      */
     private static final int SHORT = 192;
+    /** The longest deadline: 68 years. Timers count nanoseconds, which end after 292 years. */
+    static final Duration LONGEST = Duration.ofSeconds(Integer.MAX_VALUE).plusDays(1);
 
     private final Path socket;
     private final Loop loop;
@@ -49,6 +51,9 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
 
     @Override
     public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
+        if (deadline.compareTo(LONGEST) > 0) {
+            return refuse(call.method(), "its deadline is " + deadline + "; expected " + LONGEST + " at most");
+        }
         GrpcCall<?, ?, T> exchange;
         try {
             exchange = GrpcCall.of(call);

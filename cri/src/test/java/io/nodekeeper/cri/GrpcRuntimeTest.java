@@ -1,6 +1,7 @@
 package io.nodekeeper.cri;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Context;
@@ -72,12 +73,15 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The client against a gRPC server on a real socket, in real time. */
 class GrpcRuntimeTest {
@@ -530,6 +534,16 @@ class GrpcRuntimeTest {
         assertThat(error)
                 .isInstanceOf(RuntimeCallException.class)
                 .hasMessageStartingWith("RunPodSandbox: OTHER: the request cannot be made: ");
+        assertThat(runtime.underWay()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1L << 32, 9_223_372_036L, Long.MAX_VALUE})
+    void aDeadlineOfCenturiesIsRefusedAndKeepsNoPlace(long seconds) {
+        CompletableFuture<?> answer = runtime.call(new RuntimeCall.GetVersion(), Duration.ofSeconds(seconds));
+
+        assertThatThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
+                .hasMessageContaining("its deadline is " + Duration.ofSeconds(seconds) + "; expected ");
         assertThat(runtime.underWay()).isZero();
     }
 

@@ -16,7 +16,7 @@ import java.util.Map;
  * KubeletConfiguration}.
  *
  * @param nodeName the node's name, which is also its {@code kubernetes.io/hostname} label
- * @param rootDir the directory whose file system counts as the node's ephemeral storage
+ * @param rootDir the directory of what pods need after a restart of the agent; its file system counts as the node's ephemeral storage
  * @param certDir where issued certificates are kept ({@code --cert-dir}, {@code pki} in the root directory)
  * @param nodeIps no address, one, or one of each family
  * @param nodeLabels labels for a new Node besides the default ones

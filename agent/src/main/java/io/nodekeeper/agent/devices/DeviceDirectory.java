@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.devices;
 
 import io.nodekeeper.agent.checkpoint.CheckpointFile;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.devices.GrpcDevicePlugin;
 import io.nodekeeper.cri.devices.PluginRegistration;
 import io.nodekeeper.cri.devices.RegistrationServer;
@@ -35,36 +36,39 @@ public final class DeviceDirectory implements AutoCloseable {
 
     private final Loop loop;
     private final ScheduledExecutorService timer = TimerThread.named("device-plugins-timer");
+    private final Path directory;
     private final DeviceManager manager;
-    private final String fault;
-    private final @Nullable RegistrationServer server;
+    private volatile String fault = "";
+    private volatile @Nullable RegistrationServer server;
 
     /**
-     * Prepares {@code directory} and listens in it. Blocks for its files.
+     * Makes {@code directory} and reads the checkpoint; blocks for that. Changes nothing that another agent or a kubelet uses, in case
+     * the start is refused.
      *
      * @param registered receives the resource of each registration
-     * @throws IOException if the directory cannot be made, or files of it cannot be read or removed
+     * @throws IOException if the directory cannot be made
      */
     public DeviceDirectory(Path directory, Consumer<String> registered, BlockingCalls disk, Loop loop)
             throws IOException {
         this.loop = loop;
+        this.directory = directory;
         Files.createDirectories(
                 directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-x---")));
         Optional<DeviceCheckpoint> earlier = read(directory.resolve(CHECKPOINT));
-        clean(directory);
         manager = new DeviceManager(
                 directory, earlier, socket -> new GrpcDevicePlugin(socket, loop, timer), registered, disk, loop);
-        loop.execute(manager::begin);
-        @Nullable RegistrationServer made = null;
-        String why = "";
+    }
+
+    /** Removes the sockets of an earlier agent or kubelet, and listens. Blocks for its files. */
+    public void start() {
         try {
-            made = new RegistrationServer(directory.resolve(SOCKET), this::register);
+            clean();
+            server = new RegistrationServer(directory.resolve(SOCKET), this::register);
         } catch (IOException e) {
-            why = String.valueOf(e.getMessage());
-            log.error("Device plugins cannot register: {}", why);
+            fault = Failures.text(e);
+            log.error("Device plugins cannot register: {}", fault);
         }
-        server = made;
-        fault = why;
+        loop.execute(manager::begin);
     }
 
     /** What an earlier agent or a kubelet left. A damaged file is like one without content. */
@@ -80,7 +84,7 @@ public final class DeviceDirectory implements AutoCloseable {
         }
     }
 
-    private static void clean(Path directory) throws IOException {
+    private void clean() throws IOException {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
             for (Path file : files) {
                 if (!file.endsWith(CHECKPOINT) && !Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -109,7 +113,9 @@ public final class DeviceDirectory implements AutoCloseable {
 
     /** Why plugins cannot register, in the kubelet's words; empty if they can. May be called from any thread. */
     public Optional<String> failure() {
-        Optional<String> why = server == null ? Optional.of(fault) : server.failure();
+        RegistrationServer listening = server;
+        Optional<String> why =
+                listening == null ? Optional.of(fault).filter(text -> !text.isEmpty()) : listening.failure();
         return why.map(
                 text -> "device plugin registration gRPC server failed and no device plugins can register: " + text);
     }
@@ -118,9 +124,10 @@ public final class DeviceDirectory implements AutoCloseable {
     @Override
     public void close() {
         loop.execute(manager::stop);
-        if (server != null) {
+        RegistrationServer listening = server;
+        if (listening != null) {
             try {
-                server.close();
+                listening.close();
             } catch (IOException e) {
                 log.debug("the socket of device plugins cannot be closed", e);
             }

@@ -242,7 +242,8 @@ public final class LinuxHost implements Host {
         }
     }
 
-    private static Path existing(Path path) {
+    /** The path, or its nearest parent that exists, which is on the same file system. */
+    public static Path existing(Path path) {
         Path candidate = path;
         while (!Files.exists(candidate) && candidate.getParent() != null) {
             candidate = candidate.getParent();

@@ -210,8 +210,9 @@ public final class AgentOptions implements Checked {
             names = "--root-dir",
             paramLabel = "DIR",
             defaultValue = "/var/lib/nodekeeper",
-            description = "The directory of the agent's state that must survive a restart. Disk pressure is measured"
-                    + " on its file system. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "The directory of the agent's state that must survive a restart, which an agent with PodLifecycle"
+                            + " makes. Disk pressure is measured on its file system. Default: ${DEFAULT-VALUE}.")
     Path rootDir = Path.of("/var/lib/nodekeeper");
 
     @Override
@@ -304,7 +305,7 @@ public final class AgentOptions implements Checked {
                         .toList())
                 .featureGates(gates.switches())
                 .registerNode(registerNode)
-                .rootDir(existing(rootDir))
+                .rootDir(rootDir.toAbsolutePath())
                 .certDir(certDir());
     }
 
@@ -320,15 +321,6 @@ public final class AgentOptions implements Checked {
         } catch (IOException e) {
             return new RuleFileReader.Result(Optional.empty(), List.of("cannot be read: " + e.getMessage()));
         }
-    }
-
-    /** The directory, or its nearest existing parent, which is on the same file system. */
-    private static Path existing(Path directory) {
-        Path path = directory.toAbsolutePath();
-        while (path != null && !Files.isDirectory(path)) {
-            path = path.getParent();
-        }
-        return path == null ? Path.of("/") : path;
     }
 
     /** One or two IP addresses separated by a comma; empty if {@code text} is anything else. Makes no DNS query. */

@@ -28,16 +28,19 @@ public final class CompanionOptions implements Checked {
 
     /** Flags about what the kubelet beside a companion owns. */
     static final List<String> KUBELETS = List.of(
+            "--address",
             "--allowed-unsafe-sysctls",
             "--bootstrap-kubeconfig",
             "--cert-dir",
             "--cgroup-root",
             "--cgroups-per-qos",
             "--config",
+            "--config-dir",
             "--node-ip",
             "--node-labels",
             "--node-lease-duration-seconds",
             "--node-status-update-frequency",
+            "--port",
             "--register-node",
             "--register-with-taints",
             "--seccomp-default");

@@ -6,6 +6,8 @@ import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -35,6 +37,8 @@ final class AuditFile implements AuditLog.Out {
     private final Clock clock;
     private OutputStream stream;
     private long size;
+    /** Whether the last line may be there in part, as when the disk was full or the process was killed. */
+    private boolean torn;
 
     private AuditFile(Path file, long maxBytes, int maxDays, int maxFiles, Clock clock) throws IOException {
         this.file = file.toAbsolutePath();
@@ -86,9 +90,17 @@ final class AuditFile implements AuditLog.Out {
         }
         OwnerOnly.tighten(file);
         long length = Files.size(file);
+        torn = !endsWithALine(length);
         OutputStream out = Files.newOutputStream(file, StandardOpenOption.APPEND);
         size = length;
         return out;
+    }
+
+    private boolean endsWithALine(long length) throws IOException {
+        try (SeekableByteChannel channel = Files.newByteChannel(file)) {
+            ByteBuffer last = ByteBuffer.allocate(1);
+            return length == 0 || channel.position(length - 1).read(last) < 1 || last.get(0) == '\n';
+        }
     }
 
     @Override
@@ -97,7 +109,14 @@ final class AuditFile implements AuditLog.Out {
             if (size > 0 && size + line.length > maxBytes) {
                 putAside();
             }
+            if (torn) {
+                // So that the part does not make the next line unreadable, too.
+                stream.write('\n');
+                size++;
+            }
+            torn = true;
             stream.write(line);
+            torn = false;
             size += line.length;
         }
     }

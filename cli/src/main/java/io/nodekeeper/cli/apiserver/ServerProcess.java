@@ -41,7 +41,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,6 +53,9 @@ public final class ServerProcess {
      * after which systemd kills the process.
      */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+
+    /** How long the first writes of a cluster may take: some hundred, which a disk of a few writes a second ends in time. */
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(1);
 
     /**
      * The deadline for reading certificate files, which are small: only a file system that hangs takes longer. Well
@@ -176,7 +178,11 @@ public final class ServerProcess {
             throw e;
         }
         server.core.switchGates(options.gates.switches());
-        server.core.start(options.eventTtl, server.rootCertificates).get(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+        Futures.join(Deadlines.within(
+                server.loop,
+                START_TIMEOUT,
+                "writing the namespaces and roles that each cluster has",
+                server.core.start(options.eventTtl, server.rootCertificates)));
         server.core.warmUp();
         server.signer.ifPresent(server.core::signCertificates);
         server.kubeconfigs.admin(server.data);

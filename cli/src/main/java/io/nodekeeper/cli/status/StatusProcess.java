@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.source.Answer;
 import io.nodekeeper.cli.source.ControllerPages;
+import io.nodekeeper.client.config.KubeconfigException;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
@@ -76,25 +77,35 @@ public final class StatusProcess {
      * Programs get answers only.
      */
     private int watch() {
-        boolean isForPrograms = command.output == StatusOutput.json || command.output == StatusOutput.yaml;
         boolean first = true;
         while (!out.checkError()) {
             try {
                 print(separator(first) + status());
                 first = false;
-            } catch (IOException e) {
-                String error = "error: " + Failures.text(e);
-                if (isForPrograms) {
-                    err.println(error);
-                    err.flush();
-                } else {
-                    print(separator(first) + palette.bad(error) + "\n");
-                    first = false;
+            } catch (KubeconfigException e) {
+                // What is wrong from the start stays so. Later somebody may be replacing a file.
+                if (first) {
+                    throw e;
                 }
+                show(e, false);
+            } catch (IOException e) {
+                first &= !show(e, first);
             }
             Deadlines.sleep(loop, command.interval).join();
         }
         return CommandRunner.OK;
+    }
+
+    /** Shows why there is no answer; true if it stands in the answer's place. */
+    private boolean show(Exception why, boolean first) {
+        String error = "error: " + Failures.text(why);
+        if (command.output == StatusOutput.json || command.output == StatusOutput.yaml) {
+            err.println(error);
+            err.flush();
+            return false;
+        }
+        print(separator(first) + palette.bad(error) + "\n");
+        return true;
     }
 
     /** What stands before an answer: programs must be able to tell the answers apart, people see the last one. */

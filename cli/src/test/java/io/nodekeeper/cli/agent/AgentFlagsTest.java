@@ -194,7 +194,7 @@ class AgentFlagsTest {
                 .extracting(taint -> taint.key() + "=" + taint.value() + ":" + taint.effect())
                 .containsExactly("team=a:NoSchedule", "slow=:NoExecute");
         assertThat(config.registerNode()).isFalse();
-        assertThat(config.rootDir()).isEqualTo(directory);
+        assertThat(config.rootDir()).as("not its parent, which exists").isEqualTo(directory.resolve("missing"));
         assertThat(config.pods().cgroups().root()).isEqualTo("/one");
         assertThat(config.pods().cgroups().perQos()).isFalse();
         assertThat(config.pods().cgroups().enforces()).isFalse();

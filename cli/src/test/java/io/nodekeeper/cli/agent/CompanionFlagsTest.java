@@ -21,7 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
 class CompanionFlagsTest {
     /** A value for each flag of the kubelet's, as users write them. */
     private static final Map<String, String> VALUES = Map.ofEntries(
+            Map.entry("--address", "127.0.0.1"),
             Map.entry("--cgroup-root", "/one"),
+            Map.entry("--config-dir", "/tmp"),
+            Map.entry("--port", "10250"),
             Map.entry("--allowed-unsafe-sysctls", "net.core.*"),
             Map.entry("--cert-dir", "/tmp"),
             Map.entry("--cgroups-per-qos", "true"),
@@ -76,9 +79,9 @@ class CompanionFlagsTest {
         assertThat(launched).isEmpty();
         assertThat(err.toString())
                 .startsWith(
-                        "error: --mode companion excludes --allowed-unsafe-sysctls, --cert-dir, --cgroup-root, --cgroups-per-qos, --config,"
-                                + " --node-ip, --node-labels,"
-                                + " --node-lease-duration-seconds, --node-status-update-frequency, --register-node,"
+                        "error: --mode companion excludes --address, --allowed-unsafe-sysctls, --cert-dir, --cgroup-root, --cgroups-per-qos, --config,"
+                                + " --config-dir, --node-ip, --node-labels,"
+                                + " --node-lease-duration-seconds, --node-status-update-frequency, --port, --register-node,"
                                 + " --register-with-taints, --seccomp-default; expected none of them, because the kubelet owns the Node, its lease and"
                                 + " its settings\n");
     }

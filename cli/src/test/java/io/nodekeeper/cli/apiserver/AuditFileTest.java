@@ -87,6 +87,20 @@ class AuditFileTest {
         assertThat(inTheWay).isDirectory();
     }
 
+    /** As after a full disk, or a server that was killed. */
+    @Test
+    void aLineThatIsThereInPartDoesNotSpoilTheNextOne() throws IOException {
+        Files.writeString(directory.resolve("audit.log"), "whole\nhal");
+        AuditFile file = AuditFile.open(
+                directory.resolve("audit.log"), 100, 0, 2, time.loop("audit").clock());
+
+        file.write(line("first"));
+        file.write(line("other"));
+        file.close();
+
+        assertThat(directory.resolve("audit.log")).hasContent("whole\nhal\nfirst\nother\n");
+    }
+
     @Test
     void aLinkOrADeviceIsNoAuditLogAndAnOpenOneIsTakenFromOthers() throws IOException {
         Path link = Files.createSymbolicLink(directory.resolve("link"), directory.resolve("elsewhere"));

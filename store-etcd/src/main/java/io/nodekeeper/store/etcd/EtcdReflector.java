@@ -46,6 +46,10 @@ final class EtcdReflector {
     private static final Duration RETRY = Duration.ofMillis(500);
     /** Delay of the watch after which etcd is asked for other changes. Events usually arrive within a few milliseconds. */
     private static final Duration LATE = Duration.ofMillis(500);
+    /** Pause before all is read again after a value that cannot be decrypted: it stays so until its writer replaces it. */
+    private static final Duration UNREADABLE = Duration.ofSeconds(30);
+    /** How much longer than a check the pause after it is, at most {@link #MAX_WAIT}: etcd reads all objects for one. */
+    private static final long REST = 10;
     /** Time without an expected event after which a watch is opened again; before {@link #MAX_WAIT}, so that readers succeed. */
     private static final Duration STUCK = Duration.ofSeconds(3);
     /** Maximum wait for the cache to reach a revision. kube-apiserver's watch cache waits 3 s; a stuck watch needs more. */
@@ -68,7 +72,12 @@ final class EtcdReflector {
 
     private long fedAt;
     private boolean checking;
-    private boolean loading;
+    /** No check begins before, ns of the loop's clock. */
+    private long checksAgainAt;
+    /** Whether it lists, and since when. Set by the loop only. */
+    private volatile boolean loading;
+
+    private volatile long loadingSince;
     private boolean closed;
     /** Completes after the first list. Later lists are retried after each error. */
     private final CompletableFuture<Long> started = new CompletableFuture<>();
@@ -80,6 +89,7 @@ final class EtcdReflector {
         this.members = members;
         this.requests = requests;
         this.loop = loop;
+        checksAgainAt = loop.clock().nanoTime();
     }
 
     /**
@@ -96,7 +106,10 @@ final class EtcdReflector {
         if (closed) {
             return;
         }
-        loading = true;
+        if (!loading) {
+            loadingSince = loop.clock().nanoTime();
+            loading = true;
+        }
         members.read(KVGrpc.getRangeMethod(), requests.nothing())
                 .thenCompose(now -> {
                     long latest = now.getHeader().getRevision();
@@ -112,14 +125,16 @@ final class EtcdReflector {
                 })
                 .whenComplete((done, error) -> {
                     if (error != null) {
+                        Duration pause = RETRY;
                         if (error.getCause() instanceof EncryptionException why) {
                             started.completeExceptionally(why);
+                            pause = UNREADABLE;
                         }
                         log.warn(
                                 "cannot read etcd, retrying: {}",
                                 CallFailure.of(error).getMessage());
                         // The revision may have been compacted during the list: the next attempt lists at a later one.
-                        loop.schedule(RETRY, () -> load(ready, back / 2));
+                        loop.schedule(pause, () -> load(ready, back / 2));
                     }
                 });
     }
@@ -277,6 +292,11 @@ final class EtcdReflector {
         }
     }
 
+    /** Whether a list has been missing for longer than {@code limit}: no watch receives anything meanwhile. Thread-safe. */
+    boolean isMissing(Duration limit) {
+        return loading && loop.clock().nanoTime() - loadingSince > limit.toNanos();
+    }
+
     /** etcd is at {@code revision} although it was at {@code known}, as after a restore: what is in the cache may be gone. */
     void wentBack(long revision, long known) {
         if (!loading && !closed && cache.revision() >= known) {
@@ -331,7 +351,10 @@ final class EtcdReflector {
                     "etcd is at revision " + revision + ", but its watch has delivered changes up to "
                             + cache.revision() + " only",
                     null));
-            waiting.getOrDefault(revision, new ArrayList<>()).remove(future);
+            waiting.computeIfPresent(revision, (wanted, futures) -> {
+                futures.remove(future);
+                return futures.isEmpty() ? null : futures;
+            });
         });
         future.whenComplete((done, error) -> end.cancel());
     }
@@ -356,18 +379,23 @@ final class EtcdReflector {
 
     /** Asks etcd for changes in the range while a caller waits for a revision that the watch does not deliver. */
     private void check() {
-        if (checking || loading || closed || waiting.isEmpty()) {
+        long asked = loop.clock().nanoTime();
+        if (checking || loading || closed || waiting.isEmpty() || asked - checksAgainAt < 0) {
             return;
         }
         checking = true;
         long known = cache.revision();
         members.read(KVGrpc.getRangeMethod(), requests.changes(known)).whenComplete((answer, error) -> {
             checking = false;
+            long now = loop.clock().nanoTime();
+            // A failed one says nothing about how much etcd has to read.
+            long rest = error == null ? Math.min(REST * (now - asked), MAX_WAIT.toNanos()) : 0;
+            checksAgainAt = now + rest;
             if (error == null && !loading && cache.revision() == known) {
                 checked(answer);
             }
             if (!waiting.isEmpty()) {
-                loop.schedule(LATE, this::check);
+                loop.schedule(Duration.ofNanos(Math.max(rest, LATE.toNanos())), this::check);
             }
         });
     }
@@ -378,6 +406,9 @@ final class EtcdReflector {
             arrived();
         } else if (loop.clock().nanoTime() - fedAt > STUCK.toNanos()) {
             log.warn("the watch on etcd delivers nothing, opening it again from revision {}", fed + 1);
+            if (source != null) {
+                members.leave(source, "its watch delivers nothing");
+            }
             follow();
         }
     }

@@ -272,7 +272,9 @@ public final class EtcdStore implements Store {
     @Override
     public boolean healthy() {
         long now = loop.clock().nanoTime();
-        return !(full && now - refused <= FULL.toNanos()) && now - answered <= STALL.toNanos();
+        return !(full && now - refused <= FULL.toNanos())
+                && now - answered <= STALL.toNanos()
+                && !reflector.isMissing(STALL);
     }
 
     @Override

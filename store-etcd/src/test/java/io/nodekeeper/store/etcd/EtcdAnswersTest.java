@@ -45,6 +45,9 @@ class EtcdAnswersTest {
     /** Pages of more objects never arrive. */
     private volatile long largest = Long.MAX_VALUE;
 
+    /** Whether pages of objects are refused, while all else works. */
+    private volatile boolean pagesFail;
+
     private volatile Optional<Status> refusal = Optional.empty();
     /** Whether watches are refused at once. */
     private volatile boolean watchesFail;
@@ -124,6 +127,10 @@ class EtcdAnswersTest {
         @Override
         public void range(RangeRequest request, StreamObserver<RangeResponse> answer) {
             if (request.getLimit() > largest) {
+                return;
+            }
+            if (pagesFail && !request.getKeysOnly()) {
+                answer.onError(Status.INTERNAL.asRuntimeException());
                 return;
             }
             RangeResponse.Builder found =
@@ -244,6 +251,32 @@ class EtcdAnswersTest {
         loop.shift(Duration.ofSeconds(31));
         store.current().get(10, TimeUnit.SECONDS);
 
+        assertThat(store.healthy()).isTrue();
+    }
+
+    /** No watch receives anything until the list is there, also if all writes succeed. */
+    @Test
+    void listThatIsMissingForLongIsUnhealthy() throws Exception {
+        // given a gap in the history, and an etcd that does not answer the list after it
+        EtcdStore store = open();
+        pagesFail = true;
+        watches.take()
+                .onNext(WatchResponse.newBuilder()
+                        .setHeader(header())
+                        .setCompactRevision(2_000)
+                        .build());
+        pass(Duration.ofSeconds(1));
+
+        // when six seconds pass, and a write succeeds
+        loop.shift(Duration.ofSeconds(6));
+        store.put("/registry/minions/n1", new byte[] {'{', '}'}, 0).get(10, TimeUnit.SECONDS);
+
+        // then the store is unhealthy, until it can list
+        assertThat(store.healthy()).isFalse();
+        pagesFail = false;
+        for (int tries = 0; tries < 100 && !store.healthy(); tries++) {
+            pass(Duration.ofMillis(100));
+        }
         assertThat(store.healthy()).isTrue();
     }
 

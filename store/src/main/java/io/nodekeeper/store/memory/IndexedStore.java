@@ -43,6 +43,11 @@ public final class IndexedStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(IndexedStore.class);
     /** After this time without a sync the store is unhealthy. A sync takes milliseconds; clients time out after 10 s or more. */
     private static final Duration STALL = Duration.ofSeconds(5);
+    /**
+     * For so long after a failure of the journal the store is unhealthy, if no write succeeds before. Not until one succeeds: a balancer
+     * that finds the server not ready sends none.
+     */
+    private static final Duration FAILED = Duration.ofSeconds(30);
 
     private final Loop loop;
     private final Journal journal;
@@ -62,7 +67,10 @@ public final class IndexedStore implements Store {
     private volatile boolean writing;
 
     private volatile long writingSince;
-    private volatile boolean healthy = true;
+    /** Whether the last group failed, and when. Set by the loop only. */
+    private volatile boolean failed;
+
+    private volatile long failedAt;
     private volatile boolean closing;
 
     /** How long batched writes wait for each other. */
@@ -210,6 +218,9 @@ public final class IndexedStore implements Store {
         } catch (RejectedExecutionException e) {
             return CompletableFuture.failedFuture(
                     new StoreException(entry.key() + " is not read: too many reads of large values are queued", e));
+        } catch (OutOfMemoryError e) {
+            return CompletableFuture.failedFuture(
+                    new StoreException(entry.key() + " is not read: " + e.getMessage(), e));
         }
     }
 
@@ -220,13 +231,17 @@ public final class IndexedStore implements Store {
 
     @Override
     public boolean healthy() {
-        return healthy && !stalled() && !space.usage().exceeded();
+        return !failing() && !stalled() && !space.usage().exceeded();
     }
 
     /** Whether the journal has been writing one group for longer than {@link #STALL}. */
     private boolean stalled() {
-        long since = writingSince;
-        return writing && loop.clock().nanoTime() - since > STALL.toNanos();
+        // In this order: a group may begin in between.
+        return writing && loop.clock().nanoTime() - writingSince > STALL.toNanos();
+    }
+
+    private boolean failing() {
+        return failed && loop.clock().nanoTime() - failedAt <= FAILED.toNanos();
     }
 
     @Override
@@ -380,7 +395,7 @@ public final class IndexedStore implements Store {
         if (failure.isPresent()) {
             refuse(group, failure.get());
         } else {
-            healthy = true;
+            failed = false;
             cache.apply(plan);
             space.publish();
             commits = new Commits(++groups, changes += group.events().size(), Duration.ofNanos(window.nanos()));
@@ -397,7 +412,8 @@ public final class IndexedStore implements Store {
     }
 
     private void refuse(WriteGroup group, Throwable failure) {
-        healthy = false;
+        failedAt = loop.clock().nanoTime();
+        failed = true;
         group.kept().forEach(space::undo);
         space.publish();
         log.error(

@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The open watches, indexed by key or prefix. A change is delivered only to the watches of its key and of the prefixes above
- * it. So 10,000 watches of single nodes do not slow down a change of another node. Confined to the store's loop.
+ * it. So 10,000 watches of single nodes do not slow down a change of another node. Whatever a watcher throws, errors of the JVM too,
+ * the others receive each change. Confined to the store's loop.
  */
 final class Watchers {
     private static final Logger log = LoggerFactory.getLogger(Watchers.class);
@@ -44,7 +45,7 @@ final class Watchers {
                 unsettled = true;
                 try {
                     watcher.onEvent(event);
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     log.error("a watcher of {} failed on revision {}", target, event.revision(), e);
                 }
             }
@@ -55,7 +56,7 @@ final class Watchers {
                 unsettled = false;
                 try {
                     watcher.onSettled();
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     log.error("a watcher of {} failed", target, e);
                 }
             }
@@ -91,7 +92,7 @@ final class Watchers {
         for (Subscription subscription : all) {
             try {
                 subscription.watcher.onCompacted(new StoreException.Compacted(subscription.after, oldest));
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log.error("a watcher of {} failed when its watch was ended", subscription.target, e);
             }
         }

@@ -86,6 +86,18 @@ class GroupWithoutOutcomeTest {
         assertThat(store.healthy()).isFalse();
     }
 
+    /** A balancer that finds the server not ready sends no writes, so none could show that the journal works again. */
+    @Test
+    void aFailureIsForgottenAfterAWhileWithoutWrites() {
+        error = Optional.of(new NoClassDefFoundError("x"));
+        assertRefused(put(N1), "x");
+
+        time.advance(Duration.ofSeconds(30));
+        assertThat(store.healthy()).isFalse();
+        time.advance(Duration.ofSeconds(1));
+        assertThat(store.healthy()).isTrue();
+    }
+
     private void assertNextWriteWorks() {
         assertThat(put(N2).join().modRevision()).isEqualTo(1);
         assertThat(appended).containsExactly(1L);

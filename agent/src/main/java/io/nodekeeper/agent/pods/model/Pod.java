@@ -163,8 +163,9 @@ public record Pod(JsonObject json) implements ApiObject {
                 .number("deletionGracePeriodSeconds")
                 .or(() -> spec().number("terminationGracePeriodSeconds"))
                 .orElse(GRACE_SECONDS);
-        // As in Kubernetes, containers always get a moment.
-        return Duration.ofSeconds(Math.max(1, seconds));
+        // As in Kubernetes, containers always get a moment. The API accepts 292 billion years, but timers count
+        // nanoseconds.
+        return Duration.ofSeconds(Math.clamp(seconds, 1, Integer.MAX_VALUE));
     }
 
     /** Whether it is one of the system's, which a node never evicts. */
