@@ -168,9 +168,12 @@ public final class RealNode implements AutoCloseable {
                 "--root-dir",
                 directory.resolve("agent").toString(),
                 "--healthz-port=" + port,
-                "--port=" + apiPort,
                 "--container-runtime-endpoint=" + endpoint));
-        if (machine.isEmpty() && !List.of(flags).contains("--mode=companion")) {
+        boolean companion = List.of(flags).contains("--mode=companion");
+        if (!companion) {
+            command.add("--port=" + apiPort);
+        }
+        if (machine.isEmpty() && !companion) {
             // Several nodes on one machine must not share the cgroup of all pods.
             command.add("--cgroup-root=" + containerd.cgroup());
         }
