@@ -227,7 +227,7 @@ public final class NodeAgent {
         agent = new Agent(
                 config,
                 ports,
-                new LinuxHost(Path.of("/"), disk, podCgroups, workers),
+                new LinuxHost(Path.of("/"), config.rootDir(), podCgroups, workers),
                 runtime.<RuntimeView>map(RuntimeAssembly::watch).orElseGet(NoRuntime::new),
                 problems.<ProblemView>map(ProblemAssembly::problems).orElse(ProblemView.NONE),
                 loops,

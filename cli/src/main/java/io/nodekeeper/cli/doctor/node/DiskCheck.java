@@ -4,9 +4,9 @@ import io.nodekeeper.agent.eviction.Threshold;
 import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.agent.host.Statvfs;
 import io.nodekeeper.time.Workers;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +42,7 @@ final class DiskCheck implements NodeCheck {
     public CompletableFuture<CheckResult> run() {
         // The search for an existing directory may block on the disk, too.
         return workers.call(name, deadline(), () -> {
-            Path existing = existing(path);
+            Path existing = LinuxHost.existing(path);
             return judge(name, existing, signal, Statvfs.of(existing));
         });
     }
@@ -92,13 +92,5 @@ final class DiskCheck implements NodeCheck {
     private static String share(Level level) {
         return String.format(
                 Locale.ROOT, "%.1f %%", level.capacity() == 0 ? 0 : 100.0 * level.available() / level.capacity());
-    }
-
-    private static Path existing(Path path) {
-        Path above = path;
-        while (!Files.exists(above) && above.getParent() != null) {
-            above = above.getParent();
-        }
-        return above;
     }
 }
