@@ -124,7 +124,7 @@ public interface Store {
          */
         default void onSettled() {}
 
-        /** Called if the requested history was compacted. The watch ends. */
+        /** Called if the requested history was compacted, or if this watcher failed at a change. The watch ends. */
         void onCompacted(StoreException.Compacted why);
     }
 

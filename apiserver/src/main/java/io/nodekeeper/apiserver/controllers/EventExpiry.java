@@ -1,14 +1,14 @@
 package io.nodekeeper.apiserver.controllers;
 
 import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.storage.PrefixFollower;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
-import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
-import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * Events may use at most a quarter of the store's quota: beyond that the oldest are deleted early. Confined to the
  * store's loop.
  */
-public final class EventExpiry implements Store.Watcher {
+public final class EventExpiry {
     private static final Logger log = LoggerFactory.getLogger(EventExpiry.class);
     /**
      * How late an event may be deleted: 10 s is short compared with the default hour, and long enough that deletions
@@ -57,28 +57,17 @@ public final class EventExpiry implements Store.Watcher {
     }
 
     public void start() {
-        loop.execute(() -> {
-            follow();
-            sweep();
-        });
+        PrefixFollower.follow(store, loop, Resources.EVENTS.prefix(""), this::begin, this::changed);
+        loop.execute(this::sweep);
     }
 
-    private void follow() {
-        Listing now = store.list(Resources.EVENTS.prefix(""), "", 0, 0);
-        now.entries().stream().filter(entry -> entry.modRevision() > known).forEach(this::add);
-        store.watch(Resources.EVENTS.prefix(""), now.revision(), this);
+    private void begin(List<Entry> now) {
+        now.stream().filter(entry -> entry.modRevision() > known).forEach(this::add);
     }
 
-    @Override
-    public void onEvent(Event event) {
+    private void changed(Event event) {
         event.after().ifPresentOrElse(this::add, () -> forget(event.key()));
         expire();
-    }
-
-    @Override
-    public void onCompacted(StoreException.Compacted why) {
-        log.info("Listing Events again: {}", why.getMessage());
-        follow();
     }
 
     private void add(Entry entry) {

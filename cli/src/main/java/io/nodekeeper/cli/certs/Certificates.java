@@ -79,6 +79,32 @@ public final class Certificates {
         return new Certificates(directory, now, new Issuer(authority, random));
     }
 
+    /**
+     * Opens {@code DATA/pki} as it is. Writes nothing there: what another user than the server's writes, the server could not read.
+     *
+     * @throws IOException as {@link #open}, and if the authority has expired
+     */
+    public static Certificates existing(Path data, Instant now, RandomGenerator random) throws IOException {
+        Path directory = data.resolve("pki");
+        Identity authority = load(directory, "ca")
+                .orElseThrow(() -> new IOException("there is no " + directory.resolve("ca.crt")
+                        + "; expected the authority of an API server that has been started once"));
+        Instant end = authority.certificate().getNotAfter().toInstant();
+        if (end.isBefore(now)) {
+            throw new IOException("the certificate authority " + directory.resolve("ca.crt") + " expired at " + end
+                    + "; start the API server again, which renews it");
+        }
+        if (expires(authority, now)) {
+            log.warn(
+                    "{} expires at {}: a kubeconfig that is issued now works until then. Start the API server again, which renews"
+                            + " it, and issue the kubeconfig again",
+                    directory.resolve("ca.crt"),
+                    end);
+        }
+        warnOfTheFuture(authority, now);
+        return new Certificates(directory, now, new Issuer(authority, random));
+    }
+
     /** The certificate of the authority that signs the server's and all clients' certificates. */
     public X509Certificate authority() {
         return issuer.certificate();

@@ -127,7 +127,7 @@ public final class CertsCommand extends NodekeeperCommand {
     public int run() throws IOException {
         URI address = server.orElseGet(
                 () -> Kubeconfig.load(data.dir.resolve("admin.kubeconfig")).server());
-        KubeconfigFiles files = new KubeconfigFiles(Certificates.open(data.dir, now, random), address);
+        KubeconfigFiles files = new KubeconfigFiles(Certificates.existing(data.dir, now, random), address);
         Path written;
         if (out.isEmpty() && node.isPresent()) {
             written = files.agent(data.dir, node.get());

@@ -4,7 +4,6 @@ import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.client.config.InCluster;
 import io.nodekeeper.client.config.Kubeconfig;
-import io.nodekeeper.client.config.KubeconfigException;
 import io.nodekeeper.client.config.ServerAccess;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,8 +32,8 @@ public final class ClientOptions implements Checked {
             names = "--context",
             paramLabel = "NAME",
             description =
-                    "The context of the kubeconfig. Default: its current context. Of several files in $KUBECONFIG,"
-                            + " the first one with that context is used.")
+                    "The context of the kubeconfig. Default: its current context. Several files in $KUBECONFIG count as"
+                            + " one: of entries with one name, the first is used.")
     String context = "";
 
     private final Map<String, String> environment;
@@ -69,24 +68,13 @@ public final class ClientOptions implements Checked {
         return flags;
     }
 
-    /** The access; throws KubeconfigException with the faults of the first file if no file has the context. */
+    /** The access; throws KubeconfigException with all faults of the files. */
     public ServerAccess access() {
         List<Path> files = files();
-        if (files.isEmpty()) {
-            return InCluster.load(environment, InCluster.DIRECTORY);
-        }
-        Optional<KubeconfigException> first = Optional.empty();
-        for (Path candidate : files) {
-            try {
-                return Kubeconfig.load(candidate, context);
-            } catch (KubeconfigException e) {
-                first = first.or(() -> Optional.of(e));
-            }
-        }
-        throw first.orElseThrow();
+        return files.isEmpty() ? InCluster.load(environment, InCluster.DIRECTORY) : Kubeconfig.load(files, context);
     }
 
-    /** The files to try, in order. */
+    /** The files to read. One that $KUBECONFIG names need not exist. */
     private List<Path> files() {
         if (file.isPresent()) {
             return List.of(file.get());
@@ -96,6 +84,6 @@ public final class ClientOptions implements Checked {
                 Stream.of(list.split(":", -1)).filter(name -> !name.isEmpty()).map(Path::of);
         String home = environment.getOrDefault("HOME", "");
         Stream<Path> usual = home.isEmpty() ? Stream.of() : Stream.of(Path.of(home, ".kube", "config"));
-        return (list.isEmpty() ? usual : named).filter(Files::isReadable).toList();
+        return (list.isEmpty() ? usual : named).filter(Files::exists).toList();
     }
 }

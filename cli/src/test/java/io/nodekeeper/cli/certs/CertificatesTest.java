@@ -114,6 +114,37 @@ class CertificatesTest {
 
     /** A full disk has room for a small key, and not for the certificate. */
     @Test
+    void whoOnlyIssuesChangesNothing() throws IOException {
+        // given an authority in its last month, and then after its end
+        Certificates old = open(NOW);
+        Identity server = old.server(NAMES);
+        Instant lastMonth = NOW.plus(Duration.ofDays(3_640));
+
+        // when
+        Certificates issuing = Certificates.existing(data, lastMonth, Randoms.seeded(7));
+
+        // then
+        assertThat(issuing.authority()).isEqualTo(old.authority());
+        assertThat(old.isGood(issuing.client("alice", List.of()))).isTrue();
+        assertThat(old.serverFiles().read()).isEqualTo(server);
+        Instant after = NOW.plus(Duration.ofDays(3_660));
+        assertThatThrownBy(() -> Certificates.existing(data, after, Randoms.seeded(7)))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("ca.crt expired at ")
+                .hasMessageEndingWith("; start the API server again, which renews it");
+        assertThat(Certificates.existing(data, NOW, Randoms.seeded(7)).authority())
+                .isEqualTo(old.authority());
+    }
+
+    @Test
+    void whoOnlyIssuesNeedsAnAuthority() {
+        assertThatThrownBy(() -> Certificates.existing(data, NOW, Randoms.seeded(7)))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("there is no " + data.resolve("pki").resolve("ca.crt"));
+        assertThat(data.resolve("pki")).doesNotExist();
+    }
+
+    @Test
     void aKeyThatAnInterruptedStartLeftIsReplaced() throws IOException {
         Path pki = data.resolve("pki");
         X509Certificate authority = open(NOW).authority();

@@ -35,7 +35,10 @@ class ClientOptionsTest {
     void filesOfTheEnvironmentComeBeforeTheOneAtHome() throws IOException {
         Path home = config(".kube/config", "home", "https://home:1");
         Path one = config("one", "a", "https://one:1");
-        Path two = config("two", "b", "https://two:1");
+        Path two = Files.writeString(directory.resolve("two"), """
+                contexts: [{name: b, context: {cluster: d}}]
+                clusters: [{name: d, cluster: {server: "https://two:1"}}]
+                """);
 
         assertThat(server(new ClientOptions(Map.of("HOME", directory.toString()))))
                 .isEqualTo("https://home:1");
@@ -49,6 +52,17 @@ class ClientOptionsTest {
         ClientOptions flagged = new ClientOptions(both);
         flagged.file = Optional.of(home);
         assertThat(server(flagged)).isEqualTo("https://home:1");
+    }
+
+    @Test
+    void brokenFileIsNotSkipped() throws IOException {
+        Path broken = Files.writeString(directory.resolve("broken"), "current-context: [");
+        Path good = config("good", "a", "https://good:1");
+        ClientOptions options = new ClientOptions(Map.of("KUBECONFIG", broken + ":" + good));
+
+        assertThatThrownBy(options::access)
+                .isInstanceOf(KubeconfigException.class)
+                .hasMessageContaining(broken + ": not YAML");
     }
 
     @Test

@@ -17,23 +17,40 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
  * Reads kubeconfig files: clusters, users and contexts, with embedded data or files (relative to the kubeconfig's
- * directory), client certificates, tokens, token files and credential plugins. Not thread-safe; used once for each file.
+ * directory), client certificates, tokens, token files and credential plugins. Several files count as one, as for kubectl: of
+ * the entries with one name, and of the current contexts, the first is used. Not thread-safe; used once.
  */
 public final class Kubeconfig {
     /** The fields of a user entry that are not supported. */
     private static final List<String> UNSUPPORTED_USER = List.of("auth-provider", "username", "password", "as");
 
-    private final Path file;
+    /** A mapping, and the file that it stands in. */
+    private record Section(Path file, Map<?, ?> fields) {
+        String text(String key) {
+            return Fields.text(fields, key);
+        }
+
+        boolean isSet(String key) {
+            return Boolean.TRUE.equals(fields.get(key));
+        }
+
+        Path beside(String path) {
+            return file.toAbsolutePath().resolveSibling(path);
+        }
+    }
+
+    private final List<Path> files;
     private final List<String> faults = new ArrayList<>();
 
-    private Kubeconfig(Path file) {
-        this.file = file;
+    private Kubeconfig(List<Path> files) {
+        this.files = files;
     }
 
     /**
@@ -47,27 +64,36 @@ public final class Kubeconfig {
 
     /** As {@link #load(Path)} for the context of that name; empty for the current one. */
     public static ServerAccess load(Path file, String context) {
-        return new Kubeconfig(file).read(context);
+        return load(List.of(file), context);
+    }
+
+    /** As {@link #load(Path, String)} for all of {@code files} together, at least one. Each of them must exist and be readable. */
+    public static ServerAccess load(List<Path> files, String context) {
+        return new Kubeconfig(files).read(context);
     }
 
     private ServerAccess read(String wantedContext) {
-        Map<?, ?> root = root();
-        String contextName = wantedContext.isEmpty() ? Fields.text(root, "current-context") : wantedContext;
+        List<Section> roots =
+                files.stream().flatMap(file -> root(file).stream()).toList();
+        if (!faults.isEmpty()) {
+            throw failed();
+        }
+        String contextName = wantedContext.isEmpty() ? current(roots) : wantedContext;
         if (contextName.isEmpty()) {
             faults.add("current-context is not set; expected the name of a context");
             throw failed();
         }
-        Map<?, ?> context = named(root, "contexts", "context", contextName);
-        String clusterName = Fields.text(context, "cluster");
-        String userName = Fields.text(context, "user");
+        Section context = named(roots, "contexts", "context", contextName);
+        String clusterName = context.text("cluster");
+        String userName = context.text("user");
         if (clusterName.isEmpty() && faults.isEmpty()) {
             faults.add("context \"" + contextName + "\" names no cluster");
         }
         if (!faults.isEmpty()) {
             throw failed();
         }
-        Map<?, ?> cluster = named(root, "clusters", "cluster", clusterName);
-        Map<?, ?> user = userName.isEmpty() ? Map.of() : named(root, "users", "user", userName);
+        Section cluster = named(roots, "clusters", "cluster", clusterName);
+        Section user = userName.isEmpty() ? nothing() : named(roots, "users", "user", userName);
         if (!faults.isEmpty()) {
             throw failed();
         }
@@ -78,12 +104,20 @@ public final class Kubeconfig {
         return access;
     }
 
-    private ServerAccess access(Map<?, ?> cluster, String clusterIs, Map<?, ?> user, String userIs) {
-        URI server = server(Fields.text(cluster, "server"), clusterIs);
-        if (!Fields.text(cluster, "proxy-url").isEmpty()) {
+    private static String current(List<Section> roots) {
+        return roots.stream()
+                .map(root -> root.text("current-context"))
+                .filter(name -> !name.isEmpty())
+                .findFirst()
+                .orElse("");
+    }
+
+    private ServerAccess access(Section cluster, String clusterIs, Section user, String userIs) {
+        URI server = server(cluster.text("server"), clusterIs);
+        if (!cluster.text("proxy-url").isEmpty()) {
             faults.add(clusterIs + ": proxy-url is not supported");
         }
-        boolean skip = Boolean.TRUE.equals(cluster.get("insecure-skip-tls-verify"));
+        boolean skip = cluster.isSet("insecure-skip-tls-verify");
         Optional<String> ca = material(cluster, "certificate-authority", clusterIs);
         if (skip && ca.isPresent()) {
             faults.add(clusterIs + ": certificate-authority and insecure-skip-tls-verify exclude each other");
@@ -92,13 +126,13 @@ public final class Kubeconfig {
                         pem -> parsed(pem, clusterIs + ": certificate-authority", Pem::certificates))
                 .orElse(List.of());
         for (String key : UNSUPPORTED_USER) {
-            if (user.containsKey(key)) {
+            if (user.fields.containsKey(key)) {
                 faults.add(userIs + ": " + key + " is not supported; expected a client certificate, a token or exec");
             }
         }
-        Optional<Path> tokenFile = Optional.of(Fields.text(user, "tokenFile"))
+        Optional<Path> tokenFile = Optional.of(user.text("tokenFile"))
                 .filter(path -> !path.isEmpty())
-                .map(this::beside);
+                .map(user::beside);
         tokenFile
                 .filter(path -> !Files.isReadable(path))
                 .ifPresent(path -> faults.add(userIs + ": tokenFile " + path + " cannot be read"));
@@ -106,32 +140,32 @@ public final class Kubeconfig {
                 server,
                 authorities,
                 skip,
-                Fields.text(cluster, "tls-server-name"),
+                cluster.text("tls-server-name"),
                 identity(user, userIs),
                 identityFiles(user),
-                Fields.text(user, "token"),
+                user.text("token"),
                 tokenFile,
                 plugin(cluster, ca, user, userIs));
     }
 
-    private Optional<ExecPlugin> plugin(Map<?, ?> cluster, Optional<String> ca, Map<?, ?> user, String userIs) {
-        if (!user.containsKey("exec")) {
+    private Optional<ExecPlugin> plugin(Section cluster, Optional<String> ca, Section user, String userIs) {
+        if (!user.fields.containsKey("exec")) {
             return Optional.empty();
         }
-        if (!(user.get("exec") instanceof Map<?, ?> exec)) {
+        if (!(user.fields.get("exec") instanceof Map<?, ?> exec)) {
             faults.add(userIs + ": exec is no mapping; expected command, args, env and apiVersion");
             return Optional.empty();
         }
         JsonObject.Builder about = JsonObject.builder()
-                .put("server", Fields.text(cluster, "server"))
-                .putUnlessEmpty("tls-server-name", Fields.text(cluster, "tls-server-name"));
-        if (Boolean.TRUE.equals(cluster.get("insecure-skip-tls-verify"))) {
+                .put("server", cluster.text("server"))
+                .putUnlessEmpty("tls-server-name", cluster.text("tls-server-name"));
+        if (cluster.isSet("insecure-skip-tls-verify")) {
             about.put("insecure-skip-tls-verify", true);
         }
         ca.ifPresent(pem -> about.put(
                 "certificate-authority-data",
                 Base64.getEncoder().encodeToString(pem.getBytes(StandardCharsets.ISO_8859_1))));
-        return Optional.of(ExecPlugin.parse(exec, file, about.build(), userIs, faults));
+        return Optional.of(ExecPlugin.parse(exec, user.file, about.build(), userIs, faults));
     }
 
     private URI server(String text, String clusterIs) {
@@ -147,7 +181,7 @@ public final class Kubeconfig {
         return URI.create("https://invalid");
     }
 
-    private Optional<Identity> identity(Map<?, ?> user, String userIs) {
+    private Optional<Identity> identity(Section user, String userIs) {
         Optional<String> certificatePem = material(user, "client-certificate", userIs);
         Optional<String> keyPem = material(user, "client-key", userIs);
         if (certificatePem.isPresent() != keyPem.isPresent()) {
@@ -164,14 +198,14 @@ public final class Kubeconfig {
     }
 
     /** The files of the client certificate; empty if one of them is embedded. */
-    private Optional<IdentityFiles> identityFiles(Map<?, ?> user) {
+    private static Optional<IdentityFiles> identityFiles(Section user) {
         return path(user, "client-certificate")
                 .flatMap(certificate -> path(user, "client-key").map(key -> new IdentityFiles(certificate, key)));
     }
 
-    private Optional<Path> path(Map<?, ?> map, String key) {
-        String path = Fields.text(map, key + "-data").isEmpty() ? Fields.text(map, key) : "";
-        return path.isEmpty() ? Optional.empty() : Optional.of(beside(path));
+    private static Optional<Path> path(Section section, String key) {
+        String path = section.text(key + "-data").isEmpty() ? section.text(key) : "";
+        return path.isEmpty() ? Optional.empty() : Optional.of(section.beside(path));
     }
 
     private <T> Optional<T> parsed(String pem, String what, Function<String, T> parser) {
@@ -183,14 +217,13 @@ public final class Kubeconfig {
         }
     }
 
-    private static boolean has(Map<?, ?> map, String key) {
-        return !Fields.text(map, key).isEmpty()
-                || !Fields.text(map, key + "-data").isEmpty();
+    private static boolean has(Section section, String key) {
+        return !section.text(key).isEmpty() || !section.text(key + "-data").isEmpty();
     }
 
     /** The PEM text of {@code key}: embedded, which takes precedence as in client-go, or from a file. */
-    private Optional<String> material(Map<?, ?> map, String key, String where) {
-        String data = Fields.text(map, key + "-data");
+    private Optional<String> material(Section section, String key, String where) {
+        String data = section.text(key + "-data");
         if (!data.isEmpty()) {
             try {
                 return Optional.of(new String(
@@ -201,59 +234,75 @@ public final class Kubeconfig {
                 return Optional.empty();
             }
         }
-        String path = Fields.text(map, key);
+        String path = section.text(key);
         if (path.isEmpty()) {
             return Optional.empty();
         }
         try {
-            return Optional.of(SmallFiles.text(beside(path), StandardCharsets.ISO_8859_1));
+            return Optional.of(SmallFiles.text(section.beside(path), StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
-            faults.add(where + ": " + key + " " + beside(path) + " cannot be read");
+            faults.add(where + ": " + key + " " + section.beside(path) + " cannot be read");
             return Optional.empty();
         }
     }
 
-    private Path beside(String path) {
-        return file.toAbsolutePath().resolveSibling(path);
-    }
-
-    private Map<?, ?> root() {
+    /** The content of {@code file}; empty, and a fault, if it is no kubeconfig. */
+    private Optional<Section> root(Path file) {
+        String which = files.size() == 1 ? "" : file + ": ";
         try {
             Object root = new Load(
                             LoadSettings.builder().setLabel(file.toString()).build())
                     .loadFromString(SmallFiles.text(file));
-            if (root instanceof Map<?, ?> map) {
-                return map;
+            if (root == null) {
+                // An empty file is a kubeconfig without entries, as for kubectl.
+                return Optional.of(new Section(file, Map.of()));
             }
-            faults.add("expected a kubeconfig (a YAML mapping with clusters, users and contexts)");
+            if (root instanceof Map<?, ?> map) {
+                return Optional.of(new Section(file, map));
+            }
+            faults.add(which + "expected a kubeconfig (a YAML mapping with clusters, users and contexts)");
         } catch (NoSuchFileException e) {
-            faults.add("there is no such file");
+            faults.add(which + "there is no such file");
         } catch (IOException e) {
-            faults.add("cannot be read: " + e.getMessage());
+            faults.add(which + "cannot be read: " + e.getMessage());
         } catch (YamlEngineException e) {
-            faults.add("not YAML: " + Failures.text(e).replaceAll("\\s*\\n\\s*", " "));
+            faults.add(which + "not YAML: " + Failures.text(e).replaceAll("\\s*\\n\\s*", " "));
         }
-        throw failed();
+        return Optional.empty();
     }
 
-    private Map<?, ?> named(Map<?, ?> root, String list, String inner, String name) {
+    private Section named(List<Section> roots, String list, String inner, String name) {
         List<String> known = new ArrayList<>();
-        if (root.get(list) instanceof List<?> entries) {
-            for (Object entry : entries) {
-                if (entry instanceof Map<?, ?> map) {
-                    if (Fields.text(map, "name").equals(name)) {
-                        return map.get(inner) instanceof Map<?, ?> value ? value : Map.of();
-                    }
-                    known.add(Fields.text(map, "name"));
-                }
+        for (Section entry : entries(roots, list)) {
+            String its = entry.text("name");
+            if (its.equals(name)) {
+                return new Section(entry.file, entry.fields.get(inner) instanceof Map<?, ?> value ? value : Map.of());
             }
+            known.add(its);
         }
         faults.add("no " + inner + " is named \"" + name + "\"; there "
                 + (known.isEmpty() ? "are none" : "is " + String.join(", ", known)));
-        return Map.of();
+        return nothing();
+    }
+
+    private static List<Section> entries(List<Section> roots, String list) {
+        List<Section> entries = new ArrayList<>();
+        for (Section root : roots) {
+            for (Object entry : root.fields.get(list) instanceof List<?> all ? all : List.of()) {
+                if (entry instanceof Map<?, ?> map) {
+                    entries.add(new Section(root.file, map));
+                }
+            }
+        }
+        return entries;
+    }
+
+    private Section nothing() {
+        return new Section(files.getFirst(), Map.of());
     }
 
     private KubeconfigException failed() {
-        return new KubeconfigException("kubeconfig " + file, faults);
+        return new KubeconfigException(
+                "kubeconfig " + files.stream().map(Path::toString).collect(Collectors.joining(":")), faults);
     }
 }

@@ -96,6 +96,68 @@ class KubeconfigTest {
     }
 
     @Test
+    void severalFilesCountAsOneOfWhichTheFirstWins() throws IOException {
+        // given a file with a context alone, and two that have its cluster and its user; paths are beside the user's
+        // file
+        Path contexts = Files.writeString(directory.resolve("contexts"), """
+                contexts: [{name: c, context: {cluster: k, user: u}}]
+                """);
+        Path clusters = Files.writeString(directory.resolve("clusters"), """
+                current-context: c
+                clusters: [{name: k, cluster: {server: "https://first"}}]
+                """);
+        Path team = Files.createDirectories(directory.resolve("team"));
+        Files.writeString(team.resolve("a.crt"), Pem.encode(identity.certificate()));
+        Files.writeString(team.resolve("a.key"), Pem.encode(identity.key()));
+        Path users = Files.writeString(team.resolve("users"), """
+                current-context: other
+                contexts: [{name: c, context: {cluster: missing}}]
+                clusters: [{name: k, cluster: {server: "https://second", insecure-skip-tls-verify: true}}]
+                users: [{name: u, user: {client-certificate: a.crt, client-key: a.key}}]
+                """);
+
+        // when
+        ServerAccess access = Kubeconfig.load(List.of(contexts, clusters, users), "");
+
+        // then nothing of a later entry with the same name is used
+        assertThat(access.server()).isEqualTo(URI.create("https://first"));
+        assertThat(access.skipVerify()).isFalse();
+        assertThat(access.identityFiles()).contains(new IdentityFiles(team.resolve("a.crt"), team.resolve("a.key")));
+    }
+
+    @Test
+    void everyBrokenFileOfSeveralIsNamed() throws IOException {
+        Path broken = Files.writeString(directory.resolve("broken"), "current-context: [");
+        Path list = Files.writeString(directory.resolve("list"), "[]");
+        Path good = write("""
+                current-context: c
+                contexts: [{name: c, context: {cluster: k}}]
+                clusters: [{name: k, cluster: {server: "https://host"}}]
+                """);
+
+        assertThatThrownBy(() -> Kubeconfig.load(List.of(broken, list, good), ""))
+                .isInstanceOf(KubeconfigException.class)
+                .hasMessageStartingWith(
+                        "kubeconfig " + broken + ":" + list + ":" + good + ": " + broken + ": not YAML: ")
+                .hasMessageEndingWith(
+                        "; " + list + ": expected a kubeconfig (a YAML mapping with clusters, users and contexts)");
+    }
+
+    @Test
+    void emptyFileHasNoEntries() throws IOException {
+        Path empty = Files.writeString(directory.resolve("empty"), "");
+        Path good = write("""
+                current-context: c
+                contexts: [{name: c, context: {cluster: k}}]
+                clusters: [{name: k, cluster: {server: "https://host"}}]
+                """);
+
+        assertThat(Kubeconfig.load(List.of(empty, good), "").server()).isEqualTo(URI.create("https://host"));
+        assertThatThrownBy(() -> Kubeconfig.load(empty))
+                .hasMessageEndingWith("current-context is not set; expected the name of a context");
+    }
+
+    @Test
     void listsEveryFaultInOneMessage() throws IOException {
         Path file = write("""
                 current-context: c

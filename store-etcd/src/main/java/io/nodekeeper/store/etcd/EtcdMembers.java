@@ -27,10 +27,17 @@ final class EtcdMembers {
     /** Pause before a retry of a read, so that a refused connection does not cause a busy loop. */
     private static final Duration PAUSE = Duration.ofMillis(50);
 
+    /** In this time each member is left at most once: without a quorum all calls fail at all members, hundreds in a second. */
+    private static final Duration ROUND = Duration.ofMillis(500);
+
     private final Loop loop;
     private final Clock clock;
     private final List<EtcdMember> members;
     private final AtomicInteger used = new AtomicInteger();
+    /** When the current round of switches began, ns of the clock, and how many it has had. Guarded by this. */
+    private long roundBegan;
+
+    private int switches;
     private final Runnable moved;
 
     /** {@code moved} runs on the loop after each switch to another member. */
@@ -61,7 +68,7 @@ final class EtcdMembers {
 
     private void leave(int number, String why) {
         int next = (number + 1) % members.size();
-        if (used.compareAndSet(number, next)) {
+        if (used.get() == number && startSwitch() && used.compareAndSet(number, next)) {
             members.get(next).reconnect();
             loop.execute(moved);
             if (next != number) {
@@ -72,6 +79,20 @@ final class EtcdMembers {
                         why);
             }
         }
+    }
+
+    /** Whether another member may be used now. */
+    private synchronized boolean startSwitch() {
+        long now = clock.nanoTime();
+        if (switches == 0 || now - roundBegan >= ROUND.toNanos()) {
+            roundBegan = now;
+            switches = 0;
+        }
+        if (switches == members.size()) {
+            return false;
+        }
+        switches++;
+        return true;
     }
 
     /** A read-only call. Retried, also at other members, until it succeeds or its deadline expires. */

@@ -234,15 +234,23 @@ final class EtcdReflector {
                 }),
                 failure -> loop.execute(() -> {
                     if (mine == number && !closed) {
-                        log.info("the watch on etcd ended, opening it again: {}", failure.why());
-                        members.leave(member, failure.why());
-                        loop.schedule(RETRY, () -> {
-                            if (mine == number) {
-                                follow();
-                            }
-                        });
+                        reopen(failure.why());
                     }
                 }));
+    }
+
+    /** Opens the watch again after a pause, at another member if there is one. */
+    private void reopen(String why) {
+        log.info("the watch on etcd ended, opening it again: {}", why);
+        int mine = ++number;
+        if (source != null) {
+            members.leave(source, why);
+        }
+        loop.schedule(RETRY, () -> {
+            if (mine == number) {
+                follow();
+            }
+        });
     }
 
     /**
@@ -270,9 +278,7 @@ final class EtcdReflector {
         if (response.getCompactRevision() > 0) {
             listAgain("revision " + fed + " was compacted, up to " + response.getCompactRevision());
         } else if (response.getCanceled()) {
-            log.info("etcd canceled the watch, opening it again: {}", response.getCancelReason());
-            number++;
-            loop.schedule(RETRY, this::follow);
+            reopen("etcd canceled it: " + response.getCancelReason());
         } else if (response.getEventsCount() > 0) {
             try {
                 take(response.getEventsList());

@@ -30,8 +30,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,20 +55,22 @@ class EtcdAnswersTest {
     private volatile boolean watchesFail;
     /** All watches that were opened, with those that were refused. */
     private final BlockingQueue<StreamObserver<WatchResponse>> watches = new LinkedBlockingQueue<>();
+    /** The members that they were opened at. */
+    private final List<String> watched = new CopyOnWriteArrayList<>();
     /** Whether an object has changed that no list has. */
     private volatile boolean changed;
 
     @BeforeEach
     void start() throws Exception {
-        server = startMember();
-        other = startMember();
+        server = startMember("one");
+        other = startMember("two");
         loop = new ShiftedLoop();
     }
 
-    private Server startMember() throws Exception {
+    private Server startMember(String name) throws Exception {
         return NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .addService(new Kv())
-                .addService(new Watches())
+                .addService(new Watches(name))
                 .build()
                 .start();
     }
@@ -83,11 +87,14 @@ class EtcdAnswersTest {
     }
 
     private EtcdStore open(List<Server> members) throws Exception {
+        return EtcdStore.open(options(members), loop).get(30, TimeUnit.SECONDS);
+    }
+
+    private static EtcdOptions options(List<Server> members) {
         List<URI> addresses = members.stream()
                 .map(member -> URI.create("http://127.0.0.1:" + member.getPort()))
                 .toList();
-        return EtcdStore.open(EtcdOptions.of(addresses, Optional.empty(), "/registry"), loop)
-                .get(30, TimeUnit.SECONDS);
+        return EtcdOptions.of(addresses, Optional.empty(), "/registry");
     }
 
     private static ResponseHeader header() {
@@ -104,8 +111,15 @@ class EtcdAnswersTest {
     }
 
     private final class Watches extends WatchGrpc.WatchImplBase {
+        private final String member;
+
+        Watches(String member) {
+            this.member = member;
+        }
+
         @Override
         public StreamObserver<WatchRequest> watch(StreamObserver<WatchResponse> answer) {
+            watched.add(member);
             watches.add(answer);
             if (watchesFail) {
                 answer.onError(Status.UNAVAILABLE.asRuntimeException());
@@ -213,6 +227,49 @@ class EtcdAnswersTest {
 
         // then the next one begins, without a timer
         assertThat(watches.poll(20, TimeUnit.SECONDS)).isNotNull();
+    }
+
+    @Test
+    void watchThatEtcdCancelsMovesToTheNextMember() throws Exception {
+        // given a watch that is a second old
+        open(List.of(server, other));
+        StreamObserver<WatchResponse> first = watches.take();
+        loop.shift(Duration.ofSeconds(1));
+
+        // when its member cancels it, as one that has no leader does
+        first.onNext(WatchResponse.newBuilder()
+                .setHeader(header())
+                .setCanceled(true)
+                .setCancelReason("no leader")
+                .build());
+
+        // then
+        assertThat(watches.poll(20, TimeUnit.SECONDS)).isNotNull();
+        assertThat(watched).containsExactly("one", "two");
+    }
+
+    @Test
+    void membersThatRefuseAllCallsAreLeftOnceInHalfASecond() throws Exception {
+        // given two members without a quorum
+        refusal = Optional.of(Status.UNAVAILABLE);
+        AtomicInteger switches = new AtomicInteger();
+        EtcdMembers members = new EtcdMembers(options(List.of(server, other)), loop, switches::incrementAndGet);
+        long began = loop.nanoTime();
+
+        // when three hundred writes fail, some seconds apart after each hundred
+        for (int i = 1; i <= 300; i++) {
+            assertThat(members.write(KVGrpc.getTxnMethod(), TxnRequest.getDefaultInstance(), Duration.ofSeconds(10)))
+                    .failsWithin(Duration.ofSeconds(10));
+            if (i % 100 == 0) {
+                loop.shift(Duration.ofSeconds(2));
+            }
+        }
+        loop.settle();
+
+        // then each member is left once in half a second, of which three are sure
+        long halves = (loop.nanoTime() - began - Duration.ofSeconds(6).toNanos()) / 500_000_000;
+        assertThat(switches.get()).isBetween(6, 6 + 2 * (int) halves);
+        members.close();
     }
 
     @Test

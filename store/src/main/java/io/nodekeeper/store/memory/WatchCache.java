@@ -182,7 +182,9 @@ public final class WatchCache {
                         .forEach(subscription::offer);
                 subscription.settle();
             }
-            watchers.add(subscription);
+            if (!subscription.ended()) {
+                watchers.add(subscription);
+            }
         });
         return () -> loop.execute(() -> watchers.remove(subscription));
     }

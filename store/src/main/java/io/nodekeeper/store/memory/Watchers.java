@@ -12,8 +12,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The open watches, indexed by key or prefix. A change is delivered only to the watches of its key and of the prefixes above
- * it. So 10,000 watches of single nodes do not slow down a change of another node. Whatever a watcher throws, errors of the JVM too,
- * the others receive each change. Confined to the store's loop.
+ * it. So 10,000 watches of single nodes do not slow down a change of another node. A watch whose watcher throws anything, errors of
+ * the JVM too, ends with {@code onCompacted}, because its watcher may have missed a change; the others receive each change. Confined
+ * to the store's loop.
  */
 final class Watchers {
     private static final Logger log = LoggerFactory.getLogger(Watchers.class);
@@ -23,12 +24,17 @@ final class Watchers {
         private final String target;
         private final Store.Watcher watcher;
         private final long after;
+        /** The revision of the last change that was offered. */
+        private long offered;
         /** Whether it received changes since it was last settled. */
         private boolean unsettled;
+
+        private boolean ended;
 
         Subscription(String target, long after, Store.Watcher watcher) {
             this.target = target;
             this.after = after;
+            this.offered = after;
             this.watcher = watcher;
         }
 
@@ -40,25 +46,43 @@ final class Watchers {
             return Watchers.covers(target, key);
         }
 
+        /** Whether it ended, because its watcher failed or the history has a gap. */
+        boolean ended() {
+            return ended;
+        }
+
         void offer(Event event) {
-            if (event.revision() > after) {
+            if (event.revision() > after && !ended) {
+                offered = event.revision();
                 unsettled = true;
-                try {
-                    watcher.onEvent(event);
-                } catch (RuntimeException | Error e) {
-                    log.error("a watcher of {} failed on revision {}", target, event.revision(), e);
-                }
+                run(() -> watcher.onEvent(event));
             }
         }
 
         void settle() {
             if (unsettled) {
                 unsettled = false;
-                try {
-                    watcher.onSettled();
-                } catch (RuntimeException | Error e) {
-                    log.error("a watcher of {} failed", target, e);
-                }
+                run(watcher::onSettled);
+            }
+        }
+
+        private void run(Runnable delivery) {
+            try {
+                delivery.run();
+            } catch (RuntimeException | Error e) {
+                log.error("a watcher of {} failed at revision {}; its watch ends", target, offered, e);
+                end(offered);
+            }
+        }
+
+        /** Ends the watch: the history is complete only from {@code oldest} on. */
+        private void end(long oldest) {
+            ended = true;
+            unsettled = false;
+            try {
+                watcher.onCompacted(new StoreException.Compacted(after, oldest));
+            } catch (RuntimeException | Error e) {
+                log.error("a watcher of {} failed when its watch was ended", target, e);
             }
         }
     }
@@ -89,13 +113,7 @@ final class Watchers {
         List<Subscription> all =
                 byTarget.values().stream().flatMap(List::stream).toList();
         byTarget.clear();
-        for (Subscription subscription : all) {
-            try {
-                subscription.watcher.onCompacted(new StoreException.Compacted(subscription.after, oldest));
-            } catch (RuntimeException | Error e) {
-                log.error("a watcher of {} failed when its watch was ended", subscription.target, e);
-            }
-        }
+        all.forEach(subscription -> subscription.end(oldest));
     }
 
     void offer(Event event) {
@@ -108,19 +126,26 @@ final class Watchers {
 
     /** Tells the watches that received changes that there are no more for now. */
     void settle() {
-        unsettled.forEach(Subscription::settle);
+        for (Subscription subscription : unsettled) {
+            subscription.settle();
+            if (subscription.ended) {
+                remove(subscription);
+            }
+        }
         unsettled.clear();
     }
 
     private void offerTo(String target, Event event) {
         List<Subscription> peers = byTarget.get(target);
         if (peers != null) {
-            // From the end, by index: a watcher may cancel itself during the call.
+            // From the end, by index: a watcher may cancel itself or end during the call.
             for (int i = peers.size() - 1; i >= 0; i--) {
                 Subscription peer = peers.get(i);
                 boolean first = !peer.unsettled;
                 peer.offer(event);
-                if (first && peer.unsettled) {
+                if (peer.ended) {
+                    remove(peer);
+                } else if (first && peer.unsettled) {
                     unsettled.add(peer);
                 }
             }

@@ -22,7 +22,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The exact limits of the history, and reads from it. A change costs 160 bytes and the version that it replaced. */
 class WatchCacheTest {
@@ -348,6 +351,101 @@ class WatchCacheTest {
         assertThat(cache.revision()).isEqualTo(5);
         cache.advance(6);
         assertThat(cache.revision()).isEqualTo(6);
+    }
+
+    /** A watcher that throws {@code failure} at the changes of {@code revision}, and at the end of its group if that is 0. */
+    private Store.Watcher failing(long revision, Throwable failure) {
+        return new Store.Watcher() {
+            @Override
+            public void onEvent(Event event) {
+                if (event.revision() == revision) {
+                    sneak(failure);
+                }
+                delivered.add("failing: " + event.revision());
+            }
+
+            @Override
+            public void onSettled() {
+                if (revision == 0) {
+                    sneak(failure);
+                }
+            }
+
+            @Override
+            public void onCompacted(StoreException.Compacted why) {
+                delivered.add("failing: " + why.getMessage());
+            }
+        };
+    }
+
+    private static void sneak(Throwable failure) {
+        switch (failure) {
+            case Error error -> throw error;
+            case RuntimeException exception -> throw exception;
+            default -> throw new AssertionError(failure);
+        }
+    }
+
+    static Stream<Throwable> failures() {
+        return Stream.of(new IllegalStateException("a fault"), new OutOfMemoryError("none left"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void watchOfAWatcherThatFailsEndsSoThatItsUserListsAgain(Throwable failure) {
+        // given a watcher that fails at revision 2, between two that do not
+        WatchCache cache = cache(10, NO_BOUND, NO_BOUND, NO_BOUND);
+        watch(cache, "/registry/a/", 0);
+        cache.watch("/registry/a/", 0, failing(2, failure));
+        watch(cache, "/registry/a/", 0);
+
+        // when three changes come
+        deliver(cache, 1, "/registry/a/x");
+        deliver(cache, 2, "/registry/a/x");
+        deliver(cache, 3, "/registry/a/x");
+
+        // then it learns that it missed something, and the others missed nothing
+        assertThat(delivered)
+                .containsExactly(
+                        "1",
+                        "failing: 1",
+                        "1",
+                        "2",
+                        "failing: revision 0 is gone; the oldest kept is 2",
+                        "2",
+                        "3",
+                        "3");
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void watchOfAWatcherThatFailsAtTheEndOfAGroupEnds(Throwable failure) {
+        WatchCache cache = cache(10, NO_BOUND, NO_BOUND, NO_BOUND);
+        cache.watch("/registry/a/", 0, failing(0, failure));
+        time.advance(Duration.ZERO);
+
+        deliver(cache, 1, "/registry/a/x");
+        deliver(cache, 2, "/registry/a/x");
+
+        assertThat(delivered).containsExactly("failing: 1", "failing: revision 0 is gone; the oldest kept is 1");
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void watchOfAWatcherThatFailsAtOldChangesDoesNotBegin(Throwable failure) {
+        // given three changes
+        WatchCache cache = cache(10, NO_BOUND, NO_BOUND, NO_BOUND);
+        deliver(cache, 1, "/registry/a/x");
+        deliver(cache, 2, "/registry/a/x");
+        deliver(cache, 3, "/registry/a/x");
+
+        // when a watch resumes before them, whose watcher fails at the second one
+        cache.watch("/registry/a/", 0, failing(2, failure));
+        time.advance(Duration.ZERO);
+        deliver(cache, 4, "/registry/a/x");
+
+        // then
+        assertThat(delivered).containsExactly("failing: 1", "failing: revision 0 is gone; the oldest kept is 2");
     }
 
     private WatchCache cache(int events, long nanos, long memory, long stored) {
