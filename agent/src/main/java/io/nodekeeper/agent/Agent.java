@@ -105,6 +105,8 @@ public final class Agent {
     private boolean reporting;
     private boolean answering;
     private boolean stopped;
+    /** Whether the last look for facts about the machine found that some are missing. */
+    private boolean missingFacts;
 
     /**
      * An agent for {@code host} and its runtime, not started yet.
@@ -155,6 +157,7 @@ public final class Agent {
                 ports.onRepeatedFailure(),
                 this::status,
                 this::tell);
+        reporter.onAcknowledged(this::acknowledged);
         this.lease = new LeaseRenewer(
                 config, ports.heartbeats(), ports.random(), ports.onRepeatedFailure(), leaseBeat::beat);
     }
@@ -177,7 +180,6 @@ public final class Agent {
     /** The status shows what {@code volumes} says; to be called before {@link #start}. */
     void storage(NodeStorage volumes) {
         storage = volumes;
-        reporter.onAcknowledged(node -> volumes.reported(VolumesInUse.of(node)));
     }
 
     /** Starts to register and to send heartbeats. */
@@ -206,7 +208,7 @@ public final class Agent {
         });
     }
 
-    /** Completes on the loop once the Node is in the API. It never completes if the agent does not register. */
+    /** Completes on the loop once the Node is in the API: this agent registered it, or another did and this one reported its status. */
     public CompletableFuture<Void> registered() {
         return registered;
     }
@@ -263,6 +265,12 @@ public final class Agent {
         }
     }
 
+    /** The API has this Node with the status of this agent. */
+    private void acknowledged(Node node) {
+        registered.complete(null);
+        storage.reported(VolumesInUse.of(node));
+    }
+
     /** Looks whether another machine reports under this node's name; whether there is news about that. */
     private boolean observeMachine(Node node) {
         if (!config.gates().has(AgentFeature.NODE_PROBLEMS)) {
@@ -287,6 +295,7 @@ public final class Agent {
     }
 
     private CompletionStage<?> statusTick() {
+        statusBeat.beat();
         return runtime.beforeReport().thenCompose(may -> reporter.sync()).thenCompose(outcome -> {
             if (outcome != StatusReporter.Outcome.GONE || !config.registerNode() || stopped) {
                 return CompletableFuture.completedFuture(outcome);
@@ -386,7 +395,11 @@ public final class Agent {
         boolean known = facts.machine().value().isPresent()
                 && facts.rootFilesystem().value().isPresent();
         if (!known && !stopped) {
+            missingFacts = true;
             loop.schedule(MISSING_FACTS, () -> snapshots.refresh().thenRunAsync(this::lookForMissingFacts, loop));
+        } else if (missingFacts) {
+            missingFacts = false;
+            reportNow();
         }
     }
 

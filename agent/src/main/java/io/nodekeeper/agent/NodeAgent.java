@@ -96,6 +96,11 @@ public final class NodeAgent {
      * within a node's grace period (40 to 50 s). client-go's usual 30 s leaves no room for that.
      */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
+    /**
+     * Concurrent heartbeats: a status, a lease, and one of each whose answer is no longer waited for. They have places of their own,
+     * so that calls about pods that hang do not make the node NotReady. A kubelet has a client of its own for them.
+     */
+    private static final int HEARTBEATS = 4;
     /** The host has seven kinds of facts, and there are two checkpoints; each may block one thread, and one thread is left. */
     private static final int WORKERS = 10;
     /** Threads that read logs for clients; a step of a log takes less than a millisecond. */
@@ -165,7 +170,9 @@ public final class NodeAgent {
         transport = new HttpTransport(access, REPLY);
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
         Duration heartbeat = Duration.ofSeconds(config.nodeLeaseDurationSeconds());
-        KubeClient heartbeats = client.withTimeout(
+        KubeClient heartbeats = new KubeClient(
+                transport.reserved(HEARTBEATS),
+                loop,
                 heartbeat.compareTo(config.nodeStatusUpdateFrequency()) < 0
                         ? heartbeat
                         : config.nodeStatusUpdateFrequency());
@@ -375,7 +382,7 @@ public final class NodeAgent {
         };
     }
 
-    /** Completes once the Node is in the API. It never completes if the agent does not register. */
+    /** Completes once the Node is in the API, see {@link Agent#registered}. */
     public CompletableFuture<Void> registered() {
         return agent.registered();
     }

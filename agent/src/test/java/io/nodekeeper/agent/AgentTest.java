@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.eviction.PressureListener;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.facts.NodeDevices;
@@ -128,6 +129,86 @@ class AgentTest {
         cluster.advance(Duration.ofSeconds(4));
         assertThat(Fixtures.condition(cluster.node.orElseThrow(), "Ready").status())
                 .isEqualTo("True");
+    }
+
+    @Test
+    void capacityOfAnEarlierStartStaysWhileTheMachineIsNotMeasured() {
+        // given a node of 8 cores that starts again, on which nothing can be read about the machine
+        cluster.store(Fixtures.status(
+                StatusSetters.apply(Fixtures.bare(), Fixtures.inputs()).node(),
+                "capacity",
+                Fixtures.resources("cpu", "8", "memory", "32Gi", "pods", "110")));
+        host.machineHangs = true;
+
+        // when it reports its status
+        start(Fixtures.config());
+        cluster.advance(Duration.ofSeconds(8));
+
+        // then it has its capacity still
+        assertThat(cluster.count("PATCH " + STATUS)).isPositive();
+        assertThat(capacity("cpu")).isEqualTo("8");
+        assertThat(capacity("memory")).isEqualTo("32Gi");
+
+        // and soon after the machine can be read it has the new one
+        host.machineHangs = false;
+        cluster.advance(Duration.ofSeconds(8));
+        assertThat(capacity("cpu")).isEqualTo("4");
+        assertThat(capacity("memory")).isEqualTo("16Gi");
+    }
+
+    private String capacity(String resource) {
+        return cluster.node.orElseThrow().status().object("capacity").text(resource);
+    }
+
+    @Test
+    void agentThatDoesNotRegisterIsHealthyWithoutItsNodeAndReadyOnceTheNodeHasItsStatus() {
+        // given an agent that does not register, and no Node
+        LoopMonitor monitor = new LoopMonitor(cluster.ports().loop().clock());
+        Agent agent = new Agent(
+                new AgentConfigBuilder("n1").registerNode(false).build(),
+                cluster.ports(),
+                host,
+                new NoRuntime(),
+                ProblemView.NONE,
+                monitor,
+                StartListener.NONE,
+                PressureListener.NONE,
+                () -> false,
+                NodeDevices.NONE);
+        agent.start();
+
+        // when ten minutes pass
+        cluster.advance(Duration.ofMinutes(10));
+
+        // then its loop is healthy, and its node is not there
+        assertThat(monitor.failure("syncloop")).isEmpty();
+        assertThat(agent.registered()).isNotDone();
+
+        // until somebody makes the Node, and its status is written
+        cluster.store(Fixtures.bare());
+        cluster.advance(Duration.ofSeconds(15));
+        assertThat(agent.registered()).isCompleted();
+        assertThat(cluster.node.orElseThrow().isReady()).isTrue();
+    }
+
+    @Test
+    void statusThatCannotBeWrittenAfterARebootIsNoOtherMachine() {
+        // given a Node of an earlier boot, whose status cannot be written
+        Node earlier = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs()).node();
+        cluster.store(new Node(earlier.json()
+                .update("status", status -> status.update("nodeInfo", info -> info.with("bootID", "earlier")))));
+        cluster.refuse("PATCH " + STATUS, 500);
+        start(Fixtures.config());
+
+        // when ten minutes pass
+        cluster.advance(Duration.ofMinutes(10));
+
+        // then nobody hears of another machine, also when writes succeed again
+        cluster.refusals.clear();
+        cluster.advance(Duration.ofMinutes(1));
+        assertThat(cluster.events).noneMatch(event -> event.contains("DuplicateNode"));
+        assertThat(cluster.node.orElseThrow().status().object("nodeInfo").text("bootID"))
+                .isNotEqualTo("earlier");
     }
 
     @Test

@@ -16,11 +16,14 @@ final class MeasuredHost implements Host {
     final List<Path> measured = new ArrayList<>();
     Filesystem disk = Fixtures.DISK;
     boolean hang;
+    /** Whether the facts about the machine hang. */
+    boolean machineHangs;
+
     private final HollowHost hollow = new HollowHost("n1", 1);
 
     @Override
     public CompletableFuture<MachineInfo> machine() {
-        return hollow.machine();
+        return machineHangs ? new CompletableFuture<>() : hollow.machine();
     }
 
     @Override

@@ -127,14 +127,30 @@ public final class HttpTransport implements Transport {
         return serverClock.newest();
     }
 
+    /**
+     * This transport with {@code places} of its own for concurrent calls: they never wait for calls of others that hang. Closing it
+     * has no effect.
+     */
+    public Transport reserved(int places) {
+        return new Reserved(new InFlightLimiter(places));
+    }
+
     @Override
     public CompletableFuture<Reply> send(Call call) {
-        return limiter.pass(() -> exchange(call));
+        return send(call, limiter);
+    }
+
+    private CompletableFuture<Reply> send(Call call, InFlightLimiter places) {
+        return places.pass(() -> exchange(call));
     }
 
     @Override
     public CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline) {
-        return limiter.pass(() ->
+        return send(call, timer, deadline, limiter);
+    }
+
+    private CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline, InFlightLimiter places) {
+        return places.pass(() ->
                 authorized(call, sender -> Deadlines.within(timer, deadline, call.toString(), exchange(call, sender))));
     }
 
@@ -224,6 +240,40 @@ public final class HttpTransport implements Transport {
             }
         });
         return result;
+    }
+
+    /** The same connections and credentials, with other places. */
+    private final class Reserved implements Transport {
+        private final InFlightLimiter places;
+
+        Reserved(InFlightLimiter places) {
+            this.places = places;
+        }
+
+        @Override
+        public CompletableFuture<Reply> send(Call call) {
+            return HttpTransport.this.send(call, places);
+        }
+
+        @Override
+        public CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline) {
+            return HttpTransport.this.send(call, timer, deadline, places);
+        }
+
+        @Override
+        public Stream open(Call call, StreamHandler handler) {
+            return HttpTransport.this.open(call, handler);
+        }
+
+        @Override
+        public void close() {
+            // Its owner closes the connections.
+        }
+
+        @Override
+        public String toString() {
+            return HttpTransport.this.toString();
+        }
     }
 
     /** Reads the response to a call. */

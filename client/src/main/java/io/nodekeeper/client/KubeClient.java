@@ -15,7 +15,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and writes the objects of an API server. Every call has a deadline, and every result completes on the client's
+ * Reads and writes the objects of an API server. Every call has a deadline from when it is sent, and every result completes on the client's
  * loop: with an {@link ApiException} if the server refused, with a {@link TransportException} or {@link
  * io.nodekeeper.time.DeadlineExceededException} if there was no answer. Thread-safe.
  */

@@ -366,6 +366,33 @@ class HttpTransportTest {
     }
 
     @Test
+    void callsWithPlacesOfTheirOwnDoNotWaitForThoseThatHang() throws Exception {
+        // given as many calls as may run at a time, which hang, and more that wait
+        CountDownLatch held = new CountDownLatch(1);
+        behaviour = exchange -> {
+            if (exchange.getRequestURI().getPath().equals("/hangs")) {
+                awaitQuietly(held, 60_000);
+            }
+            answer(exchange, 200, "{}");
+        };
+        HttpTransport transport = open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t"));
+        Transport heartbeats = transport.reserved(1);
+        List<CompletableFuture<Reply>> hanging = new ArrayList<>();
+        for (int i = 0; i < 2 * HttpTransport.CALLS; i++) {
+            hanging.add(transport.send(Call.get("/hangs")));
+        }
+
+        // when a call comes that has a place of its own
+        Reply reply = heartbeats.send(Call.get("/lease")).get(20, TimeUnit.SECONDS);
+
+        // then it is answered, and they still hang
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(hanging).noneMatch(CompletableFuture::isDone);
+        held.countDown();
+        CompletableFuture.allOf(hanging.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+    }
+
+    @Test
     void callsDoNotWaitForOneAnother() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         behaviour = exchange -> {

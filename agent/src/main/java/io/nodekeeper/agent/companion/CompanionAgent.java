@@ -214,7 +214,7 @@ public final class CompanionAgent {
                 node.flatMap(Node::ready)
                         .map(ready -> ready.status().equals(Condition.TRUE))
                         .orElse(true),
-                kubelet.silentSince(),
+                kubelet.silence().map(now::minus),
                 kubelet.metrics(),
                 kubelet.scrapedAt(),
                 watch.flatMap(RuntimeWatch::listAge).map(now::minus),

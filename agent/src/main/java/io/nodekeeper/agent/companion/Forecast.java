@@ -32,8 +32,6 @@ record Forecast(
     static final Duration RELIST_LATE = Duration.ofSeconds(30);
     /** Three periods of the kubelet's status calls (5 s); half of the threshold is left to act. */
     static final Duration STATUS_LATE = Duration.ofSeconds(15);
-    /** Two failed health checks in a row, 10 s apart: one is not enough to accuse a busy kubelet. */
-    static final Duration SILENT = Duration.ofSeconds(10);
     /** An estimate that has not come true this long after its time was wrong: the kubelet does not wait for that call. */
     static final Duration WRONG = Duration.ofSeconds(30);
 
@@ -54,7 +52,7 @@ record Forecast(
      * What is known.
      *
      * @param nodeReady whether the Node's Ready is True
-     * @param silentSince when the kubelet's health check began to fail; empty if it answers, or never answered
+     * @param silentSince when the kubelet's health checks began to fail; empty if only one has failed, or none was ever answered
      * @param metrics what the kubelet's metrics said last; empty if they cannot be read
      * @param scrapedAt when they were read
      * @param listedAt when the companion's own last list of pods began; empty if there is no runtime or no list
@@ -78,7 +76,6 @@ record Forecast(
     /** What the kubelet will report first; empty if it goes on as it is. */
     static Optional<Forecast> of(Facts facts, Instant now) {
         Optional<Forecast> silent = facts.silentSince()
-                .filter(since -> late(since, now, SILENT))
                 .map(since -> new Forecast(
                         "KubeletNotAnswering",
                         "the kubelet",

@@ -35,6 +35,8 @@ final class KubeletWatch {
     static final Duration METRICS_PERIOD = Duration.ofSeconds(15);
     /** A healthy kubelet answers in milliseconds; less than the shorter period, so that calls do not accumulate. */
     private static final Duration DEADLINE = Duration.ofSeconds(5);
+    /** One failed health check is not enough to accuse a busy kubelet. */
+    private static final int ACCUSED = 2;
     /** Spreads the readings of nodes that start together. */
     private static final double JITTER = 0.1;
 
@@ -44,7 +46,10 @@ final class KubeletWatch {
     private final RandomGenerator random;
     private final List<Periodic> loops = new ArrayList<>();
     private boolean answered;
-    private Optional<Instant> silentSince = Optional.empty();
+    /** The health checks that failed since the last one that did not, and when the first of them began, ns of the loop's clock. */
+    private int failures;
+
+    private long failingSince;
     private Optional<KubeletMetrics> lastMetrics = Optional.empty();
     private Instant scrapedAt = Instant.EPOCH;
     private String metricsError = "";
@@ -81,12 +86,17 @@ final class KubeletWatch {
 
     /** Whether the kubelet answered its last health check. */
     boolean runs() {
-        return answered && silentSince.isEmpty();
+        return answered && failures == 0;
     }
 
-    /** When the health check began to fail; empty if it does not, or if it never succeeded: the port may be another. */
-    Optional<Instant> silentSince() {
-        return silentSince;
+    /**
+     * How long ago the first of at least {@link #ACCUSED} health checks in a row began that all failed; empty if they do not, or if
+     * none ever succeeded: the port may be another.
+     */
+    Optional<Duration> silence() {
+        return failures >= ACCUSED
+                ? Optional.of(Duration.ofNanos(loop.clock().nanoTime() - failingSince))
+                : Optional.empty();
     }
 
     /** The last scrape; empty if none succeeded, or the newest failed. */
@@ -100,17 +110,17 @@ final class KubeletWatch {
     }
 
     private CompletableFuture<?> askHealth() {
-        Instant asked = loop.clock().wallTime();
+        long asked = loop.clock().nanoTime();
         return read(health, "/healthz", line -> true).handle((done, error) -> {
             if (error == null) {
-                if (silentSince.isPresent()) {
+                if (failures > 0) {
                     log.info("The kubelet answers its health check again");
                 }
                 answered = true;
-                silentSince = Optional.empty();
-            } else if (answered && silentSince.isEmpty()) {
+                failures = 0;
+            } else if (answered && failures++ == 0) {
                 log.warn("The kubelet's health check failed: {}", Failures.text(error));
-                silentSince = Optional.of(asked);
+                failingSince = asked;
             }
             return done;
         });

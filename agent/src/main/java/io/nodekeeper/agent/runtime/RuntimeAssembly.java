@@ -30,10 +30,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class RuntimeAssembly {
     /**
-     * One scan of the processes runs at a time; the second thread serves while a hung scan blocks the first, and the
-     * third asks for the space of the runtime's file systems.
+     * One scan of the processes runs at a time. Four serve while hung scans block others, and the fifth asks for the space of the
+     * runtime's file systems.
      */
-    private static final int WORKERS = 3;
+    private static final int WORKERS = 5;
 
     private static final Logger log = LoggerFactory.getLogger(RuntimeAssembly.class);
 

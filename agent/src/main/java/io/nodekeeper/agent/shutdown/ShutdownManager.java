@@ -166,7 +166,10 @@ public final class ShutdownManager {
             return;
         }
         session = Optional.of(connected.session());
-        lock = connected.lock();
+        if (connected.lock().isPresent()) {
+            close(lock, Optional.empty());
+            lock = connected.lock();
+        }
         if (stopped) {
             disconnect();
             return;
@@ -202,7 +205,13 @@ public final class ShutdownManager {
         lost = number;
         if (!stopped && session.isPresent() && number == connections) {
             log.warn("The connection to logind is lost");
-            disconnect();
+            if (shuttingDown) {
+                // The lock does not need the connection, and there is no new one until the shutdown is cancelled.
+                close(Optional.empty(), session);
+                session = Optional.empty();
+            } else {
+                disconnect();
+            }
             loop.schedule(RECONNECT.delay(failures++), this::connect);
         }
     }

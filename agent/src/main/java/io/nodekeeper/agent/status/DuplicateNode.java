@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Detects that another machine reports under this node's name, by the boot id in the Node's {@code nodeInfo}. A kernel makes
  * a new boot id at each boot, so a boot id that is not this machine's belongs to an earlier boot or to another machine. It
- * belongs to another machine if it appears after this machine's own, or if it stays although the kubelet here runs. A Node that
+ * belongs to another machine if it appears after this machine's own, or if it stays although the kubelet here runs and somebody
+ * writes new heartbeats: without those the kubelet here may be unable to write. A Node that
  * is not newer than one with this machine's boot id, as from a server that lags, is ignored. Times are by the monotonic clock in
  * ns. Not thread-safe.
  */
@@ -20,7 +21,7 @@ public final class DuplicateNode {
     public static final String TYPE = "DuplicateNode";
     /**
      * A kubelet that runs replaces the boot id of an earlier boot within one status period (10 s); six of them, and as many for
-     * an API server that is slow.
+     * an API server that is slow. If nothing else changes, the other kubelet's next heartbeat takes up to five minutes.
      */
     static final Duration PATIENCE = Duration.ofMinutes(2);
     /** Two kubelets replace each other's boot id within seconds; without the other one for this time, it is gone. */
@@ -32,6 +33,9 @@ public final class DuplicateNode {
     private boolean ownSeen;
     private long ownVersion = NO_VERSION;
     private @Nullable Long foreignSince;
+    /** The heartbeat of the Node when {@link #foreignSince} began. */
+    private String firstHeartbeat = "";
+
     private @Nullable Long provenAt;
     private String foreign = "";
     private boolean known;
@@ -60,8 +64,11 @@ public final class DuplicateNode {
                 foreignSince = null;
             } else if (foreignSince == null) {
                 foreignSince = now;
+                firstHeartbeat = heartbeat(node);
             }
-            boolean stays = foreignSince != null && now - foreignSince >= PATIENCE.toNanos();
+            boolean stays = foreignSince != null
+                    && now - foreignSince >= PATIENCE.toNanos()
+                    && !heartbeat(node).equals(firstHeartbeat);
             if (ownSeen || stays) {
                 provenAt = now;
             }
@@ -69,6 +76,10 @@ public final class DuplicateNode {
         if (provenAt != null && now - provenAt >= CALM.toNanos()) {
             provenAt = null;
         }
+    }
+
+    private static String heartbeat(Node node) {
+        return node.ready().map(ready -> ready.json().text("lastHeartbeatTime")).orElse("");
     }
 
     private static long version(Node node) {

@@ -9,6 +9,7 @@ import io.nodekeeper.agent.facts.MachineInfo;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -46,8 +47,11 @@ final class MachineSetter {
         AgentConfig config = inputs.config();
         Optional<MachineInfo> machine = inputs.facts().machine().value();
         if (machine.isEmpty()) {
-            JsonObject capacity = ResourceList.with(stored, "cpu", Quantity.ZERO);
-            capacity = ResourceList.with(capacity, "memory", Quantity.ZERO);
+            // What an earlier start measured is better than none: with none, pods are refused for good.
+            JsonObject capacity = stored;
+            for (String resource : List.of("cpu", "memory")) {
+                capacity = capacity.has(resource) ? capacity : ResourceList.with(capacity, resource, Quantity.ZERO);
+            }
             return ResourceList.with(capacity, "pods", Quantity.of(config.maxPods()));
         }
         MachineInfo info = machine.get();

@@ -102,7 +102,6 @@ class ForecastTest {
         assertThat(announced(facts(metrics(170, false), 10, 170, 29, POD)))
                 .isEqualTo("KubeletNotAnswering: the kubelet does not answer: its health check has failed since"
                         + " 2026-01-01T00:59:50Z; if its lease is not renewed for 40s, the node becomes Unknown");
-        assertThat(announced(facts(Optional.empty(), 9, 1, 1, List.of()))).isEqualTo("nothing");
     }
 
     @Test

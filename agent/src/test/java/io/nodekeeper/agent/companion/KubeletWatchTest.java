@@ -12,8 +12,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class KubeletWatchTest {
     private static final Consumer<Watch> SILENT = watch -> {};
@@ -46,7 +49,7 @@ class KubeletWatchTest {
         kubelet.start();
         time.advance(Duration.ofMinutes(10));
 
-        assertThat(kubelet.silentSince()).isEmpty();
+        assertThat(kubelet.silence()).isEmpty();
         assertThat(kubelet.observed()).isFalse();
         assertThat(kubelet.runs()).isFalse();
     }
@@ -61,13 +64,56 @@ class KubeletWatchTest {
         time.advance(Duration.ofSeconds(60));
 
         assertThat(kubelet.runs()).isFalse();
-        assertThat(kubelet.silentSince().orElseThrow()).isBetween(BEGIN.plusSeconds(60), BEGIN.plusSeconds(72));
+        assertThat(kubelet.silence().orElseThrow()).isBetween(Duration.ofSeconds(48), Duration.ofSeconds(60));
         assertThat(health.watches().getLast().call()).hasToString("GET /healthz");
 
         answers(health, Watch::end);
         time.advance(Duration.ofSeconds(20));
         assertThat(kubelet.runs()).isTrue();
-        assertThat(kubelet.silentSince()).isEmpty();
+        assertThat(kubelet.silence()).isEmpty();
+    }
+
+    /** A busy kubelet may miss one. The pulse of the companion looks each second. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void oneFailedCheckAccusesNoKubelet(boolean refuses) {
+        // given a kubelet that answers each third check only, or two of three
+        int[] checks = {0};
+        transportOf(check -> check % 3 == 1, refuses, checks);
+        kubelet.start();
+
+        // then it is never silent while no two in a row fail
+        for (int second = 0; second < 600; second++) {
+            time.advance(Duration.ofSeconds(1));
+            assertThat(kubelet.silence()).isEmpty();
+        }
+        assertThat(checks[0]).isGreaterThan(30);
+    }
+
+    private void transportOf(IntPredicate fails, boolean refuses, int[] checks) {
+        answers(health, watch -> {
+            if (!fails.test(checks[0]++)) {
+                watch.end();
+            } else if (refuses) {
+                watch.refuse(new ApiException(500, "", "syncloop failed"));
+            }
+        });
+    }
+
+    @Test
+    void aStepOfTheClockChangesNoSilence() {
+        // given a kubelet that was silent for a minute
+        kubelet.start();
+        time.advance(Duration.ofSeconds(30));
+        answers(health, SILENT);
+        time.advance(Duration.ofSeconds(60));
+        Duration before = kubelet.silence().orElseThrow();
+
+        // when the clock steps
+        loop.skewWallClock(Duration.ofHours(-1));
+
+        // then
+        assertThat(kubelet.silence()).contains(before);
     }
 
     @Test
@@ -77,7 +123,7 @@ class KubeletWatchTest {
         answers(health, watch -> watch.refuse(new ApiException(500, "", "syncloop failed")));
         time.advance(Duration.ofSeconds(30));
 
-        assertThat(kubelet.silentSince()).isPresent();
+        assertThat(kubelet.silence()).isPresent();
     }
 
     @Test

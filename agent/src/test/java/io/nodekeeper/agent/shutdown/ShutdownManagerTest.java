@@ -311,6 +311,28 @@ class ShutdownManagerTest {
     }
 
     @Test
+    void shouldKeepTheLockIfTheConnectionIsLostDuringAShutdown() {
+        // given a shutdown, and a pod that needs a while
+        pods.add("slow", 0, 600, 300);
+        manager.start();
+        advance(1);
+        logind.signal(true);
+        advance(1);
+
+        // when the connection is lost, and made again, which gives no lock now
+        logind.lost.run();
+        advance(10);
+
+        // then the machine waits
+        assertThat(logind.connections).isEqualTo(1);
+        assertThat(logind.locks).isEqualTo(1);
+
+        // until the pod has ended
+        advance(300);
+        assertThat(logind.locks).isZero();
+    }
+
+    @Test
     void shouldCloseAConnectionThatACancellationHasReplaced() {
         pods.add("slow", 0, 600, 600);
         manager.start();

@@ -13,10 +13,12 @@ class DuplicateNodeTest {
 
     private final DuplicateNode detector = new DuplicateNode("mine");
     private long second;
+    private String heartbeat = "2026-01-01T00:00:00Z";
 
     /** The Node has this boot id for so many seconds. */
     private String shows(String bootId, boolean kubeletRuns, int seconds) {
-        Node node = new Node(Json.parseObject("{\"status\":{\"nodeInfo\":{\"bootID\":\"" + bootId + "\"}}}"));
+        Node node = new Node(Json.parseObject("{\"status\":{\"nodeInfo\":{\"bootID\":\"" + bootId + "\"},"
+                + "\"conditions\":[{\"type\":\"Ready\",\"lastHeartbeatTime\":\"" + heartbeat + "\"}]}}"));
         for (int i = 0; i < seconds; i++) {
             detector.observe(node, kubeletRuns, second++ * SECOND);
         }
@@ -101,8 +103,21 @@ class DuplicateNodeTest {
     }
 
     @Test
-    void aForeignBootIdThatStaysAlthoughTheKubeletRunsIsAnotherMachine() {
-        assertThat(shows("other", true, 120)).isEqualTo("False");
+    void aForeignBootIdThatStaysAndBeatsAlthoughTheKubeletRunsIsAnotherMachine() {
+        assertThat(shows("other", true, 119)).isEqualTo("False");
+        heartbeat = "2026-01-01T00:02:00Z";
+        assertThat(shows("other", true, 1)).isEqualTo("False");
         assertThat(shows("other", true, 1)).isEqualTo("True");
+    }
+
+    @Test
+    void aForeignBootIdWithoutNewHeartbeatsMayBeThatOfAnEarlierBoot() {
+        // given a kubelet that runs and cannot write its status
+        assertThat(shows("before-reboot", true, 3_000)).isEqualTo("False");
+        assertThat(detector.news()).isEmpty();
+
+        // when it can again
+        heartbeat = "2026-01-01T00:50:00Z";
+        assertThat(shows("mine", true, 3_000)).isEqualTo("False");
     }
 }

@@ -125,6 +125,19 @@ class StatusSettersTest {
     }
 
     @Test
+    void keepsTheCapacityThatTheNodeHasWhereTheMachineIsUnknown() {
+        HostFacts facts = Fixtures.facts().withMachine(Fact.unknown());
+        Node before = Fixtures.status(
+                Fixtures.bare(), "capacity", Fixtures.resources("cpu", "8", "memory", "32Gi", "hugepages-2Mi", "1Gi"));
+
+        Node node = StatusSetters.apply(before, Fixtures.inputs(Fixtures.config(), facts))
+                .node();
+
+        assertThat(node.status().object("capacity"))
+                .isEqualTo(Fixtures.resources("cpu", "8", "memory", "32Gi", "hugepages-2Mi", "1Gi", "pods", "110"));
+    }
+
+    @Test
     @Tag("A39")
     void namesMissingCapacityInOrder() {
         HostFacts known = Fixtures.facts();

@@ -27,8 +27,8 @@ import java.util.stream.Collectors;
 public final class LinuxProcesses implements ProcessTable {
     /** The deadline of a scan: a scan takes milliseconds, so one that takes this long hangs. */
     private static final Duration DEADLINE = Duration.ofSeconds(2);
-    /** The most hung scans, each of which blocks a worker; with more, scanning stops. */
-    private static final int MOST_HUNG = 2;
+    /** The most hung scans, each of which blocks a worker; with more, scanning stops. One process can hang two. */
+    private static final int MOST_HUNG = 4;
     /** Limits are read at each third scan while nothing is late: every 15 s, some ten files. */
     private static final int LIMITS_EVERY = 3;
     /**
@@ -87,7 +87,7 @@ public final class LinuxProcesses implements ProcessTable {
             String hung = scan.reading();
             if (error != null && Failures.cause(error) instanceof DeadlineExceededException) {
                 if (!hung.isEmpty()) {
-                    memory.unreadable().add(hung);
+                    memory.hung(hung);
                 }
                 memory = memory.afterHang(files);
             }

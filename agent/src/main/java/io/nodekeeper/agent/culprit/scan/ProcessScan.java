@@ -172,11 +172,11 @@ final class ProcessScan {
             boolean command = info.role() != ProcessRole.CONTAINER && isOfCommand(stat);
             List<Wait> waiting = List.of();
             boolean searched = isSearched(info, uptime);
-            if (searched) {
-                waiting = waits.of(stat, info.role(), command).stream()
+            if (searched && !programs.isOpaque(stat)) {
+                waiting = programs.read(stat, () -> waits.of(stat, info.role(), command)).stream()
                         .flatMap(wait -> relevant(wait, known).stream())
                         .toList();
-            } else if (info.role() == ProcessRole.RUNTIME) {
+            } else if (searched || info.role() == ProcessRole.RUNTIME) {
                 // A frozen runtime shows state S, and once a call is late it is too late to begin looking.
                 waiting = waits.held(stat).stream().toList();
             }
@@ -296,7 +296,10 @@ final class ProcessScan {
     }
 
     private List<Stall> stalls(ProcFiles.Stat stat) {
-        return programs.read(stat, () -> stalls.of(stat.pid(), !programs.isUnreadable(stat)));
+        StallFiles.Depth depth = programs.isOpaque(stat)
+                ? StallFiles.Depth.STATE
+                : programs.isUnreadable(stat) ? StallFiles.Depth.CALLS : StallFiles.Depth.MEMORY;
+        return programs.read(stat, () -> stalls.of(stat.pid(), depth));
     }
 
     private ProcessRef ref(ProcFiles.Stat stat) {

@@ -45,6 +45,11 @@ final class Programs {
         return memory.unreadable().contains(identity(stat));
     }
 
+    /** Whether another scan hung at that process, although its memory was left alone. */
+    boolean isOpaque(ProcFiles.Stat stat) {
+        return memory.opaque().contains(identity(stat));
+    }
+
     private static String identity(ProcFiles.Stat stat) {
         return new ProcessRef(stat.pid(), stat.startTicks(), "").identity();
     }

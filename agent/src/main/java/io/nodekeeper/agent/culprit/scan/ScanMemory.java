@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * @param openFiles what processes have open
  * @param programs by pid
  * @param unreadable processes that made a scan hang, as {@link ProcessRef#identity}; as many as scans that hung
+ * @param opaque those that made another one hang, although their memory was left alone
  * @param elsewhere the processes that are not of the runtime, as the last complete scan found
  * @param strangers how many scans in a row found that a command does not belong to the runtime, by pid
  */
@@ -23,6 +24,7 @@ record ScanMemory(
         OpenFileIndex openFiles,
         ConcurrentHashMap<Integer, Program> programs,
         Set<String> unreadable,
+        Set<String> opaque,
         Set<Integer> elsewhere,
         ConcurrentHashMap<Integer, Stranger> strangers) {
     /** The scans after which a command of another runtime is left alone while nothing is late: each search reads all open files. */
@@ -38,12 +40,20 @@ record ScanMemory(
                 new ConcurrentHashMap<>(),
                 ConcurrentHashMap.newKeySet(),
                 ConcurrentHashMap.newKeySet(),
+                ConcurrentHashMap.newKeySet(),
                 new ConcurrentHashMap<>());
     }
 
     /** The memory after a scan that hung, which may still use the parts that serve one scan at a time. */
     ScanMemory afterHang(ProcFiles files) {
-        return new ScanMemory(owners, new OpenFileIndex(files), programs, unreadable, elsewhere, strangers);
+        return new ScanMemory(owners, new OpenFileIndex(files), programs, unreadable, opaque, elsewhere, strangers);
+    }
+
+    /** A scan hung at a process: its memory, or else its system calls, are not read again. */
+    void hung(String process) {
+        if (!unreadable.add(process)) {
+            opaque.add(process);
+        }
     }
 
     /** Forgets the processes that have ended. */

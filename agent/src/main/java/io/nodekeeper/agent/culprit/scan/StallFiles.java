@@ -26,38 +26,49 @@ record StallFiles(ProcFiles files) {
     /** The most open files to examine per process: a bound on the cost of one scan. */
     private static final int OPEN = 64;
 
+    /** How much is read of a thread. Each level may block where the one before does not. */
+    enum Depth {
+        /** The kernel function in which it waits. */
+        STATE,
+        /** Its system call and stack, too: the kernel keeps them locked while a program starts, as long as its file system hangs. */
+        CALLS,
+        /** The paths in its system calls, too, which are in the process's memory. */
+        MEMORY
+    }
+
     /**
      * The threads of a process that are in state D, at most a few, without those that called vfork and wait for their child:
      * these can be killed, and wait only as long as the child does.
-     *
-     * @param memory whether to read the paths of their system calls from the process's memory, which may block
      */
-    List<Stall> of(int pid, boolean memory) {
+    List<Stall> of(int pid, Depth depth) {
         return files.threads(pid).stream()
                 .filter(thread -> files.stat(pid, thread)
                         .filter(stat -> stat.state() == 'D')
                         .isPresent())
-                .filter(thread -> !waitsForChild(pid, thread))
+                .filter(thread -> !waitsForChild(pid, thread, depth))
                 .limit(THREADS)
-                .map(thread -> stall(pid, thread, memory))
+                .map(thread -> stall(pid, thread, depth))
                 .toList();
     }
 
-    private boolean waitsForChild(int pid, int thread) {
+    private boolean waitsForChild(int pid, int thread, Depth depth) {
         Path directory = files.thread(pid, thread);
         // A thread can wait for a lock or for memory while it starts a process, too. Not all kernels show the function.
         return text(directory.resolve("wchan"))
                 .filter(function -> !function.equals("0"))
                 .map(FORKS::contains)
-                .orElseGet(() -> text(directory.resolve("syscall"))
-                        .filter(CALLS::startsProcess)
-                        .isPresent());
+                .orElseGet(() ->
+                        call(directory, depth).filter(CALLS::startsProcess).isPresent());
     }
 
-    private Stall stall(int pid, int thread, boolean memory) {
+    private Optional<String> call(Path thread, Depth depth) {
+        return depth == Depth.STATE ? Optional.empty() : text(thread.resolve("syscall"));
+    }
+
+    private Stall stall(int pid, int thread, Depth depth) {
         Path directory = files.thread(pid, thread);
-        Optional<String> call = text(directory.resolve("syscall"));
-        Optional<String> path = call.filter(text -> memory)
+        Optional<String> call = call(directory, depth);
+        Optional<String> path = call.filter(text -> depth == Depth.MEMORY)
                 .flatMap(text -> PathArguments.of(files).of(pid, text));
         Optional<String> file = path.isPresent() ? Optional.empty() : call.flatMap(text -> file(pid, text));
         return new Stall(
@@ -66,7 +77,9 @@ record StallFiles(ProcFiles files) {
                 text(directory.resolve("wchan"))
                         .filter(name -> !name.equals("0"))
                         .orElse(""),
-                files.read(directory.resolve("stack"))
+                Optional.of(directory.resolve("stack"))
+                        .filter(stack -> depth != Depth.STATE)
+                        .flatMap(files::read)
                         .map(text -> text.lines()
                                 .map(StallFiles::function)
                                 .filter(name -> !name.isEmpty())

@@ -95,6 +95,51 @@ class LinuxProcessesTest {
     }
 
     @Test
+    void runtimeIsFoundBehindThousandsOfOtherSockets() throws Exception {
+        // given a program with 20,000 sockets, which the kernel lists first
+        StringBuilder list = new StringBuilder("Num       RefCount Protocol Flags    Type St Inode Path\n");
+        for (int i = 0; i < 20_000; i++) {
+            list.append("0000: 00000003 00000000 00000000 0001 03 ")
+                    .append(1_000 + i)
+                    .append(" /run/leak/")
+                    .append(i)
+                    .append('\n');
+        }
+        file("proc/net/unix", list + "0000: 00000002 00000000 00010000 0001 01 42 " + SOCKET + "\n");
+
+        assertThat(of(scan(false), 100).role()).isEqualTo(ProcessRole.RUNTIME);
+    }
+
+    /** The kernel keeps the system call and the stack of a process locked while it starts a program on a file system that hangs. */
+    @Test
+    void processWhoseSystemCallCannotBeReadEndsNoLaterScan() throws Exception {
+        // given a process in state D whose system call nobody can read
+        process(201, 200, 'D', 1_100, "starter");
+        file("proc/201/task/201/stat", stat(201, "starter", 'D', 200, 1_100));
+        file("proc/201/task/201/wchan", "request_wait_answer");
+        Path call = root.resolve("proc/201/task/201/syscall");
+        assertThat(new ProcessBuilder("mkfifo", call.toString()).start().waitFor())
+                .isZero();
+        try (Workers many = new Workers("scan", 5, loop)) {
+            LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), many, loop.clock());
+
+            // when two scans have hung there
+            assertThat(processes.scan(Set.of(), true)).failsWithin(Duration.ofSeconds(20));
+            assertThat(processes.scan(Set.of(), true)).failsWithin(Duration.ofSeconds(20));
+
+            // then the next one leaves it alone, and says for what it waits
+            Stall stall = of(processes.scan(Set.of(), true).get(20, TimeUnit.SECONDS), 201)
+                    .stalls()
+                    .getFirst();
+            assertThat(stall.thread()).isEqualTo(201);
+            assertThat(stall.waitsIn()).isEqualTo("request_wait_answer");
+        } finally {
+            // The hung scans end.
+            Files.writeString(call, "");
+        }
+    }
+
+    @Test
     void knownProcessThatWasStoppedContinuedOrReplacedHasChanged() throws Exception {
         LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
         List<ProcessInfo> known = scan(false);

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.culprit.scan.proc;
 
+import io.nodekeeper.agent.kernel.KernelFile;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -83,7 +84,8 @@ public final class SocketOwners {
             return Optional.empty();
         }
         String name = "/" + Path.of(socket).getFileName();
-        return files.read(files.root().resolve("proc/net/unix"))
+        // A socket has some 60 to 170 bytes, and one program may have thousands.
+        return files.read(files.root().resolve("proc/net/unix"), KernelFile.LIMIT)
                 .flatMap(text -> text.lines()
                         .filter(line -> line.endsWith(name))
                         .map(line -> line.strip().split("\\s+", 8))
