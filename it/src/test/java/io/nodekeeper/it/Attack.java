@@ -72,6 +72,28 @@ enum Attack {
                             60_000,
                             "{\"key\":\"k%d\",\"effect\":\"NoSchedule\"}",
                             "]}}"))),
+    TAINTED("a node with 35,000 NoExecute taints that reports its status again and again", (prey, until) -> {
+        HttpClient client = prey.client(HttpClient.Version.HTTP_1_1);
+        String node = many(
+                "{\"metadata\":{\"name\":\"tainted\"},\"spec\":{\"taints\":[",
+                35_000,
+                "{\"key\":\"k%d\",\"effect\":\"NoExecute\"}",
+                "]}}");
+        int created = prey.send(client, "POST", nodes(), Prey.HEAVY, "application/json", node);
+        AtomicInteger number = new AtomicInteger();
+        Map<String, Integer> answers = requests(
+                prey,
+                until,
+                4,
+                Prey.HEAVY,
+                "PATCH",
+                nodes() + "/tainted/status",
+                "application/merge-patch+json",
+                () -> "{\"status\":{\"phase\":\"p" + number.incrementAndGet() + "\"}}");
+        prey.send(client, "DELETE", nodes() + "/tainted", Prey.HEAVY, "application/json", "");
+        answers.merge(Integer.toString(created), 1, Integer::sum);
+        return answers;
+    }),
     JSON_PATCHES(
             "JSON patches with 9,999 additions below one parent",
             patches(
@@ -194,6 +216,27 @@ enum Attack {
             "800 gets at once of an object of 1 MB in protobuf",
             crowd("application/vnd.kubernetes.protobuf", "identity")),
     REQUESTS("requests for nothing as fast as they go", gets(32, Prey.NOBODY, "/api/v1/nodes/none")),
+    FUTURE("1,000 gets at once of a version to come, from a node", (prey, until) -> {
+        HttpClient[] clients = clients(prey, 8, HttpClient.Version.HTTP_2);
+        for (HttpClient client : clients) {
+            // Otherwise each of the first requests would make a connection of its own.
+            prey.send(client, "GET", nodes() + "/hostile", Prey.NODE, "application/json", "");
+        }
+        return Prey.repeat(1_000, Integer.MAX_VALUE, until, thread -> {
+            int status = prey.send(
+                    clients[thread % 8],
+                    "GET",
+                    nodes() + "/hostile?resourceVersion=" + Long.MAX_VALUE,
+                    Prey.NODE,
+                    "application/json",
+                    "");
+            if (status == 429) {
+                // As the refusal says. Otherwise this process would use the processors for refusals.
+                Thread.sleep(1_000);
+            }
+            return Integer.toString(status);
+        });
+    }),
     WATCHES(
             "2,000 watches of all nodes from the beginning, none of them read",
             (prey, until) -> RawAttacks.watches(

@@ -122,6 +122,7 @@ class HostileIT {
         List<String> lines = new ArrayList<>(Heartbeats.tokens());
         lines.add(Prey.HEAVY + ",heavy,,\"heavy\"");
         lines.add(Prey.NOBODY + ",nobody,,\"nobody\"");
+        lines.add(Prey.NODE + ",system:node:hostile,,\"system:nodes\"");
         Files.write(tokens, lines);
         Path data = directory.resolve("data");
         List<Attack> left = new ArrayList<>(attacks);

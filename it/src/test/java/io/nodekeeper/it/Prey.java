@@ -30,6 +30,9 @@ final class Prey {
     /** The token of a user who may do all that a cluster's administrators may, but is not in system:masters. */
     static final String HEAVY = "heavy";
 
+    /** The token of a node. */
+    static final String NODE = "hostile-node";
+
     /** The token of a user who may do nothing. */
     static final String NOBODY = "nobody";
 

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.actions;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Names;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
@@ -64,6 +65,12 @@ public final class PodBinding implements Action {
             throw ApiException.invalid(
                     BINDING, name, List.of(FieldError.required(name.isEmpty() ? "metadata.name" : "target.name", "")));
         }
+        Names.subdomainFault(target.text("name")).ifPresent(fault -> {
+            throw ApiException.invalid(
+                    BINDING,
+                    name,
+                    List.of(FieldError.invalid("target.name", "\"" + target.text("name") + "\"", fault)));
+        });
         if (!target.text("kind").isEmpty() && !target.text("kind").equals("Node")) {
             throw ApiException.invalid(
                     BINDING,

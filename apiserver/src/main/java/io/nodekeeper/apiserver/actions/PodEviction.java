@@ -88,7 +88,7 @@ public final class PodEviction implements Action {
             return allowed(pod, write)
                     .thenCompose(unconditional ->
                             unconditional || !options.resourceVersion().isEmpty()
-                                    ? writes.delete(write, options)
+                                    ? writes.delete(write, options, this::disrupted)
                                     : deleteUnchanged(write, options, entry, attempt));
         });
     }
@@ -96,10 +96,23 @@ public final class PodEviction implements Action {
     /** Deletes a pod that no budget counts. It may have become ready meanwhile: then its budget is asked. */
     private CompletableFuture<OptimisticRetry.Result> deleteUnchanged(
             WriteRequest write, DeleteOptions options, Entry entry, int attempt) {
-        return writes.delete(write, options.withResourceVersion(Long.toString(entry.modRevision())))
+        return writes.delete(write, options.withResourceVersion(Long.toString(entry.modRevision())), this::disrupted)
                 .exceptionallyCompose(error -> attempt < ATTEMPTS && Failures.isCode(error, 409)
                         ? evict(write, options, attempt + 1)
                         : CompletableFuture.failedFuture(error));
+    }
+
+    /** The pod with the condition by which a Job does not count its end as a failure. */
+    private JsonObject disrupted(JsonObject pod) {
+        return PodConditions.withCondition(
+                pod,
+                JsonObject.builder()
+                        .put("type", "DisruptionTarget")
+                        .put("status", "True")
+                        .put("lastTransitionTime", KubeTime.format(clock.wallTime()))
+                        .put("reason", "EvictionByEvictionAPI")
+                        .put("message", "Eviction API: evicting")
+                        .build());
     }
 
     private static void check(JsonObject body) {

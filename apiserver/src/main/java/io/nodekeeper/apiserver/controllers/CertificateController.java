@@ -219,15 +219,16 @@ public final class CertificateController {
 
     /** Whether a request is old enough to be removed: decided for an hour, or not decided for a day. */
     static boolean isOld(JsonObject request, Instant now) {
+        Instant created = KubeTime.parse(request.object("metadata").text("creationTimestamp"))
+                .orElse(now);
+        // An approver need not say when it decided.
         Instant since = request.object("status")
                 .array("conditions")
                 .objects()
-                .map(condition -> condition.text("lastUpdateTime"))
-                .flatMap(text -> KubeTime.parse(text).stream())
+                .map(condition ->
+                        KubeTime.parse(condition.text("lastUpdateTime")).orElse(created))
                 .max(Instant::compareTo)
                 .orElse(Instant.MAX);
-        Instant created = KubeTime.parse(request.object("metadata").text("creationTimestamp"))
-                .orElse(now);
         boolean decided = !since.equals(Instant.MAX) && since.plus(DECIDED).isBefore(now);
         return decided || created.plus(PENDING).isBefore(now);
     }

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.flowcontrol;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * request takes a free seat. Without a free seat, it waits if its user holds less than a fair share, which is the seats
  * divided by the users who hold or want some; otherwise it is refused. A freed seat goes to the waiting user with the
  * fewest seats. A single client can therefore use all seats, and gets a refusal for one more; but a second client is
- * never refused because of the first. Heartbeats come from many users with one seat each, so they wait in one queue.
+ * never refused because of the first. Heartbeats come from many users with one seat each, so they wait in one queue; a node has
+ * few at a time, and more of one node are refused.
  *
  * <p>Thread-safe; deterministic, without a clock.
  */
@@ -48,10 +50,17 @@ final class ConcurrencyLimits {
      */
     private static final int LINE = 10;
 
+    /**
+     * The most heartbeats of one node that are served or wait: it renews a lease, reports a status and reads both, and repeats what was
+     * not answered in time. Without this limit one node could fill the queue of all nodes with requests that take long.
+     */
+    static final int OF_NODE = 8;
+
     /** A request that needs a seat. Its fields are guarded by the lock of the limits. */
     static class Seat {
         private final Kind kind;
         private final String user;
+        private final boolean node;
         private final boolean always;
         private final long deadline;
         private State state = State.GONE;
@@ -60,12 +69,14 @@ final class ConcurrencyLimits {
 
         /**
          * A new request.
+         * @param node whether the user is a node
          * @param always whether it is never refused and never waits: for cluster administrators
          * @param deadline when it must be answered, by the monotonic clock
          */
-        Seat(Kind kind, String user, boolean always, long deadline) {
+        Seat(Kind kind, String user, boolean node, boolean always, long deadline) {
             this.kind = kind;
             this.user = user;
+            this.node = node;
             this.always = always;
             this.deadline = deadline;
         }
@@ -90,6 +101,8 @@ final class ConcurrencyLimits {
         private int waiting;
         /** By user, in order of arrival; all heartbeats count as one user. */
         private final Map<String, Share> shares = new LinkedHashMap<>();
+        /** How many heartbeats of each node are served or wait; those without any are not in it. */
+        private final Map<String, Integer> ofNodes = new HashMap<>();
 
         private PriorityLevel(Kind kind, int limit) {
             this.fair = kind != Kind.HEARTBEAT;
@@ -102,6 +115,18 @@ final class ConcurrencyLimits {
         }
 
         private State enter(Seat seat) {
+            boolean counted = seat.node && !fair;
+            if (counted && ofNodes.getOrDefault(seat.user, 0) >= OF_NODE) {
+                return State.GONE;
+            }
+            State state = enterShare(seat);
+            if (counted && state != State.GONE) {
+                ofNodes.merge(seat.user, 1, Integer::sum);
+            }
+            return state;
+        }
+
+        private State enterShare(Seat seat) {
             Share share = share(seat);
             if (seat.always || (taken < limit && waiting == 0)) {
                 sit(seat, share);
@@ -125,6 +150,9 @@ final class ConcurrencyLimits {
 
         private void stand(Seat seat) {
             Share share = share(seat);
+            if (seat.node && !fair) {
+                ofNodes.computeIfPresent(seat.user, (user, count) -> count == 1 ? null : count - 1);
+            }
             if (seat.state == State.SEATED) {
                 taken--;
                 share.held--;

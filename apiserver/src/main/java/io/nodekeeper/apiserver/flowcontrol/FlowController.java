@@ -124,7 +124,7 @@ public final class FlowController {
                 long weight,
                 long shown,
                 Supplier<CompletableFuture<ApiResponse>> work) {
-            super(kind(user, info), user.name(), user.in(User.MASTERS), deadline);
+            super(kind(user, info), user.name(), user.in(NodeIdentity.GROUP), user.in(User.MASTERS), deadline);
             this.info = info;
             this.origin = origin;
             this.effort = effort;

@@ -37,6 +37,9 @@ import java.util.stream.Stream;
  * Answers gets and lists of {@code metrics.k8s.io}: nodes, and pods that run, whose usage is known. Thread-safe.
  */
 public final class UsageLists {
+    /** About how many bytes of objects are read in one turn: some ten milliseconds of work. */
+    private static final int TURN = 1 << 20;
+
     private final Store store;
     private final NodeUsage usage;
     private final Clock clock;
@@ -85,14 +88,29 @@ public final class UsageLists {
 
     /** What an answer needs of a node or pod while it waits for the nodes, so that it does not keep whole objects. */
     private record Found(String name, String namespace, String uid, Optional<JsonValue> labels, String node) {
+        /**
+         * The most bytes of labels, in JSON, that an answer shows: hundreds of answers may wait for nodes, and labels in memory take
+         * ten times their bytes. Real ones have some hundred.
+         */
+        private static final int LABELS = 16 << 10;
+
         private static Found of(JsonObject object) {
             JsonObject metadata = object.object("metadata");
             return new Found(
                     metadata.text("name"),
                     metadata.text("namespace"),
                     metadata.text("uid"),
-                    metadata.get("labels"),
+                    metadata.get("labels").filter(Found::isShort),
                     object.object("spec").text("nodeName"));
+        }
+
+        private static boolean isShort(JsonValue labels) {
+            return labels instanceof JsonObject all
+                    && all.texts().entrySet().stream()
+                                    .mapToLong(label -> label.getKey().length()
+                                            + label.getValue().length())
+                                    .sum()
+                            <= LABELS;
         }
     }
 
@@ -169,13 +187,31 @@ public final class UsageLists {
                                 .map(Found::of)
                                 .toList());
             }
-            // One object after the other, each of which is garbage afterwards.
             return Futures.nowOrOn(turn, store.current())
-                    .thenApply(revision -> store.list(kind.prefix(target.namespace()), "", 0, 0).entries().stream()
-                            .map(kind.codec()::decode)
-                            .filter(object -> options.matches(resource, object) && shown.test(object))
-                            .map(Found::of)
-                            .toList());
+                    .thenApply(revision -> store.list(kind.prefix(target.namespace()), "", 0, 0)
+                            .entries())
+                    .thenCompose(entries -> examined(kind, shown, entries, 0, new ArrayList<>()));
+        }
+
+        /**
+         * Reads {@code entries} from {@code first} on, one after the other, each of which is garbage afterwards. After some of them
+         * others have their turn.
+         */
+        private CompletableFuture<List<Found>> examined(
+                Resource kind, Predicate<JsonObject> shown, List<Entry> entries, int first, List<Found> found) {
+            int next = first;
+            for (long bytes = 0; next < entries.size() && bytes < TURN; next++) {
+                Entry entry = entries.get(next);
+                bytes += entry.length();
+                JsonObject object = kind.codec().decode(entry);
+                if (options.matches(resource, object) && shown.test(object)) {
+                    found.add(Found.of(object));
+                }
+            }
+            int rest = next;
+            return rest == entries.size()
+                    ? CompletableFuture.completedFuture(found)
+                    : Futures.startOn(turn, () -> examined(kind, shown, entries, rest, found));
         }
 
         /** Asks the nodes of all objects, whose names {@code nodeName} gives. */

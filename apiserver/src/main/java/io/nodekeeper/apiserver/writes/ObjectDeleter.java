@@ -13,6 +13,7 @@ import io.nodekeeper.time.Clock;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
 
 /**
  * Deletes objects: immediately, or after their finalizers are removed, their grace period has ended, or their content
@@ -34,12 +35,18 @@ final class ObjectDeleter {
     }
 
     CompletableFuture<Result> delete(WriteRequest write, DeleteOptions options) {
+        return delete(write, options, UnaryOperator.identity());
+    }
+
+    /** As {@link #delete(WriteRequest, DeleteOptions)}; {@code note} is applied to an object that is marked as deleted. */
+    CompletableFuture<Result> delete(WriteRequest write, DeleteOptions options, UnaryOperator<JsonObject> note) {
         return retry.run(write, (entry, object) -> {
             write.admission().accept(object, object);
             checkPrecondition(
                     write, "UID", options.uid(), object.object("metadata").text("uid"));
             checkPrecondition(write, "ResourceVersion", options.resourceVersion(), Long.toString(entry.modRevision()));
-            return delete(write, entry, object, kept(write.resource(), object, options));
+            Optional<JsonObject> kept = kept(write.resource(), object, options);
+            return delete(write, entry, object, kept.equals(Optional.of(object)) ? kept : kept.map(note));
         });
     }
 

@@ -322,9 +322,10 @@ public final class WriteHandler {
                 });
     }
 
-    /** Deletes an object, or marks it as deleted. */
-    public CompletableFuture<OptimisticRetry.Result> delete(WriteRequest write, DeleteOptions options) {
-        return deleter.delete(write, options);
+    /** Deletes an object, or marks it as deleted; then {@code note} is applied to it. */
+    public CompletableFuture<OptimisticRetry.Result> delete(
+            WriteRequest write, DeleteOptions options, UnaryOperator<JsonObject> note) {
+        return deleter.delete(write, options, note);
     }
 
     public CompletableFuture<ApiResponse> deleteCollection(

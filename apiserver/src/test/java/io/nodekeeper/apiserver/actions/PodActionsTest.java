@@ -65,6 +65,21 @@ class PodActionsTest {
         assertThat(pod().object("metadata").text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:30Z");
     }
 
+    /** A Job whose policy ignores disruptions does not count its end as a failure. */
+    @Test
+    void evictedPodIsTheTargetOfADisruption() {
+        evict("{\"dryRun\":[\"All\"]}");
+        assertThat(pod().object("status").array("conditions").objects().map(one -> one.text("type")))
+                .containsExactly("Ready");
+
+        evict("{}");
+
+        assertThat(pod().object("status").array("conditions").objects().toList().getLast())
+                .hasToString(
+                        "{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"lastTransitionTime\":\"2026-11-21T07:00:00Z\","
+                                + "\"reason\":\"EvictionByEvictionAPI\",\"message\":\"Eviction API: evicting\"}");
+    }
+
     @Test
     @Tag("W47")
     void evictionOfATerminatingPodLeavesItsEndAsItIs() {
@@ -217,6 +232,22 @@ class PodActionsTest {
         assertThat(again.message())
                 .isEqualTo(
                         "Operation cannot be fulfilled on pods/binding \"free\": pod free is already assigned to node \"n1\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {254, 1_400_000})
+    void bindingToANameThatNoNodeCanHaveIsRefused(int length) {
+        server.post(PODS, TestServer.pod("free", ""));
+
+        Answer refused = server.post(
+                PODS + "/free/binding", "{\"target\":{\"kind\":\"Node\",\"name\":\"" + "x".repeat(length) + "\"}}");
+
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.message())
+                .contains("target.name: Invalid value: ")
+                .endsWith("must be no more than 253 characters");
+        assertThat(server.get(PODS + "/free").json().object("spec").has("nodeName"))
+                .isFalse();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.authorization.node.NodeGraph;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
@@ -84,6 +85,21 @@ class AccessSpaceTest {
         server.delete(PODS + "/p?gracePeriodSeconds=0", "");
         settle();
         assertThat(bytes(state)).isEqualTo(before);
+    }
+
+    /** An earlier server stored bindings to nodes with names of any length. */
+    @Test
+    void theNameOfTheNodeOfAPodIsCounted() {
+        state.start();
+        settle();
+        long before = bytes(state);
+        JsonObject pod = pod("p", "x".repeat(100_000), 0);
+
+        server.store.put(Resources.PODS.key("default", "p"), Json.writeBytes(pod), 0);
+        settle();
+
+        assertThat(bytes(state) - before).isBetween(100_000L, 101_000L);
+        assertThat(NodeGraph.bytes(pod)).isBetween(100_000L, 101_000L);
     }
 
     @Test

@@ -29,7 +29,7 @@ class ConcurrencyLimitsTest {
             new ConcurrencyLimits(new FlowControlOptions(4, 2, 3, 1, Duration.ofSeconds(60)));
 
     private static Seat seat(Kind kind, String user) {
-        return new Seat(kind, user, false, 0);
+        return new Seat(kind, user, false, false, 0);
     }
 
     private State enter(Kind kind, String user) {
@@ -111,9 +111,37 @@ class ConcurrencyLimitsTest {
     }
 
     @Test
+    void nodeHasEightHeartbeatsAtATimeAtMost() {
+        // given a node that sends ten heartbeats, of which two are served and six wait
+        List<Seat> own = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            Seat seat = new Seat(HEARTBEAT, "system:node:n1", true, false, 0);
+            own.add(seat);
+            State expected = i < 2 ? SEATED : i < 8 ? WAITING : GONE;
+            assertThat(limits.enter(seat)).isEqualTo(expected);
+        }
+
+        // then another one waits behind those, not behind all that the first one sends
+        Seat other = new Seat(HEARTBEAT, "system:node:n2", true, false, 0);
+        assertThat(limits.enter(other)).isEqualTo(WAITING);
+        for (int i = 0; i < 6; i++) {
+            assertThat(limits.leave(own.get(i))).contains(own.get(i + 2));
+        }
+        assertThat(limits.leave(own.get(6))).contains(other);
+
+        // and the first one may send again what it has room for; the limit is only for heartbeats
+        Seat next = new Seat(HEARTBEAT, "system:node:n1", true, false, 0);
+        assertThat(limits.enter(next)).isEqualTo(SEATED);
+        for (int i = 0; i < 4; i++) {
+            assertThat(limits.enter(new Seat(READ, "system:node:n1", true, false, 0)))
+                    .isEqualTo(SEATED);
+        }
+    }
+
+    @Test
     void clusterAdministratorsAreNeverRefused() {
         fill(READ, "greedy", 4);
-        Seat master = new Seat(READ, "admin", true, 0);
+        Seat master = new Seat(READ, "admin", false, true, 0);
         assertThat(limits.enter(master)).isEqualTo(SEATED);
         Seat waiting = seat(READ, "modest");
         assertThat(limits.enter(waiting)).isEqualTo(WAITING);
@@ -135,8 +163,8 @@ class ConcurrencyLimitsTest {
 
     @Test
     void overdueRequestIsReportedUntilItEnds() {
-        Seat early = new Seat(READ, "a", false, 100);
-        Seat late = new Seat(WRITE, "a", false, 200);
+        Seat early = new Seat(READ, "a", false, false, 100);
+        Seat late = new Seat(WRITE, "a", false, false, 200);
         limits.enter(early);
         limits.enter(late);
         assertThat(limits.overdue(99)).isEmpty();

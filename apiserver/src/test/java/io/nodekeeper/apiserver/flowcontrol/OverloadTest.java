@@ -92,6 +92,31 @@ class OverloadTest {
         assertThat(pods.join().status()).isEqualTo(200);
     }
 
+    /** A request for a future revision takes three seconds and costs its sender nothing. */
+    @Test
+    void oneNodeCannotDelayTheHeartbeatsOfOthers() {
+        // given a node that asks for a future revision again and again
+        server.node("n1");
+        server.node("n2");
+        List<CompletableFuture<ApiResponse>> slow = slowly(TestServer.N1, 5_000);
+
+        // when another one renews its lease
+        TestServer.Answer lease = server.ask(
+                User.authenticated("system:node:n2", List.of("system:nodes")),
+                "POST",
+                LEASES,
+                "{\"metadata\":{\"name\":\"n2\"},\"spec\":{\"holderIdentity\":\"n2\",\"leaseDurationSeconds\":40}}");
+
+        // then it is served at once, and of the first one eight requests are
+        assertThat(lease.status()).as(lease.text()).isEqualTo(201);
+        assertThat(slow.stream().filter(answer -> !answer.isDone()).count()).isEqualTo(8);
+        assertThat(slow.stream()
+                        .filter(CompletableFuture::isDone)
+                        .map(answer -> answer.join().status()))
+                .hasSize(4_992)
+                .containsOnly(429);
+    }
+
     @Test
     void requestEndsAtTheClientsTimeout() {
         CompletableFuture<ApiResponse> answer =

@@ -379,6 +379,23 @@ class CertificateRequestsTest {
         assertThat(server.get(PATH).names()).isEmpty();
     }
 
+    /** An approver need not say when it decided. */
+    @Test
+    void oldRequestsWithoutTheTimeOfTheirDecisionAreRemoved() {
+        server.server.signCertificates((request, usages, life) -> CERTIFICATE);
+        server.post(PATH, serving("pending"));
+        server.post(PATH, serving("denied"));
+        ask(
+                TestServer.ADMIN,
+                "PATCH",
+                PATH + "/denied/approval",
+                "{\"status\":{\"conditions\":[{\"type\":\"Denied\",\"status\":\"True\",\"reason\":\"x\"}]}}");
+
+        server.time.advance(Duration.ofHours(3));
+
+        assertThat(server.get(PATH).names()).containsExactly("pending");
+    }
+
     @Test
     void oldRequestsAreRemovedInTurns() {
         server.server.signCertificates((request, usages, life) -> CERTIFICATE);

@@ -146,6 +146,55 @@ class UsageListsTest {
         assertThat(get(NODES).status()).isEqualTo(200);
     }
 
+    /** Hundreds of answers may wait for a node, each with the labels. */
+    @Test
+    void labelsThatNobodyNeedsAreLeftOut() {
+        // given nodes with labels of some 14,000 and of some 20,000 characters
+        node("n2", "10.0.0.2");
+        labels("n1", 200);
+        labels("n2", 300);
+        answers.put("10.0.0.1", summary(node("2026-01-01T00:00:00Z", 1, "\"usageNanoCores\":1,", 1_048_576)));
+        answers.put("10.0.0.2", summary(node("2026-01-01T00:00:00Z", 1, "\"usageNanoCores\":1,", 1_048_576)));
+
+        // then only the first one's are shown, and both can be selected
+        assertThat(get(NODES + "/n1").json().object("metadata").object("labels").texts())
+                .hasSizeGreaterThan(199);
+        assertThat(get(NODES + "/n2").json().object("metadata").has("labels")).isFalse();
+        assertThat(get(NODES + "?labelSelector=label-007").names()).containsExactly("n1", "n2");
+    }
+
+    /** Each label has 70 characters. */
+    private void labels(String node, int count) {
+        StringBuilder labels = new StringBuilder();
+        for (int i = 0; i < count; i++) {
+            labels.append(i == 0 ? "" : ",").append("\"label-%03d\":\"%s\"".formatted(i, "v".repeat(61)));
+        }
+        Answer answer =
+                server.patch(TestServer.MERGE, "/api/v1/nodes/" + node, "{\"metadata\":{\"labels\":{" + labels + "}}}");
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    }
+
+    /** One list examines a megabyte of pods in a turn. */
+    @Test
+    void listOfManyPodsHasAllOfThem() {
+        for (int i = 0; i < 40; i++) {
+            server.post(
+                    "/api/v1/namespaces/default/pods",
+                    TestServer.pod("large-%02d".formatted(i), "n1")
+                            .replaceFirst(
+                                    "\\{\"metadata\":\\{",
+                                    "{\"metadata\":{\"annotations\":{\"a\":\"" + "x".repeat(100_000) + "\"},"));
+        }
+        String uid = running("web", "n1", "app: shop");
+        answers.put(
+                "10.0.0.1",
+                summary("{\"node\":" + stats("2026-01-01T00:00:00Z", 1, "\"usageNanoCores\":1,", 1) + ",\"pods\":["
+                        + "{\"podRef\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"" + uid
+                        + "\"},\"containers\":[" + container("a", 100_000_000, 1 << 20) + "]}]}"));
+
+        assertThat(get(PODS).names()).containsExactly("web");
+    }
+
     @Test
     void podsHaveTheUsageOfTheirContainers() {
         String uid = running("web", "n1", "app: shop");

@@ -150,7 +150,9 @@ public final class NodeGraph {
     }
 
     private static long bytes(Edge edge) {
-        return EDGE + edge.name().length();
+        // The edges of a pod share the node's name.
+        int node = edge.kind() == Kind.POD ? edge.node().length() : 0;
+        return EDGE + edge.name().length() + node;
     }
 
     /** About how many bytes of memory the relations of pods and volume attachments take. */
@@ -160,7 +162,9 @@ public final class NodeGraph {
 
     /** About how many bytes of memory a pod takes if no other one has the same relations. */
     public static long bytes(JsonObject pod) {
-        return edges("", pod).stream().mapToLong(edge -> PLACE + bytes(edge)).sum();
+        return edges(pod.object("spec").text("nodeName"), pod).stream()
+                .mapToLong(edge -> PLACE + bytes(edge))
+                .sum();
     }
 
     boolean hasPod(String node, String namespace, String name) {

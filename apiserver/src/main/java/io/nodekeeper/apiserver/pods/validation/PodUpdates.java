@@ -43,6 +43,7 @@ public final class PodUpdates {
         deadline(spec, before.number("activeDeadlineSeconds"));
         tolerations(spec, before);
         gates(spec, before);
+        choice(spec, before);
         if (!fixed(spec.value(), before).equals(fixed(before, before))) {
             spec.forbidden("", ONLY);
         }
@@ -113,9 +114,56 @@ public final class PodUpdates {
             fixed = ObjectFields.each(fixed, list, container -> container.without("image"));
         }
         // Until the scheduling gates are removed, an update may narrow the choice of nodes.
-        return before.array("schedulingGates").isEmpty()
-                ? fixed
-                : fixed.without("nodeSelector").without("affinity");
+        if (before.array("schedulingGates").isEmpty()) {
+            return fixed;
+        }
+        JsonObject affinity = fixed.object("affinity").without("nodeAffinity");
+        JsonObject chosen = fixed.without("nodeSelector").without("affinity");
+        return affinity.isEmpty() ? chosen : chosen.with("affinity", affinity);
+    }
+
+    /** Checks that an update of a pod with scheduling gates only narrows the choice of nodes. */
+    private static void choice(FieldCheck spec, JsonObject before) {
+        if (before.array("schedulingGates").isEmpty()) {
+            return;
+        }
+        JsonObject selector = spec.value().object("nodeSelector");
+        if (!before.object("nodeSelector").fields().entrySet().stream()
+                .allMatch(entry -> selector.get(entry.getKey()).equals(Optional.of(entry.getValue())))) {
+            spec.forbidden("nodeSelector", "only additions are allowed while the pod has scheduling gates");
+        }
+        List<JsonObject> old = terms(before);
+        List<JsonObject> now = terms(spec.value());
+        boolean narrows = old.isEmpty() || old.size() == now.size();
+        for (int i = 0; narrows && i < old.size(); i++) {
+            narrows = narrows(now.get(i), old.get(i));
+        }
+        if (!narrows) {
+            spec.forbidden(
+                    "affinity.nodeAffinity",
+                    "existing required terms may only get more requirements while the pod has scheduling gates");
+        }
+    }
+
+    /** The alternatives of which a node must meet one. */
+    private static List<JsonObject> terms(JsonObject spec) {
+        return spec.object("affinity")
+                .object("nodeAffinity")
+                .object("requiredDuringSchedulingIgnoredDuringExecution")
+                .array("nodeSelectorTerms")
+                .objects()
+                .toList();
+    }
+
+    /** Whether a term has all requirements of the old one. An empty one matches no node, so any requirement would widen it. */
+    private static boolean narrows(JsonObject now, JsonObject old) {
+        List<String> lists = List.of("matchExpressions", "matchFields");
+        boolean empty = lists.stream().allMatch(list -> old.array(list).isEmpty());
+        return empty
+                ? lists.stream().allMatch(list -> now.array(list).isEmpty())
+                : lists.stream()
+                        .allMatch(list -> Set.copyOf(now.array(list).items())
+                                .containsAll(old.array(list).items()));
     }
 
     /** The errors in an update of the status from {@code old} to {@code pod}. */

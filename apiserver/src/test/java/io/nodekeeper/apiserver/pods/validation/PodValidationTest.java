@@ -388,6 +388,45 @@ class PodValidationTest {
         assertThat(errors(answer)).containsExactly(error);
     }
 
+    static Stream<Arguments> choices() {
+        String selector = "spec.nodeSelector: Forbidden: only additions are allowed while the pod has scheduling gates";
+        String affinity =
+                "spec.affinity.nodeAffinity: Forbidden: existing required terms may only get more requirements while the pod"
+                        + " has scheduling gates";
+        String terms =
+                "{'spec':{'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[%s]}}}}}";
+        String a = "{'matchExpressions':[{'key':'a','operator':'Exists'}]}";
+        String both = "{'matchExpressions':[{'key':'a','operator':'Exists'},{'key':'b','operator':'Exists'}]}";
+        return Stream.of(
+                Arguments.of("{'spec':{'nodeSelector':{'disk':'ssd'}}}", ""),
+                Arguments.of("{'spec':{'nodeSelector':{'tenant':'b'}}}", selector),
+                Arguments.of("{'spec':{'nodeSelector':{'tenant':null}}}", selector),
+                Arguments.of("{'spec':{'nodeSelector':null}}", selector),
+                Arguments.of(terms.formatted(both), ""),
+                Arguments.of(terms.formatted(a + "," + a), affinity),
+                Arguments.of(terms.formatted("{'matchExpressions':[{'key':'b','operator':'Exists'}]}"), affinity),
+                Arguments.of("{'spec':{'affinity':null}}", affinity),
+                Arguments.of("{'spec':{'affinity':null,'schedulingGates':null}}", affinity));
+    }
+
+    @ParameterizedTest
+    @MethodSource("choices")
+    void updateOfAGatedPodOnlyNarrowsTheChoiceOfNodes(String patch, String error) {
+        // given a pod with a gate that is for the nodes of one tenant
+        stored(withSpec("\"schedulingGates\":[{\"name\":\"g\"}],\"nodeSelector\":{\"tenant\":\"a\"},"
+                + "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
+                + "{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Exists\"}]}]}}}"));
+
+        // when it is changed
+        Answer answer = server.patch(TestServer.MERGE, PODS + "/p", patch.replace('\'', '"'));
+
+        // then
+        assertThat(answer.status()).as(answer.text()).isEqualTo(error.isEmpty() ? 200 : 422);
+        if (!error.isEmpty()) {
+            assertThat(errors(answer)).containsExactly(error);
+        }
+    }
+
     @Test
     void imagesDeadlinesAndTolerationsCanChange() {
         stored(withSpec("\"activeDeadlineSeconds\":100"));
