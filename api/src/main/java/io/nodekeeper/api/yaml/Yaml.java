@@ -25,6 +25,9 @@ public final class Yaml {
     /** Text that every YAML reader, old or new, reads as a string without quotes. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z_][A-Za-z0-9_./-]*");
 
+    /** What JSON may contain, and YAML readers refuse or take for the end of a line. */
+    private static final Pattern UNPRINTABLE = Pattern.compile("[\\x7F-\\x9F\\u2028\\u2029\\uFEFF\\uFFFE\\uFFFF]");
+
     private static final Set<String> WORDS =
             Set.of("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf");
 
@@ -100,8 +103,14 @@ public final class Yaml {
 
     private static String scalar(String text) {
         boolean plain = PLAIN.matcher(text).matches() && !WORDS.contains(text.toLowerCase(Locale.ROOT));
-        // A JSON string is also a YAML string.
-        return plain ? text : Json.write(new JsonString(text));
+        return plain ? text : quoted(text);
+    }
+
+    /** A JSON string is also a YAML string, but for some characters. */
+    private static String quoted(String text) {
+        return UNPRINTABLE
+                .matcher(Json.write(new JsonString(text)))
+                .replaceAll(found -> "\\\\u%04X".formatted((int) found.group().charAt(0)));
     }
 
     private static void indent(StringBuilder out, int indent) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.api.yaml;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonBool;
@@ -61,8 +62,8 @@ final class YamlReader {
     private static final Pattern JSON_NUMBER =
             Pattern.compile("-?+(0|[1-9][0-9]*+)(\\.[0-9]++)?+([eE][-+]?+[0-9]++)?+");
 
-    /** A value with an anchor, and its size for the limits. */
-    private record Anchored(JsonValue value, int values, int characters) {}
+    /** A value with an anchor, and its size for the limits; {@code height} is the number of levels below it. */
+    private record Anchored(JsonValue value, int values, int characters, int height) {}
 
     private final Iterator<Event> events;
     private final Consumer<String> repeated;
@@ -71,6 +72,9 @@ final class YamlReader {
 
     private int values;
     private int characters;
+    /** The levels that the value which is read now leaves below it: the fewest that it has had so far. */
+    private int left = Json.MAX_DEPTH;
+
     private int reports;
 
     private YamlReader(Iterator<Event> events, Consumer<String> repeated) {
@@ -100,6 +104,9 @@ final class YamlReader {
             return new YamlReader(new Parse(settings).parseString(text).iterator(), repeated).document();
         } catch (YamlEngineException e) {
             throw new YamlException(problem(e));
+        } catch (NumberFormatException e) {
+            // The parser lets it through for escapes such as "\UFFFFFFFF".
+            throw new YamlException("malformed number in an escape: " + cut(Failures.text(e)));
         }
     }
 
@@ -137,20 +144,22 @@ final class YamlReader {
     }
 
     private JsonValue value(Event event, int depth) {
-        if (depth < 0) {
-            throw new YamlException("nested deeper than " + Json.MAX_DEPTH + " levels" + at(event));
-        }
+        checkDepth(depth, event);
         if (event instanceof AliasEvent alias) {
             Anchored anchored = anchors.get(alias.getAlias().getValue());
             if (anchored == null) {
                 throw new YamlException(
                         "found undefined alias " + cut(alias.getAlias().getValue()) + at(event));
             }
+            checkDepth(depth - anchored.height, event);
+            left = Math.min(left, depth - anchored.height);
             count(event, anchored.values, anchored.characters);
             return anchored.value;
         }
         int valuesBefore = values;
         int charactersBefore = characters;
+        int leftBefore = left;
+        left = depth;
         Optional<Anchor> anchor = Optional.empty();
         JsonValue value;
         switch (event) {
@@ -179,9 +188,17 @@ final class YamlReader {
         }
         if (anchor.isPresent()) {
             anchors.put(
-                    anchor.get().getValue(), new Anchored(value, values - valuesBefore, characters - charactersBefore));
+                    anchor.get().getValue(),
+                    new Anchored(value, values - valuesBefore, characters - charactersBefore, depth - left));
         }
+        left = Math.min(left, leftBefore);
         return value;
+    }
+
+    private static void checkDepth(int depth, Event event) {
+        if (depth < 0) {
+            throw new YamlException("nested deeper than " + Json.MAX_DEPTH + " levels, aliases included" + at(event));
+        }
     }
 
     private void count(Event event, int moreValues, int moreCharacters) {
