@@ -32,7 +32,7 @@ final class ManifestFiles implements ManifestSource {
     static final int MOST_FILES = 1_000;
 
     private final Path path;
-    private final String node;
+    private final Reader reader;
     private Map<Path, Known> known = Map.of();
     private boolean tooMany;
     /** Both are empty until the directory could be watched. */
@@ -43,10 +43,20 @@ final class ManifestFiles implements ManifestSource {
     /** What was read from a file: the last pod that was right, and what is wrong now. */
     private record Known(Optional<Pod> pod, String fault) {}
 
+    /** Makes a pod of the text of a file. */
+    interface Reader {
+        Pod pod(Path file, byte[] text) throws Manifest.Fault;
+    }
+
     /** The manifests of {@code node} in {@code path}. */
     ManifestFiles(Path path, String node) {
+        this(path, (file, text) -> new Manifest(node, "file", file.toString()).pod(text));
+    }
+
+    /** The manifests in {@code path}, which {@code reader} understands. */
+    ManifestFiles(Path path, Reader reader) {
         this.path = path;
-        this.node = node;
+        this.reader = reader;
     }
 
     @Override
@@ -115,10 +125,11 @@ final class ManifestFiles implements ManifestSource {
     private Known read(Path file, Optional<Known> before) {
         String fault;
         try {
-            return new Known(Optional.of(new Manifest(node, "file", file.toString()).pod(bytes(file))), "");
+            return new Known(Optional.of(reader.pod(file, bytes(file))), "");
         } catch (Manifest.Fault e) {
             fault = String.valueOf(e.getMessage());
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | StackOverflowError e) {
+            // Whatever is wrong with one file, the pods of the others run.
             fault = e.toString();
         }
         Optional<Pod> last = before.flatMap(Known::pod);

@@ -60,6 +60,29 @@ class ManifestSourcesTest {
     }
 
     @Test
+    void shouldReadTheOtherFilesWhateverIsWrongWithOne() throws IOException {
+        // given manifests that break what reads them
+        Files.writeString(directory.resolve("a.yaml"), "exception");
+        Files.writeString(directory.resolve("b.yaml"), "overflow");
+        // and one whose nested aliases have 20,000 levels
+        StringBuilder deep = new StringBuilder("a0: &a0 " + "[".repeat(199) + "]".repeat(199) + "\n");
+        for (int i = 1; i < 100; i++) {
+            deep.append("a" + i + ": &a" + i + " " + "[".repeat(199) + "*a" + (i - 1) + "]".repeat(199) + "\n");
+        }
+        Files.writeString(directory.resolve("c.yaml"), deep.toString());
+        // and a good one
+        Files.writeString(directory.resolve("d.yaml"), pod("d"));
+        source = new ManifestFiles(directory, (file, text) -> switch (new String(text, UTF_8)) {
+            case "exception" -> throw new IllegalStateException("of a test");
+            case "overflow" -> throw new StackOverflowError();
+            default -> new Manifest("n1", "file", file.toString()).pod(text);
+        });
+
+        // then the good one runs
+        assertThat(names()).containsExactly("d-n1");
+    }
+
+    @Test
     void shouldReadOneFile() throws IOException {
         Path file = Files.writeString(directory.resolve("a.yaml"), pod("a"));
         source = new ManifestFiles(file, "n1");
