@@ -2,6 +2,7 @@ package io.nodekeeper.client.config;
 
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.Signature;
@@ -33,7 +34,7 @@ public record IdentityFiles(Path certificate, Path key) {
      */
     public static List<X509Certificate> authorities(String flag, Path file) throws IOException {
         try {
-            return Pem.certificates(SmallFiles.text(file));
+            return Pem.certificates(pem(file));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(flag + " " + file + ": " + e.getMessage(), e);
         }
@@ -46,12 +47,16 @@ public record IdentityFiles(Path certificate, Path key) {
      * @throws IllegalArgumentException if they do not hold a certificate and its key
      */
     public Identity read() throws IOException {
-        Identity identity =
-                new Identity(Pem.privateKey(SmallFiles.text(key)), Pem.certificates(SmallFiles.text(certificate)));
+        Identity identity = new Identity(Pem.privateKey(pem(key)), Pem.certificates(pem(certificate)));
         if (!matches(identity)) {
             throw new IllegalArgumentException("the private key does not belong to the certificate " + identity);
         }
         return identity;
+    }
+
+    /** PEM is ASCII, but the text around its blocks may be in any character set. */
+    private static String pem(Path file) throws IOException {
+        return SmallFiles.text(file, StandardCharsets.ISO_8859_1);
     }
 
     /** Whether key and certificate match. TLS would fail only when a client connects. */

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.client.TestCertificates;
 import io.nodekeeper.time.VirtualTime;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -52,6 +54,24 @@ class IdentitySourceTest {
         time.advance(Duration.ofMinutes(1));
         source.look();
         assertThat(changes).containsExactly(second);
+    }
+
+    @Test
+    void explanatoryTextInLatin1IsSkipped() throws Exception {
+        // given files whose text around the blocks is not UTF-8
+        Identity second = TestCertificates.make("CN=second", "dns:second");
+        String text = "# f\u00fcr M\u00fcnchen\n";
+        Files.writeString(files.certificate(), text + Pem.encode(second.certificate()), StandardCharsets.ISO_8859_1);
+        Files.writeString(files.key(), text + Pem.encode(second.key()), StandardCharsets.ISO_8859_1);
+
+        // when they are read again, and as authorities
+        time.advance(Duration.ofMinutes(1));
+        source.look();
+        List<X509Certificate> authorities = IdentityFiles.authorities("--ca-file", files.certificate());
+
+        // then they count
+        assertThat(changes).containsExactly(second);
+        assertThat(authorities).containsExactly(second.certificate());
     }
 
     /** A file system that hangs must not take a thread each minute. */
