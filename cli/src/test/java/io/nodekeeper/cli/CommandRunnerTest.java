@@ -269,6 +269,16 @@ class CommandRunnerTest {
     }
 
     @Test
+    void certsRefusesAPasswordInTheAddressAndDoesNotShowIt() {
+        assertThat(runner.run("certs", "--data-dir=" + data, "--node=n1", "--server=https://user:secret@h:6443"))
+                .isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains("--server is a URL with a user or a password; expected a form like https://10.0.0.1:6443")
+                .doesNotContain("secret");
+    }
+
+    @Test
     void certsNeedsAServersDataDirectory() {
         assertThat(runner.run("certs", "--data-dir=" + data, "--node=n1", "--user=u"))
                 .isEqualTo(2);

@@ -55,8 +55,9 @@ final class EtcdFlags implements Checked {
             faults.require(
                     ("https".equals(server.getScheme()) || "http".equals(server.getScheme()))
                             && server.getHost() != null
+                            && server.getUserInfo() == null
                             && server.getPort() > 0,
-                    "--etcd-servers has " + server + "; expected a form like https://10.0.0.1:2379");
+                    "--etcd-servers has " + Faults.shown(server) + "; expected a form like https://10.0.0.1:2379");
         }
         faults.require(
                 certFile.isPresent() == keyFile.isPresent(),

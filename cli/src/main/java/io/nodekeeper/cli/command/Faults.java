@@ -3,6 +3,7 @@ package io.nodekeeper.cli.command;
 import io.nodekeeper.api.IpLiteral;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.time.GoDuration;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -57,6 +58,11 @@ public final class Faults {
             return "it is a directory";
         }
         return Files.isRegularFile(path) ? "permission denied" : "it is a device, pipe or socket";
+    }
+
+    /** How a message shows a URL: what is in front of an @ may be a password. */
+    public static String shown(URI url) {
+        return url.toString().contains("@") ? "a URL with a user or a password" : url.toString();
     }
 
     /** The flag must be an IP address. No name is looked up. */

@@ -128,7 +128,7 @@ public final class GuardCommand extends NodekeeperCommand {
                         && address.getRawQuery() == null
                         && address.getRawFragment() == null
                         && address.getRawPath().matches("/?"),
-                "--url is " + address + "; expected a form like https://10.0.0.7:9443"));
+                "--url is " + Faults.shown(address) + "; expected a form like https://10.0.0.7:9443"));
     }
 
     private static int port(Matcher form) {

@@ -55,8 +55,10 @@ public final class SourceOptions implements Checked {
     /** Checks where the controller is; {@code needed} is false if the answer comes from elsewhere. */
     public void check(Faults faults, boolean needed) {
         server.ifPresent(url -> faults.require(
-                url.getHost() != null && ("http".equals(url.getScheme()) || "https".equals(url.getScheme())),
-                "--server is " + url + "; expected a URL like http://127.0.0.1:10257"));
+                url.getHost() != null
+                        && url.getUserInfo() == null
+                        && ("http".equals(url.getScheme()) || "https".equals(url.getScheme())),
+                "--server is " + Faults.shown(url) + "; expected a URL like http://127.0.0.1:10257"));
         faults.name("--controller-namespace", namespace, 63);
         faults.require(
                 service.matches(SERVICE),

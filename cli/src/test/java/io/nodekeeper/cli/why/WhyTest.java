@@ -511,6 +511,15 @@ class WhyTest {
                 .contains("--limit is 0; expected 1 to 1000");
     }
 
+    @Test
+    void passwordInAnAddressIsRefusedAndNotShown() {
+        assertThat(runner.run("why", "n1", "--server=https://user:secret@host")).isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains("--server is a URL with a user or a password; expected a URL like http://127.0.0.1:10257")
+                .doesNotContain("secret");
+    }
+
     private final class View implements ControllerView {
         @Override
         public CompletableFuture<Optional<JsonObject>> node(String name) {

@@ -171,13 +171,21 @@ public final class Kubeconfig {
     private URI server(String text, String clusterIs) {
         try {
             URI uri = URI.create(text);
-            if (uri.getHost() != null && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()))) {
+            if (uri.getHost() != null
+                    && uri.getUserInfo() == null
+                    && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()))) {
                 return uri;
             }
         } catch (IllegalArgumentException e) {
             // Reported below, like every other form that is not an address.
         }
-        faults.add(clusterIs + ": server is \"" + text + "\"; expected a form like https://10.0.0.1:6443");
+        // What is in front of an @ may be a password, which no message shows.
+        faults.add(
+                text.contains("@")
+                        ? clusterIs
+                                + ": server has a user or a password; expected a form like https://10.0.0.1:6443, and"
+                                + " the credentials in the section users"
+                        : clusterIs + ": server is \"" + text + "\"; expected a form like https://10.0.0.1:6443");
         return URI.create("https://invalid");
     }
 

@@ -17,6 +17,8 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class KubeconfigTest {
     @TempDir
@@ -177,6 +179,28 @@ class KubeconfigTest {
                         + "; user \"u\": exec.apiVersion is \"\"; expected client.authentication.k8s.io/v1 or"
                         + " client.authentication.k8s.io/v1beta1"
                         + "; user \"u\": exec.interactiveMode is \"\"; expected Never, IfAvailable or Always");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "https://user:secret@host:6443",
+                "https://user@host",
+                "user:secret@host",
+                "https://a:sec ret@host"
+            })
+    void refusesCredentialsInTheAddressAndDoesNotShowThem(String server) throws IOException {
+        Path file = write("""
+                current-context: c
+                contexts: [{name: c, context: {cluster: k}}]
+                clusters: [{name: k, cluster: {server: "%s"}}]
+                """.formatted(server));
+
+        assertThatThrownBy(() -> Kubeconfig.load(file))
+                .isInstanceOf(KubeconfigException.class)
+                .hasMessage("kubeconfig " + file
+                        + ": cluster \"k\": server has a user or a password; expected a form like https://10.0.0.1:6443,"
+                        + " and the credentials in the section users");
     }
 
     @Test
