@@ -10,6 +10,7 @@ import io.nodekeeper.simulator.cluster.SimCluster;
 import io.nodekeeper.simulator.cluster.SimController;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 
 /**
@@ -92,9 +93,20 @@ final class NodeFaults {
         cluster.later(outage, () -> cluster.restart(node));
     }
 
-    private void delete(String node) {
-        cluster.trace().add(node, "is deleted");
-        admin.delete(ResourceType.NODES, "", node, JsonObject.EMPTY);
+    /** Deletes the Node; fails if there is none, or the API server cannot be reached. */
+    private CompletableFuture<Void> delete(String node) {
+        return admin.delete(ResourceType.NODES, "", node, JsonObject.EMPTY)
+                .thenAccept(deleted -> cluster.trace().add(node, "is deleted"));
+    }
+
+    /** Creates the Node as an administrator. */
+    private CompletableFuture<Void> create(String node, JsonObject status) {
+        JsonObject object = JsonObject.EMPTY
+                .with("metadata", JsonObject.EMPTY.with("name", node))
+                .with("status", status);
+        return admin.create(ResourceType.NODES, "", object)
+                .thenAccept(created ->
+                        cluster.trace().add(node, status.isEmpty() ? "is created by hand" : "is restored by hand"));
     }
 
     /**
@@ -115,16 +127,8 @@ final class NodeFaults {
             admin.get(ResourceType.NODES, "", node)
                     .handle((old, error) ->
                             error == null && restored && isReady(old) ? old.object("status") : JsonObject.EMPTY)
-                    .thenAccept(status -> {
-                        delete(node);
-                        cluster.trace().add(node, status.isEmpty() ? "is created by hand" : "is restored by hand");
-                        admin.create(
-                                ResourceType.NODES,
-                                "",
-                                JsonObject.EMPTY
-                                        .with("metadata", JsonObject.EMPTY.with("name", node))
-                                        .with("status", status));
-                    });
+                    // One after the other: calls of one moment may overtake each other.
+                    .thenCompose(status -> delete(node).thenCompose(gone -> create(node, status)));
         });
         cluster.later(at.plus(UNHEARD), () -> {
             for (int number = 1; number <= options.controllers(); number++) {
