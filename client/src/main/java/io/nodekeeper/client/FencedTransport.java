@@ -17,12 +17,18 @@ import java.util.function.Supplier;
 public final class FencedTransport implements Transport {
     private final Transport real;
     private final BooleanSupplier leads;
-    private final InFlightLimiter limiter = new InFlightLimiter(HttpTransport.CALLS);
+    private final InFlightLimiter limiter;
 
-    /** A fence for {@code real}; {@code leads} is called before each write, on any thread. */
-    public FencedTransport(Transport real, BooleanSupplier leads) {
+    /**
+     * A fence for {@code real}.
+     *
+     * @param leads called before each write, on any thread
+     * @param calls the most concurrent calls, not more than {@code real} sends at once
+     */
+    public FencedTransport(Transport real, BooleanSupplier leads, int calls) {
         this.real = real;
         this.leads = leads;
+        this.limiter = new InFlightLimiter(calls);
     }
 
     @Override

@@ -43,11 +43,8 @@ public final class HttpTransport implements Transport {
     /** Enough for parsing on every core; at least 4, so that a DNS lookup or a file that hangs does not block other calls. */
     private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
 
-    /**
-     * The most concurrent calls and connections, without watches. On a few cores, more would not be faster: thousands
-     * of TLS handshakes take longer than the calls.
-     */
-    static final int CALLS = 64;
+    /** The most concurrent calls and connections, without watches: on a few cores, more would not be faster. */
+    private static final int CALLS = 64;
 
     /**
      * The most bytes of a response to a call, unless its user says less: a quarter of the heap, because an array that grows and the
@@ -63,7 +60,7 @@ public final class HttpTransport implements Transport {
 
     private final Clock clock = new SystemClock();
     private final ServerClock serverClock = new ServerClock();
-    private final InFlightLimiter limiter = new InFlightLimiter(CALLS);
+    private final InFlightLimiter limiter;
     private final ThreadPool threads = new ThreadPool("http", THREADS);
     private final EventLoopGroup network = new MultiThreadIoEventLoopGroup(
             1, new DefaultThreadFactory("http-network", true), NioIoHandler.newFactory());
@@ -89,7 +86,17 @@ public final class HttpTransport implements Transport {
      * @param mostReply the most bytes of a response to a call, if a quarter of the heap is more
      */
     public HttpTransport(ServerAccess access, int mostReply) {
+        this(access, mostReply, CALLS);
+    }
+
+    /** As {@link #HttpTransport(ServerAccess)}, with up to {@code calls} concurrent calls. */
+    public static HttpTransport withCalls(ServerAccess access, int calls) {
+        return new HttpTransport(access, REPLY, calls);
+    }
+
+    private HttpTransport(ServerAccess access, int mostReply, int calls) {
         reply = Math.min(REPLY, mostReply);
+        limiter = new InFlightLimiter(calls);
         this.access = access;
         String server = access.server().toString();
         this.base = server.endsWith("/") ? server.substring(0, server.length() - 1) : server;

@@ -39,7 +39,7 @@ class FencedTransportTest {
                 public void stopped(boolean lost) {}
             });
     private final KubeClient client =
-            new KubeClient(new FencedTransport(server, elector::leads), loop, Duration.ofMinutes(10));
+            new KubeClient(new FencedTransport(server, elector::leads, 64), loop, Duration.ofMinutes(10));
 
     FencedTransportTest() {
         lockServer.answer(store::tryAnswer);

@@ -13,6 +13,7 @@ import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.client.leaderelection.LeaderElector;
 import io.nodekeeper.client.leaderelection.LeaseStore;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;
@@ -105,7 +106,7 @@ class DeposedLeaderTest {
                     Randoms.seeded(name.hashCode()),
                     this);
             Transport wire = new Recorded(cluster.transport, sent);
-            Transport fenced = new FencedTransport(wire, elector::leads);
+            Transport fenced = new FencedTransport(wire, elector::leads, PriorityWorkQueue.CALLS);
             ports = new ControllerPorts(
                     new KubeClient(new Recorded(fenced, wanted), loop, Duration.ofSeconds(10)),
                     loop,

@@ -16,6 +16,7 @@ import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.events.ApiEventRecorder;
 import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.client.shadow.ShadowTransport;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerPorts;
 import io.nodekeeper.controller.config.ControllerConfig;
@@ -98,7 +99,7 @@ public final class ControllerProcess {
                         new Observation(loop, history, config.nodeMonitorGracePeriod(), new ObserveMetrics(metrics)));
         electionTransport = elected.map(lock -> new HttpTransport(access));
         election = elected.flatMap(lock -> electionTransport.map(way -> election(lock, way)));
-        transport = transport(new HttpTransport(access));
+        transport = transport(HttpTransport.withCalls(access, PriorityWorkQueue.CALLS));
         client = new KubeClient(transport, loop, LIST_TIMEOUT);
     }
 
@@ -121,7 +122,7 @@ public final class ControllerProcess {
             Logging.observing();
             return new ShadowTransport(http, loop.clock(), observation.get());
         }
-        return election.<Transport>map(elected -> new FencedTransport(http, elected::leads))
+        return election.<Transport>map(elected -> new FencedTransport(http, elected::leads, PriorityWorkQueue.CALLS))
                 .orElse(http);
     }
 

@@ -26,8 +26,10 @@ final class AdaptiveLimit {
      * some windows.
      */
     static final int START = 64;
-    /** Just below the 400 + 200 concurrent calls that API servers allow by default. */
-    static final int MAX = 512;
+    /**
+     * Just below the 98 of its 600 seats that kube-apiserver gives to controller managers by default: what is above waits in the server.
+     */
+    static final int MAX = 96;
 
     /** Netflix' default; longer queues do not increase the throughput. */
     private static final double TOLERANCE = 1.5;

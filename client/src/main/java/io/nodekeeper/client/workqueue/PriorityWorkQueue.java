@@ -54,6 +54,12 @@ public final class PriorityWorkQueue {
         COLLECTION
     }
 
+    /**
+     * The concurrent calls that a transport below this queue must allow, so that no urgent job waits there behind others: two
+     * for each job, as a verdict reads node and lease at the same time, and 32 for calls that are no jobs, such as canaries and lists.
+     */
+    public static final int CALLS = 2 * AdaptiveLimit.MAX + 32;
+
     private static final Logger log = LoggerFactory.getLogger(PriorityWorkQueue.class);
     /** The part of the limit that is reserved for urgent jobs: with the smallest limit, 8, one job. */
     private static final int URGENT_SHARE = 8;

@@ -7,6 +7,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.FencedTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
@@ -27,7 +28,9 @@ class AdaptiveLimitTest {
     private final VirtualTime.VirtualLoop loop = time.loop("controller");
     private final Server server = new Server();
     private final PriorityWorkQueue workQueue = new PriorityWorkQueue();
-    private final KubeClient client = workQueue.measured(new KubeClient(server, loop, Duration.ofSeconds(2)));
+    private final KubeClient plain = new KubeClient(
+            new FencedTransport(server, () -> true, PriorityWorkQueue.CALLS), loop, Duration.ofSeconds(2));
+    private final KubeClient client = workQueue.measured(plain);
     private int done;
 
     /**
@@ -41,6 +44,9 @@ class AdaptiveLimitTest {
         private Duration service = Duration.ofMillis(20);
         private int longestQueue = Integer.MAX_VALUE;
         private boolean down;
+        /** The calls that were sent while it was down. */
+        private int unanswered;
+
         private int serving;
         private int most;
 
@@ -48,6 +54,7 @@ class AdaptiveLimitTest {
         public CompletableFuture<Reply> send(Call call) {
             CompletableFuture<Reply> result = new CompletableFuture<>();
             if (down) {
+                unanswered++;
                 return result;
             }
             if (queue.size() >= longestQueue) {
@@ -103,7 +110,7 @@ class AdaptiveLimitTest {
 
         server.capacity = 200;
         time.advance(Duration.ofSeconds(10));
-        assertThat(workQueue.limit()).isBetween(250, 400);
+        assertThat(workQueue.limit()).as("the most").isEqualTo(96);
 
         server.capacity = 12;
         time.advance(Duration.ofSeconds(10));
@@ -139,6 +146,31 @@ class AdaptiveLimitTest {
         }
 
         assertThat(waits).hasSize(50).allSatisfy(wait -> assertThat(wait).isLessThan(server.service));
+    }
+
+    @Test
+    void callsOfUrgentJobsAreSentAtOnceWhenAllOthersHangAtTheHighestLimit() {
+        // given a server that could take any number of calls, so the limit is at its highest, and then answers no more
+        server.capacity = 1_000;
+        keepBusy(10_000_000);
+        time.advance(Duration.ofSeconds(20));
+        assertThat(workQueue.limit()).isEqualTo(96);
+        server.down = true;
+        time.advance(Duration.ofMillis(100));
+        assertThat(server.unanswered).as("seven eighths").isEqualTo(84);
+
+        // when verdicts read two objects each
+        for (int i = 0; i < 12; i++) {
+            workQueue.urgent(() -> CompletableFuture.allOf(
+                    client.get(ResourceType.LEASES, "kube-node-lease", "n1"),
+                    client.get(ResourceType.NODES, "", "n1")));
+        }
+
+        // then none of them waits in the transport
+        assertThat(server.unanswered).isEqualTo(84 + 24);
+        // and no canary either
+        plain.get(ResourceType.LEASES, "kube-node-lease", "canary");
+        assertThat(server.unanswered).isEqualTo(84 + 24 + 1);
     }
 
     /** Each 30 s the limit falls to 8 to measure the base, and it halves after a failure; what runs then may hang. */

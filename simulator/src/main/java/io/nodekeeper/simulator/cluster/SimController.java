@@ -7,6 +7,7 @@ import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.events.ApiEventRecorder;
 import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.client.leaderelection.LeaderElector;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerPorts;
 import io.nodekeeper.controller.history.History;
@@ -127,7 +128,8 @@ public final class SimController extends SimProcess {
                 random,
                 candidate);
         Transport reported = new WriteReporter(way, call -> witness.writes(identity, call.toString()));
-        candidate.started = () -> loop.execute(() -> work(loop, new FencedTransport(reported, elector::leads), random));
+        candidate.started = () -> loop.execute(
+                () -> work(loop, new FencedTransport(reported, elector::leads, PriorityWorkQueue.CALLS), random));
         elector.start();
     }
 
