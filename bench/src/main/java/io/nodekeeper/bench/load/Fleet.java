@@ -58,8 +58,8 @@ final class Fleet {
     /** Handles the response to a lease's creation or renewal. */
     void stored(int node, ByteBuf body) {
         if (beforeVersion[node] == null) {
-            String uid = text(body, "\"uid\":\"", 1);
-            String created = text(body, "\"creationTimestamp\":\"", 0);
+            String uid = text(body, "\"uid\":\"", true);
+            String created = text(body, "\"creationTimestamp\":\"", false);
             beforeVersion[node] = Bytes.ascii("\r\n\r\n" + OPENING + "\"metadata\":{\"name\":\"" + name(node)
                     + "\",\"namespace\":\"kube-node-lease\",\"uid\":\"" + uid + "\",\"resourceVersion\":\"");
             afterVersion[node] = Bytes.ascii("\",\"creationTimestamp\":\"" + created + "\"" + owner(node)
@@ -117,10 +117,10 @@ final class Fleet {
                 + "\",\"uid\":\"" + NodeBody.uid(node) + "\"}]";
     }
 
-    /** The text after occurrence number {@code which} of {@code field}, counted from the end if negative. */
-    private static String text(ByteBuf body, String field, int which) {
+    /** The text after the first or the last occurrence of {@code field}. */
+    private static String text(ByteBuf body, String field, boolean last) {
         String all = body.toString(StandardCharsets.UTF_8);
-        int at = which == 0 ? all.indexOf(field) : all.lastIndexOf(field);
+        int at = last ? all.lastIndexOf(field) : all.indexOf(field);
         int from = at + field.length();
         return all.substring(from, all.indexOf('"', from));
     }
