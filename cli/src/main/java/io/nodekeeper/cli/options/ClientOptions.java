@@ -74,6 +74,18 @@ public final class ClientOptions implements Checked {
         return files.isEmpty() ? InCluster.load(environment, InCluster.DIRECTORY) : Kubeconfig.load(files, context);
     }
 
+    /**
+     * What a message about a connection that failed adds: other clients may reach that server through a proxy. Empty if no variable
+     * names one.
+     */
+    public String proxyAdvice() {
+        return Stream.of("HTTPS_PROXY", "https_proxy")
+                .filter(name -> !environment.getOrDefault(name, "").isEmpty())
+                .findFirst()
+                .map(name -> "; " + name + " is set, but nodekeeper uses no proxy")
+                .orElse("");
+    }
+
     /** The files to read. One that $KUBECONFIG names need not exist. */
     private List<Path> files() {
         if (file.isPresent()) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli.source;
 
+import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
@@ -134,10 +135,16 @@ public final class ControllerPages implements AutoCloseable {
             return DebugAddress.find(api()).join();
         } catch (CompletionException e) {
             throw new IOException(
-                    "the API server " + server + " does not answer: " + Failures.text(e) + "\n" + elsewhere(), e);
+                    "the API server " + server + " does not answer: " + Failures.text(e) + proxyAdvice(e) + "\n"
+                            + elsewhere(),
+                    e);
         } finally {
             notice.cancel();
         }
+    }
+
+    private String proxyAdvice(Throwable error) {
+        return Failures.cause(error) instanceof ApiException ? "" : options.client.proxyAdvice();
     }
 
     private static String elsewhere() {
@@ -183,7 +190,9 @@ public final class ControllerPages implements AutoCloseable {
             Transport way, String target, String from, String unreachable, boolean proxied) {
         return Deadlines.within(loop, PAGE_TIMEOUT, from, way.send(Call.get(target), loop, PAGE_TIMEOUT))
                 .exceptionallyCompose(error -> CompletableFuture.failedFuture(new IOException(
-                        unreachable + Failures.text(error) + (proxied ? "" : Advice.connection(Failures.text(error))),
+                        unreachable
+                                + Failures.text(error)
+                                + (proxied ? "" : Advice.connection(Failures.text(error)) + proxyAdvice(error)),
                         error)))
                 .thenCompose(reply -> {
                     try {
