@@ -13,7 +13,9 @@ import java.util.Optional;
  * @param seconds how long a NoExecute taint is tolerated; absent for ever, 0 or less not at all
  */
 public record Toleration(String key, String operator, String value, String effect, Optional<Long> seconds) {
-    private static final String EXISTS = "Exists";
+    /** The operator that matches every value, and with an empty key every taint. */
+    public static final String EXISTS = "Exists";
+
     private static final String EQUAL = "Equal";
 
     /** Reads an entry. */

@@ -6,7 +6,9 @@ import io.nodekeeper.api.Taint;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -57,22 +59,29 @@ record ActiveTaint(String key, String value, String timeAdded, long since) {
         /** The node was unknown. */
         static final Before NOTHING = new Before(List.of(), Long.MIN_VALUE);
 
-        private Optional<ActiveTaint> find(Taint taint) {
-            return taints.stream()
-                    .filter(known -> known.key.equals(taint.key()) && known.value.equals(taint.value()))
-                    .findFirst();
+        /** The first taint of each key and value: a node may have tens of thousands. */
+        private Map<String, ActiveTaint> byIdentity() {
+            Map<String, ActiveTaint> byIdentity = HashMap.newHashMap(taints.size());
+            taints.forEach(taint -> byIdentity.putIfAbsent(identity(taint.key, taint.value), taint));
+            return byIdentity;
         }
+    }
+
+    /** One string, and not a pair, because strings that collide on purpose are still found fast in a map. */
+    private static String identity(String key, String value) {
+        return key + "\n" + value;
     }
 
     /** The NoExecute taints of {@code node}. */
     static List<ActiveTaint> of(Node node, Before before, Instant wallTime, long now) {
         List<ActiveTaint> taints = new ArrayList<>(0);
+        Map<String, ActiveTaint> known = before.byIdentity();
         boolean again = false;
         for (Taint taint : node.taints()) {
             if (taint.effect().equals(Taint.NO_EXECUTE)) {
                 String timeAdded = taint.json().text("timeAdded");
-                Optional<ActiveTaint> last = before.find(taint);
-                Optional<ActiveTaint> same = last.filter(known -> known.timeAdded.equals(timeAdded));
+                Optional<ActiveTaint> last = Optional.ofNullable(known.get(identity(taint.key(), taint.value())));
+                Optional<ActiveTaint> same = last.filter(earlier -> earlier.timeAdded.equals(timeAdded));
                 again |= last.isPresent() && same.isEmpty() && FAILED.contains(taint.key());
                 taints.add(same.orElseGet(() -> new ActiveTaint(
                         taint.key(),

@@ -25,6 +25,9 @@ final class HostNode {
         }
     }
 
+    /** The taints of the state {@code live} that count, computed when this node was last seen at {@code seenAt}. */
+    private record Counted(Node live, long seenAt, List<ActiveTaint> taints) {}
+
     /** The value for an absent time. */
     static final long NO_TIME = Long.MIN_VALUE;
 
@@ -52,6 +55,9 @@ final class HostNode {
     CompletableFuture<Optional<Node>> liveRead;
 
     long liveReadAt;
+    /** What {@link #taintsThatCount} answered last; kept no longer than {@link #liveRead}, because it holds the whole node. */
+    @Nullable
+    private Counted counted;
     /**
      * Counts the changes that were seen. A live read that began before the last change may return the state before it.
      */
@@ -103,9 +109,21 @@ final class HostNode {
 
     /**
      * The taints of {@code node}, as read from the API, for which pods may leave. If it is Ready and the watch has not said so yet,
-     * its taints of not being so are about to be removed, and do not count.
+     * its taints of not being so are about to be removed, and do not count. Computed once for a live read, because each of the
+     * node's pods asks.
      */
     List<ActiveTaint> taintsThatCount(Node node, Instant wallTime, long now) {
+        if (counted != null && counted.live == node && counted.seenAt == taintsSeenAt) {
+            return counted.taints;
+        }
+        List<ActiveTaint> taints = computeTaintsThatCount(node, wallTime, now);
+        if (liveRead != null) {
+            counted = new Counted(node, taintsSeenAt, taints);
+        }
+        return taints;
+    }
+
+    private List<ActiveTaint> computeTaintsThatCount(Node node, Instant wallTime, long now) {
         boolean returned = !ready.equals(Condition.TRUE)
                 && node.ready()
                         .filter(condition -> condition.status().equals(Condition.TRUE))
@@ -135,7 +153,13 @@ final class HostNode {
     private void changed() {
         news++;
         disputed = false;
+        forgetLiveRead();
+    }
+
+    /** The next action on a pod reads this node again. */
+    void forgetLiveRead() {
         liveRead = null;
+        counted = null;
     }
 
     /** Whether {@code node} has the known UID. */

@@ -36,7 +36,7 @@ final class NodeReads {
         read.whenComplete((seen, error) -> client.loop().schedule(Duration.ofNanos(GOOD_FOR), () -> {
             // Not kept, because it holds the whole node.
             if (node.liveRead == read) {
-                node.liveRead = null;
+                node.forgetLiveRead();
             }
         }));
         return read;

@@ -1,6 +1,5 @@
 package io.nodekeeper.controller.pods;
 
-import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.Toleration;
 import java.util.List;
 import java.util.Optional;
@@ -50,11 +49,13 @@ sealed interface Patience {
     }
 
     private static Patience of(List<Toleration> tolerations, List<ActiveTaint> taints, End end) {
+        if (taints.isEmpty()) {
+            return new Endless();
+        }
+        TolerationIndex index = TolerationIndex.of(tolerations);
         Optional<Until> first = Optional.empty();
         for (ActiveTaint taint : taints) {
-            Optional<Toleration> used = tolerations.stream()
-                    .filter(toleration -> toleration.tolerates(taint.key(), taint.value(), Taint.NO_EXECUTE))
-                    .findFirst();
+            Optional<Toleration> used = index.firstFor(taint);
             if (used.isEmpty()) {
                 return new None(taint);
             }

@@ -1,13 +1,18 @@
 package io.nodekeeper.controller.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.client.events.ObjectRef;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Which states of a pod's node are changes. Each state is seen at the same moment; only the named part differs. */
@@ -134,6 +139,51 @@ class HostNodeTest {
         saw("u1", "True", "", "");
 
         assertThat(node.readySince).isEqualTo(HostNode.NO_TIME);
+    }
+
+    @Test
+    void nodeWithTensOfThousandsOfTaintsIsSeenInAMoment() {
+        // given a node with as many taints as fit into an object
+        String taints = IntStream.range(0, 30_000)
+                .mapToObj(i -> "{\"key\":\"example.com/k%d\",\"effect\":\"NoExecute\"}".formatted(i))
+                .collect(Collectors.joining(","));
+        Node state = state("u1", "True", "2020-01-01T00:00:00Z", taints);
+        saw("u1", "True", "2020-01-01T00:00:00Z", taints);
+
+        // when it is seen 20 times, then no taint is searched for among all of them, which would take minutes
+        assertTimeoutPreemptively(Duration.ofSeconds(30), () -> {
+            for (int i = 0; i < 20; i++) {
+                assertThat(node.saw(state, NOW, MONOTONIC + i)).isEqualTo(NOTHING);
+            }
+        });
+        assertThat(node.taints).hasSize(30_000);
+    }
+
+    @Test
+    void allPodsOfANodeShareWhatItsLiveReadSaysAboutItsTaints() {
+        Node live = state("u1", "True", "2020-01-01T00:00:00Z", TAINT);
+        saw("u1", "True", "2020-01-01T00:00:00Z", "");
+        node.liveRead = CompletableFuture.completedFuture(Optional.of(live));
+
+        List<ActiveTaint> first = node.taintsThatCount(live, NOW, MONOTONIC);
+
+        assertThat(first).extracting(ActiveTaint::key).containsExactly("k");
+        assertThat(node.taintsThatCount(live, NOW, MONOTONIC + 1)).isSameAs(first);
+    }
+
+    @Test
+    void taintsOfALiveReadAreComputedAgainOnceTheNodeHasChanged() {
+        Node live = state("u1", "True", "2020-01-01T00:00:00Z", TAINT);
+        saw("u1", "True", "2020-01-01T00:00:00Z", "");
+        node.liveRead = CompletableFuture.completedFuture(Optional.of(live));
+        node.taintsThatCount(live, NOW, MONOTONIC);
+
+        // when it is seen once more without the taint, a moment later
+        node.saw(state("u1", "True", "2020-01-01T00:00:00Z", ""), NOW, MONOTONIC + 7);
+
+        assertThat(node.taintsThatCount(live, NOW, MONOTONIC + 8))
+                .extracting(ActiveTaint::since)
+                .containsExactly(MONOTONIC + 7);
     }
 
     @Test

@@ -1,14 +1,17 @@
 package io.nodekeeper.controller.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Toleration;
 import io.nodekeeper.api.json.Json;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -73,6 +76,25 @@ class PatienceTest {
         assertThat(patience)
                 .isInstanceOfSatisfying(
                         Patience.Until.class, until -> assertThat(until.at()).isGreaterThan(3_000_000_000L * SECOND));
+    }
+
+    @Test
+    void tensOfThousandsOfTolerationsAndTaintsAreMatchedInAMoment() {
+        // given that each of 30,000 taints is tolerated, the last one for the shortest time
+        List<ActiveTaint> taints = IntStream.range(0, 30_000)
+                .mapToObj(i -> new ActiveTaint("k" + i, "", "", 10 * SECOND))
+                .toList();
+        List<Toleration> tolerations = IntStream.range(0, 30_000)
+                .mapToObj(i -> tolerates("k" + i, 40_000L - i))
+                .toList();
+
+        // when 20 pods are asked, then no toleration is searched for among all of them, which would take minutes
+        assertTimeoutPreemptively(Duration.ofSeconds(30), () -> {
+            for (int i = 0; i < 20; i++) {
+                assertThat(Patience.of(tolerations, taints))
+                        .isEqualTo(new Patience.Until(10_011 * SECOND, taints.getLast()));
+            }
+        });
     }
 
     @Provide
