@@ -1,6 +1,7 @@
 package io.nodekeeper.controller.history;
 
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -19,9 +20,38 @@ import java.util.Optional;
  *     Evidence} has the names that are shown in a fixed order
  */
 public record Decision(Instant at, String node, String uid, String kind, String text, JsonObject details) {
-    /** Drops what the stored form does not have, so that a stored decision equals the one in memory. */
+    /** The longest text: some screens. What objects contain may be much longer, and would fill the history. */
+    static final int LONGEST_TEXT = 4_096;
+    /** The most memory for details, some times what they ever need. */
+    static final long MOST_DETAILS = 32 << 10;
+
+    /** The record, its time, its text's object, and its place in a queue, in bytes. */
+    private static final int OBJECTS = 150;
+
+    /**
+     * Drops what the stored form does not have, so that a stored decision equals the one in memory, and cuts what is too
+     * long.
+     */
     public Decision {
         at = at.truncatedTo(ChronoUnit.MICROS);
+        text = cut(text);
+        if (JsonMemory.of(details) > MOST_DETAILS) {
+            details = JsonObject.EMPTY.with("omitted", "details that are too long");
+        }
+    }
+
+    private static String cut(String text) {
+        if (text.length() <= LONGEST_TEXT) {
+            return text;
+        }
+        int end = LONGEST_TEXT - 1;
+        // Half of a character could not be stored.
+        return text.substring(0, Character.isHighSurrogate(text.charAt(end - 1)) ? end - 1 : end) + "…";
+    }
+
+    /** About how many bytes of memory it takes; names and kind do not count, because other objects share them. */
+    long bytes() {
+        return OBJECTS + 2L * text.length() + JsonMemory.of(details);
     }
 
     /** As JSON, times in microseconds. */

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -40,25 +39,27 @@ public final class FileHistory implements SearchableHistory {
      */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
     /**
-     * The most decisions that wait for a slow disk, about 10 MB; further ones are lost. It is enough for the verdicts
-     * of a mass failure of 5,000 nodes.
+     * The most memory of decisions that wait for a slow disk or are being written, in bytes; further ones are lost. A
+     * controller that starts adds one for each node at once: it is enough for 50,000 nodes.
      */
-    private static final int WAITING = 10_000;
+    private static final long WAITING = 32 << 20;
 
     /** The most decisions that could not be stored and stay in memory, about 4 MB; the oldest are dropped. */
     private static final int LOST = 4_096;
+    /** The most memory of those, in bytes. */
+    private static final long LOST_BYTES = 16 << 20;
 
     private final Segments segments;
     private final Loop loop;
     private final ControllerMetrics metrics;
     private final Workers worker;
     private final MemoryHistory memory = new MemoryHistory();
-    private final ArrayDeque<Decision> lost = new ArrayDeque<>();
+    private final SizedDecisions lost = new SizedDecisions();
     /** The latest time of a decision that was dropped from {@link #lost}. */
     private Optional<Instant> droppedUntil = Optional.empty();
 
-    private List<Decision> batch = List.of();
-    private List<Decision> waiting = new ArrayList<>();
+    private SizedDecisions batch = new SizedDecisions();
+    private SizedDecisions waiting = new SizedDecisions();
     private CompletableFuture<?> writing;
     private boolean busy;
     private boolean failing;
@@ -120,8 +121,9 @@ public final class FileHistory implements SearchableHistory {
     @Override
     public void add(Decision decision) {
         memory.add(decision);
-        if (waiting.size() >= WAITING) {
-            failed(List.of(decision), new IOException(WAITING + " decisions wait for the disk"));
+        if (batch.bytes() + waiting.bytes() + decision.bytes() > WAITING) {
+            int number = batch.size() + waiting.size();
+            failed(List.of(decision), new IOException(number + " decisions wait for the disk"));
             return;
         }
         waiting.add(decision);
@@ -132,12 +134,12 @@ public final class FileHistory implements SearchableHistory {
 
     private void next() {
         busy = !waiting.isEmpty();
-        List<Decision> next = waiting;
-        batch = next;
-        waiting = new ArrayList<>();
+        batch = waiting;
+        waiting = new SizedDecisions();
         if (!busy) {
             return;
         }
+        List<Decision> next = List.copyOf(batch.all());
         writing = onWorker("writing " + next.size() + " decisions", WRITE_TIMEOUT, () -> {
                     segments.append(next);
                     metrics.historyBytes(segments.size());
@@ -159,8 +161,8 @@ public final class FileHistory implements SearchableHistory {
 
     private void failed(List<Decision> decisions, Throwable error) {
         metrics.historyLost(decisions.size());
-        lost.addAll(decisions);
-        while (lost.size() > LOST) {
+        decisions.forEach(lost::add);
+        while (lost.size() > LOST || lost.bytes() > LOST_BYTES) {
             droppedUntil = Optional.of(
                     MemoryHistory.later(droppedUntil, lost.removeFirst().at()));
         }
@@ -205,9 +207,9 @@ public final class FileHistory implements SearchableHistory {
 
     /** The decisions that are lost, being written, or wait. */
     private Unstored unstored() {
-        List<Decision> decisions = new ArrayList<>(lost);
-        decisions.addAll(batch);
-        decisions.addAll(waiting);
+        List<Decision> decisions = new ArrayList<>(lost.all());
+        decisions.addAll(batch.all());
+        decisions.addAll(waiting.all());
         return new Unstored(decisions);
     }
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A NoExecute taint of a node, with the time from which tolerations count.
@@ -45,6 +46,9 @@ record ActiveTaint(String key, String value, String timeAdded, long since) {
 
     /** Older taints count as this old: every toleration that ends has ended, and nanoseconds do not overflow. */
     private static final Duration OLDEST = Duration.ofSeconds(Patience.LONGEST_SECONDS);
+
+    /** The most taints in a sentence: usually all of them. */
+    private static final int NAMED = 5;
 
     /** The unit of {@code timeAdded}, nanoseconds. */
     static final long RESOLUTION = 1_000_000_000L;
@@ -126,6 +130,12 @@ record ActiveTaint(String key, String value, String timeAdded, long since) {
 
     private ActiveTaint since(long other) {
         return other == since ? this : new ActiveTaint(key, value, timeAdded, other);
+    }
+
+    /** The first few of {@code taints} and the number of the others, for a sentence. */
+    static String text(List<ActiveTaint> taints) {
+        String named = taints.stream().limit(NAMED).map(ActiveTaint::toString).collect(Collectors.joining(", "));
+        return taints.size() <= NAMED ? named : named + " and " + (taints.size() - NAMED) + " more";
     }
 
     /** {@code key=value}, or the key alone. */

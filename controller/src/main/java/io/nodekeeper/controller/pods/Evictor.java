@@ -321,11 +321,12 @@ final class Evictor {
             }
             double late = (timers.now() - due) / 1e9;
             metrics.evicted(late);
-            log.info("Pod {} (uid {}) evicted from node {}: taints {}", pod, pod.uid, pod.node, pod.node.taints);
+            String taints = ActiveTaint.text(pod.node.taints);
+            log.info("Pod {} (uid {}) evicted from node {}: taints {}", pod, pod.uid, pod.node, taints);
             report.decided(
                     pod,
                     "Evicted",
-                    "Pod " + pod + " was evicted from node " + pod.node + " because of its taints " + pod.node.taints,
+                    "Pod " + pod + " was evicted from node " + pod.node + " because of its taints " + taints,
                     JsonObject.builder()
                             .put("lateMillis", Math.round(late * 1000))
                             .put("failures", failures)

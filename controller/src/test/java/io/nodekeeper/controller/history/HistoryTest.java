@@ -252,6 +252,46 @@ class HistoryTest {
         assertThat(found.completeSince()).contains(B.plusSeconds(3));
     }
 
+    @Test
+    void startWithManyNodesLosesNoDecision() throws Exception {
+        FileHistory history = new FileHistory(directory, 64 << 20, loop, metrics);
+        open.add(history);
+
+        // when the first list has 50,000 nodes, all of them in one task of the loop
+        onLoop(() -> IntStream.range(0, 50_000).forEach(i -> history.add(registered(i))));
+
+        assertThat(find(history, DecisionQuery.newest("", 50_000))).hasSize(50_000);
+        assertThat(lost()).isZero();
+    }
+
+    private static Decision registered(int number) {
+        return new Decision(
+                B,
+                "node-" + number,
+                "5f1f6a4e-3b5c-4a0e-9a55-%012d".formatted(number),
+                "Registered",
+                "the controller follows this node",
+                JsonObject.EMPTY.with("ready", "True"));
+    }
+
+    @Test
+    void stuckDiskHoldsNoMoreThan32MiBOfDecisionsAndTheOthersCountAsLost() throws Exception {
+        // given a file whose opening does not return
+        Path stuck = directory.resolve("decisions-00000001.jsonl");
+        assertThat(new ProcessBuilder("mkfifo", stuck.toString()).start().waitFor())
+                .isZero();
+        FileHistory history = history();
+
+        // when 200,000 decisions of 230 bytes are added
+        onLoop(() -> IntStream.range(0, 200_000).forEach(i -> history.add(about("n1", i, "Removed"))));
+
+        // then 145,888 of them wait
+        assertThat(lost()).isEqualTo(54_112.0);
+        // and the worker goes on once somebody reads the file
+        Files.newByteChannel(stuck, StandardOpenOption.READ, StandardOpenOption.WRITE)
+                .close();
+    }
+
     private static List<Decision> seconds(int from, int to) {
         return IntStream.range(from, to).mapToObj(i -> decision(i, "n1")).toList();
     }
@@ -381,6 +421,31 @@ class HistoryTest {
         assertThat(found.completeSince()).contains(found.decisions().getFirst().at());
         assertThat(FileHistory.read(directory, period(199, 10), damage -> {}))
                 .isEqualTo(new PeriodQuery.Found(List.of(), List.of(about("n1", 199, "Removed")), Optional.empty()));
+    }
+
+    @Test
+    void textThatAnObjectMadeTooLongIsCutBeforeItIsKept() {
+        // given texts of 1 MB, the second with a character of two halves at the cut
+        Decision plain = new Decision(B, "n1", "", "Evicted", "x".repeat(1_000_000), JsonObject.EMPTY);
+        Decision halves =
+                new Decision(B, "n1", "", "Evicted", "x".repeat(4_094) + "\ud83d\ude00".repeat(9), JsonObject.EMPTY);
+
+        assertThat(plain.text()).isEqualTo("x".repeat(4_095) + "…");
+        assertThat(halves.text()).isEqualTo("x".repeat(4_094) + "…");
+        // and what is read from the disk equals it
+        assertThat(Decision.of(plain.json())).contains(plain);
+        assertThat(Decision.of(halves.json())).contains(halves);
+    }
+
+    @Test
+    void detailsThatAnObjectMadeTooLongAreLeftOut() {
+        JsonObject details = JsonObject.EMPTY.with("error", "x".repeat(1_000_000));
+
+        Decision decision = new Decision(B, "n1", "", "EvictionFailed", "", details);
+
+        assertThat(decision.details()).hasToString("{\"omitted\":\"details that are too long\"}");
+        assertThat(new Decision(B, "n1", "", "Unknown", "", details.with("error", "x".repeat(10_000))).details())
+                .isEqualTo(JsonObject.EMPTY.with("error", "x".repeat(10_000)));
     }
 
     private static PeriodQuery period(int from, int limit) {

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.controller.config.WorkloadConfig;
+import io.nodekeeper.controller.history.Decision;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -54,6 +56,22 @@ class EvictorTest {
             assertThat(decision.details().toString())
                     .isEqualTo("{\"lateMillis\":250,\"failures\":0,\"pod\":\"default/pod1\",\"podUid\":\"pod1-uid\"}");
         });
+    }
+
+    @Test
+    void evictionNamesAFewOfTheTaintsOfItsNode() {
+        // given a node with 1,000 taints
+        String[] taints = IntStream.range(0, 1_000)
+                .mapToObj(i -> "k" + i + ":NoExecute@10")
+                .toArray(String[]::new);
+
+        world.taint("n1", taints);
+        world.advanceTo("11S");
+
+        assertThat(world.decisions)
+                .extracting(Decision::text)
+                .containsExactly(
+                        "Pod default/pod1 was evicted from node n1 because of its taints k0, k1, k2, k3, k4 and 995 more");
     }
 
     @Test

@@ -271,6 +271,17 @@ class PatienceTest {
         assertThat(new ActiveTaint("k", "", "", 0)).hasToString("k");
     }
 
+    @Test
+    void sentenceNamesFiveTaintsAndCountsTheOthers() {
+        List<ActiveTaint> taints = IntStream.range(0, 30_000)
+                .mapToObj(i -> new ActiveTaint("k" + i, i == 1 ? "v" : "", "", 0))
+                .toList();
+
+        assertThat(ActiveTaint.text(taints.subList(0, 1))).isEqualTo("k0");
+        assertThat(ActiveTaint.text(taints.subList(0, 5))).isEqualTo("k0, k1=v, k2, k3, k4");
+        assertThat(ActiveTaint.text(taints)).isEqualTo("k0, k1=v, k2, k3, k4 and 29995 more");
+    }
+
     /** A taint that is added at any millisecond and seen at any later one never counts from before it was added. */
     @Property(tries = 5000)
     void taintNeverCountsFromBeforeItWasAdded(
