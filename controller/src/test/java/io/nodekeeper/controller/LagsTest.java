@@ -158,6 +158,25 @@ class LagsTest {
     }
 
     @Test
+    void clockThatIsSetWithEachRenewalIsReportedOnceAMinute() {
+        follow("n1");
+        renew("n1", 10, 100, 0);
+
+        // when the node's clock is a further hour ahead each 10 s
+        for (int i = 1; i <= 13; i++) {
+            renew("n1", 100 + 10 * i, 100 + 10 * i, 3_600 * i);
+        }
+
+        assertThat(cluster.decisions("ClockSet"))
+                .containsExactly(
+                        "2015-01-01T12:01:50Z n1: its clock was set ahead by 1h0m0s, which does not affect verdicts",
+                        "2015-01-01T12:02:50Z n1: its clock was set 6 times, the last time ahead by 1h0m0s,"
+                                + " which does not affect verdicts",
+                        "2015-01-01T12:03:50Z n1: its clock was set 6 times, the last time ahead by 1h0m0s,"
+                                + " which does not affect verdicts");
+    }
+
+    @Test
     void ownClockThatIsSetIsReportedAndNotAttributedToNodes() {
         follow("n1");
         renew("n1", 10, 100, 0);

@@ -80,7 +80,9 @@ public final class Explanations {
     /** The node's renewals show that its clock was set. */
     public void clockSet(NodeHealth health) {
         long jump = health.lag().lastJump();
-        String text = "its clock was set " + (jump > 0 ? "ahead" : "back") + " by " + Ages.text(Math.abs(jump) * 1_000)
+        int times = health.lag().reportedJumps();
+        String text = "its clock was set " + (times > 1 ? times + " times, the last time " : "")
+                + (jump > 0 ? "ahead" : "back") + " by " + Ages.text(Math.abs(jump) * 1_000)
                 + ", which does not affect verdicts";
         log.info("Node {}: {}", health.name(), text);
         add(health, "ClockSet", text, JsonObject.EMPTY);

@@ -48,7 +48,8 @@ public final class HeartbeatLags {
     }
 
     /**
-     * The watch delivered a renewal. True if it shows that the node's clock was set.
+     * The watch delivered a renewal. True if it shows that the node's clock was set, and no other one did within a minute
+     * before.
      *
      * @param state what is remembered of the node
      * @param renewMicros when the node made the renewal by its own clock
@@ -66,7 +67,7 @@ public final class HeartbeatLags {
         // A renewal that was delayed because the watch or this process hung says nothing about the node's clock.
         if (!guard.isBlind(now) && ClockSkew.heard(state.skew, renewMicros, arrived)) {
             state.micros(-1);
-            return true;
+            return state.reports(now);
         }
         if (known) {
             state.micros(lag);
