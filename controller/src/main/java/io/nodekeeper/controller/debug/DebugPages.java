@@ -75,6 +75,9 @@ public final class DebugPages implements Pages {
     private final ControllerMetrics metrics;
     private final Loop loop;
     private final Loop timer;
+    private final SharedPage nodes;
+    private final SharedPage status;
+    private final SharedPage fleet;
     private final Map<String, Supplier<JsonObject>> more = new LinkedHashMap<>();
     private final AtomicBoolean reporting = new AtomicBoolean();
     private Optional<Observation> observation = Optional.empty();
@@ -82,7 +85,7 @@ public final class DebugPages implements Pages {
     /**
      * Pages of one controller.
      * @param loop the controller's, to which {@code history} is confined
-     * @param timer another loop, for deadlines that work while the controller's loop hangs
+     * @param timer another loop, which writes the pages, and whose deadlines work while the controller's loop hangs
      */
     public DebugPages(
             ControllerView view, SearchableHistory history, ControllerMetrics metrics, Loop loop, Loop timer) {
@@ -91,6 +94,9 @@ public final class DebugPages implements Pages {
         this.metrics = metrics;
         this.loop = loop;
         this.timer = timer;
+        this.nodes = new SharedPage(() -> json(view.nodes()), timer.clock());
+        this.status = new SharedPage(() -> json(view.status()), timer.clock());
+        this.fleet = new SharedPage(() -> json(view.fleet()), timer.clock());
     }
 
     /** Adds a page at {@code path}, created on the controller's loop; call it before pages are served. */
@@ -120,11 +126,11 @@ public final class DebugPages implements Pages {
             case "/metrics" -> now(new Page(200, "text/plain; version=0.0.4; charset=utf-8", metrics.scrape()));
             case "/healthz", "/livez" -> within(view.unready()).thenApply(reason -> health());
             case "/readyz" -> within(view.unready()).thenApply(this::readiness);
-            case "/debug/nodes" -> within(view.nodes()).thenApply(Page::json);
-            case "/debug/status" -> within(view.status()).thenApply(Page::json);
-            case "/debug/fleet" -> within(view.fleet()).thenApply(Page::json);
-            case "/debug/sight" -> within(view.sight()).thenApply(Page::json);
-            case "/debug/lag" -> within(view.lag()).thenApply(Page::json);
+            case "/debug/nodes" -> nodes.get();
+            case "/debug/status" -> status.get();
+            case "/debug/fleet" -> fleet.get();
+            case "/debug/sight" -> json(view.sight());
+            case "/debug/lag" -> json(view.lag());
             default -> {
                 if (path.startsWith(NODE)) {
                     yield node(decoded(path.substring(NODE.length())), query);
@@ -135,7 +141,7 @@ public final class DebugPages implements Pages {
                 Supplier<JsonObject> page = more.get(path);
                 yield page == null
                         ? now(Page.text(404, "404 page not found; there are " + String.join(", ", paths())))
-                        : within(CompletableFuture.supplyAsync(page, loop)).thenApply(Page::json);
+                        : json(CompletableFuture.supplyAsync(page, loop));
             }
         };
     }
@@ -166,7 +172,7 @@ public final class DebugPages implements Pages {
         CompletableFuture<List<Decision>> controllers = stored(wanted.aboutController());
         return decisions
                 .thenCombine(controllers, Found::new)
-                .thenCombine(within(view.node(name)), (found, facts) -> page(name, found, facts));
+                .thenCombineAsync(within(view.node(name)), (found, facts) -> page(name, found, facts), timer);
     }
 
     /** The report about the last time. Only one is made at a time, because it reads and holds much of the history. */
@@ -178,10 +184,11 @@ public final class DebugPages implements Pages {
         }
         return stored(ObserveReport.query(period.from()))
                 .thenApplyAsync(found -> ObserveReport.of(found, period), timer)
-                .thenCombine(
+                .thenCombineAsync(
                         within(CompletableFuture.supplyAsync(observed::waiting, loop)),
                         (report, waiting) -> Page.json(
-                                report.toBuilder().put("waiting", waiting).build()))
+                                report.toBuilder().put("waiting", waiting).build()),
+                        timer)
                 .whenComplete((page, error) -> reporting.set(false));
     }
 
@@ -248,6 +255,11 @@ public final class DebugPages implements Pages {
 
     private static String decoded(String text) {
         return URLDecoder.decode(text, StandardCharsets.UTF_8);
+    }
+
+    /** The page of {@code answer}; it is written on the timer's loop, because the controller's has more important work. */
+    private CompletableFuture<Page> json(CompletableFuture<JsonObject> answer) {
+        return within(answer).thenApplyAsync(Page::json, timer);
     }
 
     private <T> CompletableFuture<T> within(CompletableFuture<T> answer) {

@@ -159,14 +159,17 @@ public final class Flaps implements Damping {
     /** How much longer each damped node is damped, if it does not fall again. */
     public Map<NodeHealth, Duration> damped() {
         Map<NodeHealth, Duration> left = new IdentityHashMap<>();
-        long at = now.nanos();
-        shown.forEach((health, state) -> {
-            FlapDamping.State flap = states.get(health);
-            if (state.damped && flap != null) {
-                left.put(health, Duration.ofNanos(Math.max(0, damping.reuseAt(flap) - at)));
-            }
-        });
+        shown.keySet().forEach(health -> damped(health).ifPresent(duration -> left.put(health, duration)));
         return left;
+    }
+
+    /** The same for one node; empty if it is not damped. */
+    public Optional<Duration> damped(NodeHealth health) {
+        Shown known = shown.get(health);
+        FlapDamping.State state = states.get(health);
+        return known != null && known.damped && state != null
+                ? Optional.of(Duration.ofNanos(Math.max(0, damping.reuseAt(state) - now.nanos())))
+                : Optional.empty();
     }
 
     /** The node object is gone. */

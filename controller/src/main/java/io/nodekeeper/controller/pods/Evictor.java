@@ -130,18 +130,27 @@ final class Evictor {
     List<PlannedEvictions> planned() {
         List<PlannedEvictions> planned = new ArrayList<>();
         for (HostNode node : cache.nodes()) {
-            if (node.taints.isEmpty()) {
-                continue;
-            }
-            List<Long> times = cache.pods(node).stream()
-                    .flatMap(pod -> timers.of(pod).stream())
-                    .toList();
-            times.stream().min(Comparator.naturalOrder()).ifPresent(next -> {
-                Duration left = Duration.ofNanos(Math.max(0, next - timers.now()));
-                planned.add(new PlannedEvictions(node.name, times.size(), left));
-            });
+            planned(node).ifPresent(planned::add);
         }
         return planned;
+    }
+
+    /** Those of one node; empty if there are none. */
+    Optional<PlannedEvictions> planned(String name) {
+        return cache.findNode(name).flatMap(this::planned);
+    }
+
+    private Optional<PlannedEvictions> planned(HostNode node) {
+        if (node.taints.isEmpty()) {
+            return Optional.empty();
+        }
+        List<Long> times = cache.pods(node).stream()
+                .flatMap(pod -> timers.of(pod).stream())
+                .toList();
+        return times.stream().min(Comparator.naturalOrder()).map(next -> {
+            Duration left = Duration.ofNanos(Math.max(0, next - timers.now()));
+            return new PlannedEvictions(node.name, times.size(), left);
+        });
     }
 
     /** {@code pod} was deleted. */

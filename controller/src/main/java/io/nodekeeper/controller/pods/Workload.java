@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -178,6 +179,11 @@ public final class Workload {
     /** The evictions that wait for their time. On the loop. */
     public List<PlannedEvictions> planned() {
         return evictor.planned();
+    }
+
+    /** Those of the node of that name; empty if there are none. On the loop. */
+    public Optional<PlannedEvictions> planned(String node) {
+        return evictor.planned(node);
     }
 
     /** The number of entries of each queue and map, by name. On the loop. */

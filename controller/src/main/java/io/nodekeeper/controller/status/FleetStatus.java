@@ -118,12 +118,8 @@ public final class FleetStatus {
     public void addTo(JsonObject.Builder facts, NodeHealth health) {
         duplicates.text(health).ifPresent(text -> facts.put("duplicate", text));
         zones.node(health).ifPresent(node -> facts.put("zone", ZoneKey.text(node.zone())));
-        flaps.map(Flaps::damped)
-                .map(damped -> damped.get(health))
-                .ifPresent(left -> facts.put("dampedUntil", wall(left)));
-        workload.planned().stream()
-                .filter(planned -> planned.node().equals(health.name()))
-                .findFirst()
+        flaps.flatMap(damping -> damping.damped(health)).ifPresent(left -> facts.put("dampedUntil", wall(left)));
+        workload.planned(health.name())
                 .ifPresent(planned -> facts.put("plannedEvictions", planned.pods())
                         .put("nextEviction", wall(planned.next()))
                         .put("nextEvictionIn", Ages.text(planned.next().toNanos())));

@@ -16,10 +16,14 @@ import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DebugPagesTest {
     private static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
@@ -29,6 +33,7 @@ class DebugPagesTest {
     private final VirtualTime.VirtualLoop timer = time.loop("timer");
     private final MemoryHistory history = new MemoryHistory();
     private final ControllerMetrics metrics = new ControllerMetrics();
+    private int computed;
     private Optional<String> unready = Optional.empty();
     private Optional<String> standby = Optional.empty();
     private Optional<String> unhealthy = Optional.empty();
@@ -100,6 +105,52 @@ class DebugPagesTest {
         assertThat(Json.parseObject(get("/debug/status", "").body()).text("grace"))
                 .isEqualTo("50s");
         assertThat(Json.parseObject(get("/debug/fleet", "").body()).text("at")).isEqualTo("now");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/debug/nodes", "/debug/status", "/debug/fleet"})
+    void hundredRequestsInASecondAreOneComputation(String path) {
+        // when 100 clients ask at once, and as many in the second after that
+        List<CompletableFuture<Page>> answers = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            answers.add(pages.get(path, ""));
+        }
+        assertThat(answers).noneMatch(CompletableFuture::isDone);
+        for (int i = 0; i < 100; i++) {
+            time.advance(Duration.ofMillis(10));
+            answers.add(pages.get(path, ""));
+        }
+
+        assertThat(answers).allMatch(answer -> answer.join().status() == 200);
+        assertThat(computed).isEqualTo(1);
+        // then the next request gets a new page
+        time.advance(Duration.ofMillis(10));
+        assertThat(get(path, "").status()).isEqualTo(200);
+        assertThat(computed).isEqualTo(2);
+    }
+
+    @Test
+    void failureOfASharedPageIsNotKept() {
+        loop.freeze();
+        assertThat(text("/debug/fleet", "")).isEqualTo("503: the controller did not answer within 2s\n");
+        loop.thaw();
+
+        assertThat(get("/debug/fleet", "").status()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/debug/fleet", "/debug/sight", "/debug/lag", "/debug/observe", "/debug/nodes/n1"})
+    void pagesAreNotWrittenOnTheLoopOfTheController(String path) {
+        timer.freeze();
+
+        CompletableFuture<Page> page = pages.get(path, "");
+        time.advance(Duration.ofSeconds(1));
+
+        // then the page waits for the other loop, though the controller has answered
+        assertThat(page).isNotDone();
+        timer.thaw();
+        time.advance(Duration.ZERO);
+        assertThat(page.join().status()).isEqualTo(200);
     }
 
     @Test
@@ -246,7 +297,12 @@ class DebugPagesTest {
         }
 
         private <T> CompletableFuture<T> answer(T value) {
-            return CompletableFuture.supplyAsync(() -> value, loop);
+            return CompletableFuture.supplyAsync(
+                    () -> {
+                        computed++;
+                        return value;
+                    },
+                    loop);
         }
     }
 }
