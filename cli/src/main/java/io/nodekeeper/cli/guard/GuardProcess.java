@@ -64,6 +64,7 @@ public final class GuardProcess {
     private final GuardReport report;
     private final boolean enforce;
     private final HttpTransport transport;
+    private final Reviewer reviewer;
     private final ReviewServer server;
     private volatile Optional<Instant> expires = Optional.empty();
     private volatile boolean mismatch;
@@ -85,7 +86,7 @@ public final class GuardProcess {
                         outcome -> shared.metrics().event(outcome.label())),
                 shared.loop(),
                 shared.history());
-        Reviewer reviewer = new Reviewer(
+        this.reviewer = new Reviewer(
                 new Guard(grace, enforce),
                 options.budget(),
                 new Reviewer.Ports(loop, client, options.users.names(), sight, state, report, metrics));
@@ -124,6 +125,7 @@ public final class GuardProcess {
                         .orElseGet(() -> new OwnSight.Unknown("the controller has not started")),
                 loop.clock().nanoTime());
         metrics.enforces(enforce && state.off(loop.clock().nanoTime()).isEmpty());
+        reviewer.tend();
         shared.loop().schedule(SightFeed.PERIOD, this::publish);
     }
 

@@ -39,7 +39,7 @@ public final class RefusalBudget {
 
     /** Whether a write that blames {@code node}, one of {@code all} nodes, may be refused at {@code now}. */
     boolean admits(String node, int all, long now) {
-        if (!running || now - wantedAt > QUIET.toNanos()) {
+        if (isOver(now)) {
             running = true;
             startedAt = now;
             nodes.clear();
@@ -58,8 +58,12 @@ public final class RefusalBudget {
         return nodes.add(node);
     }
 
-    /** The number of nodes that this episode has protected so far. */
-    int used() {
-        return nodes.size();
+    /** The number of nodes that the episode has protected so far; 0 if there is none at {@code now}. */
+    int used(long now) {
+        return isOver(now) ? 0 : nodes.size();
+    }
+
+    private boolean isOver(long now) {
+        return !running || now - wantedAt > QUIET.toNanos();
     }
 }

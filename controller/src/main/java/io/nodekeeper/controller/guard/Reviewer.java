@@ -135,7 +135,7 @@ public final class Reviewer {
         long now = ports.loop().clock().nanoTime();
         GuardVerdict verdict = guard.decide(
                 blame, lease, ports.sight().at(now), ports.loop().clock().wallTime(), budget, now);
-        ports.metrics().protectedNodes(budget.used());
+        ports.metrics().protectedNodes(budget.used(now));
         ports.report().decided(blame, verdict);
         return verdict;
     }
@@ -143,6 +143,13 @@ public final class Reviewer {
     private static GuardVerdict trouble(Blame blame, String why) {
         log.debug("the write that blames node {} passes: {}", blame.node(), why);
         return new GuardVerdict.Allow(GuardVerdict.Reason.TROUBLE, why);
+    }
+
+    /** Measures what changes without any review: an episode ends when there are none. From any thread, periodically. */
+    public void tend() {
+        ports.loop()
+                .execute(() -> ports.metrics()
+                        .protectedNodes(budget.used(ports.loop().clock().nanoTime())));
     }
 
     /** The number of reviews that wait for reads at present. */

@@ -41,6 +41,8 @@ class ReviewerTest {
     private final SwitchState state = new SwitchState();
     private final List<Decision> history = new ArrayList<>();
     private final List<String> events = new ArrayList<>();
+    private final ControllerMetrics metrics = new ControllerMetrics();
+    private final GuardMetrics guardMetrics = new GuardMetrics(metrics);
     private Reviewer reviewer = reviewer(true);
 
     private Reviewer reviewer(boolean enforce) {
@@ -66,7 +68,7 @@ class ReviewerTest {
                                 (about, type, reason, message) -> events.add(about.name() + " " + reason),
                                 loop,
                                 history::add),
-                        new GuardMetrics(new ControllerMetrics())));
+                        guardMetrics));
     }
 
     @BeforeEach
@@ -178,6 +180,34 @@ class ReviewerTest {
         }
         assertThat(history).isEmpty();
         assertThat(reviewer.waiting()).isZero();
+    }
+
+    @Test
+    void episodeThatHasEndedProtectsNoNode() {
+        // given a node that is protected
+        assertThat(allowed(Reviews.status(NODE_CONTROLLER, "True", "Unknown"))).isFalse();
+        assertThat(protectedNodes()).isEqualTo("1.0");
+
+        // when nothing is blamed for more than ten minutes
+        time.advance(Duration.ofMinutes(9));
+        reviewer.tend();
+        time.advance(Duration.ZERO);
+        assertThat(protectedNodes()).isEqualTo("1.0");
+        time.advance(Duration.ofMinutes(2));
+        reviewer.tend();
+        time.advance(Duration.ZERO);
+
+        // then the episode is over
+        assertThat(protectedNodes()).isEqualTo("0.0");
+    }
+
+    private String protectedNodes() {
+        return new String(metrics.scrape(), StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith("nodekeeper_guard_protected_nodes "))
+                .map(line -> line.split(" ")[1])
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
