@@ -32,7 +32,10 @@ final class LeaseCollector {
     /** Longer than the 40 s for which a kubelet's lease is valid (Kubernetes default). */
     private static final long BETWEEN_READS = Duration.ofSeconds(60).toNanos();
 
-    /** A lease without a node: the time of its last event or read, and its version at that read. */
+    /**
+     * A lease without a node: the time of its last event or of the answer to its last read, monotonic, and its version at that
+     * read.
+     */
     private record Suspect(long since, String version) {
         boolean isDue(long now) {
             return now - since >= (version.isEmpty() ? QUARANTINE : BETWEEN_READS);
@@ -56,13 +59,13 @@ final class LeaseCollector {
     }
 
     /** A lease of that name has, or may have, no node. */
-    void seen(String name, long now) {
-        suspects.put(name, new Suspect(now, ""));
+    void seen(String name) {
+        suspects.put(name, new Suspect(now(), ""));
     }
 
     /** A listed lease of that name has no node; if that is already known, the earlier time stays. */
-    void listed(String name, long now) {
-        suspects.putIfAbsent(name, new Suspect(now, ""));
+    void listed(String name) {
+        suspects.putIfAbsent(name, new Suspect(now(), ""));
     }
 
     /** The lease was deleted, or its node exists. */
@@ -71,10 +74,11 @@ final class LeaseCollector {
     }
 
     /** Checks the leases that are due; each has at most one check at a time. */
-    void run(long now) {
+    void run() {
+        long now = now();
         for (Map.Entry<String, Suspect> entry : List.copyOf(suspects.entrySet())) {
             if (entry.getValue().isDue(now)) {
-                jobs.submit(entry.getKey(), new Check(entry.getKey(), entry.getValue(), now));
+                jobs.submit(entry.getKey(), new Check(entry.getKey(), entry.getValue()));
             }
         }
     }
@@ -88,12 +92,10 @@ final class LeaseCollector {
     private final class Check implements KeyedJobs.Job {
         private final String name;
         private final Suspect suspect;
-        private final long now;
 
-        private Check(String name, Suspect suspect, long now) {
+        private Check(String name, Suspect suspect) {
             this.name = name;
             this.suspect = suspect;
-            this.now = now;
         }
 
         @Override
@@ -123,10 +125,14 @@ final class LeaseCollector {
             } else if (suspect.version.equals(orphan.get().resourceVersion())) {
                 return delete(orphan.get());
             } else {
-                suspects.put(name, new Suspect(now, orphan.get().resourceVersion()));
+                suspects.put(name, new Suspect(now(), orphan.get().resourceVersion()));
             }
             return CompletableFuture.completedFuture(null);
         }
+    }
+
+    private long now() {
+        return client.loop().clock().nanoTime();
     }
 
     private static boolean isNodeLease(Lease lease) {

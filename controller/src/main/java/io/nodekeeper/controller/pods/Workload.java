@@ -160,14 +160,14 @@ public final class Workload {
     public void leaseSeen(String name) {
         boolean known = cache.findNode(name).map(host -> host.known).orElse(false);
         if (config.orphanLeases() && !known) {
-            leases.seen(name, evictor.now());
+            leases.seen(name);
         }
     }
 
     /** A node lease whose node is unknown was listed; that says nothing about its last renewal. */
     public void leaseListed(String name) {
         if (config.orphanLeases()) {
-            leases.listed(name, evictor.now());
+            leases.listed(name);
         }
     }
 
@@ -224,7 +224,7 @@ public final class Workload {
 
     private CompletionStage<?> collect() {
         if (!stopped) {
-            leases.run(evictor.now());
+            leases.run();
             collector.run(evictor.now());
         }
         return CompletableFuture.completedStage(null);

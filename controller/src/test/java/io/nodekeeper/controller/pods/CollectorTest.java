@@ -222,6 +222,28 @@ class CollectorTest {
 
     @Test
     @Tag("W18")
+    void secondReadOfALeaseIsAMinuteAfterTheFirstWasAnswered() {
+        // given that a lease is read for nearly two seconds
+        world.latency = call -> call.method().equals("GET") && call.target().contains("/leases/")
+                ? Duration.ofMillis(1_900)
+                : Duration.ZERO;
+        world.addNode("n1");
+        world.renew("n1");
+        world.start();
+        world.advanceTo("10S");
+        world.deleteNode("n1");
+
+        // when the first read began at 3620 s, then there is no second one at 3680 s
+        world.advanceTo("3699S");
+        assertThat(world.calls("GET", "/leases/n1")).isEqualTo(1);
+        world.advanceTo("3710S");
+
+        assertThat(world.calls("GET", "/leases/n1")).isEqualTo(2);
+        assertThat(world.leases()).isEmpty();
+    }
+
+    @Test
+    @Tag("W18")
     void leaseThatIsRenewedUnseenStays() {
         world.renew("n1");
         world.start();
