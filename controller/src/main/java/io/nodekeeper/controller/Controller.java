@@ -15,7 +15,9 @@ import io.nodekeeper.controller.duplicates.Duplicates;
 import io.nodekeeper.controller.explain.Explanations;
 import io.nodekeeper.controller.explain.NodeEvents;
 import io.nodekeeper.controller.explain.ObserverReport;
+import io.nodekeeper.controller.flaps.FlapFollower;
 import io.nodekeeper.controller.flaps.Flaps;
+import io.nodekeeper.controller.flaps.NoDamping;
 import io.nodekeeper.controller.guard.OwnSight;
 import io.nodekeeper.controller.heartbeats.EarlyWarning;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
@@ -185,7 +187,8 @@ public final class Controller {
         this.dispatcher = new NodeChangeDispatcher(
                 lags,
                 warning,
-                flaps,
+                flaps.<FlapFollower>map(damping -> damping)
+                        .orElseGet(() -> new NoDamping(client, workQueue, heartbeats, explanations, events)),
                 duplicates,
                 zones,
                 tainter,

@@ -6,7 +6,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.duplicates.Duplicates;
 import io.nodekeeper.controller.explain.Explanations;
 import io.nodekeeper.controller.explain.NodeEvents;
-import io.nodekeeper.controller.flaps.Flaps;
+import io.nodekeeper.controller.flaps.FlapFollower;
 import io.nodekeeper.controller.heartbeats.EarlyWarning;
 import io.nodekeeper.controller.heartbeats.NodeChange;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
@@ -33,7 +33,7 @@ public final class NodeChangeDispatcher {
 
     private final HeartbeatLags lags;
     private final Optional<EarlyWarning> warning;
-    private final Optional<Flaps> flaps;
+    private final FlapFollower flaps;
     private final Duplicates duplicates;
     private final Zones zones;
     private final Tainter tainter;
@@ -48,7 +48,7 @@ public final class NodeChangeDispatcher {
     NodeChangeDispatcher(
             HeartbeatLags lags,
             Optional<EarlyWarning> warning,
-            Optional<Flaps> flaps,
+            FlapFollower flaps,
             Duplicates duplicates,
             Zones zones,
             Tainter tainter,
@@ -77,9 +77,7 @@ public final class NodeChangeDispatcher {
         switch (change) {
             case NodeChange.Added(NodeHealth health, Node node) -> added(health, node);
             case NodeChange.Seen(NodeHealth health, Node node, String readyBefore) -> {
-                if (flaps.isPresent()) {
-                    flaps.get().changed(health, readyBefore);
-                }
+                flaps.changed(health, readyBefore);
                 seen(health, node);
             }
             case NodeChange.Removed(NodeHealth health) -> removed(health);
@@ -142,7 +140,7 @@ public final class NodeChangeDispatcher {
             explanations.registered(health);
             events.registered(health.name(), health.uid());
         }
-        flaps.ifPresent(damping -> damping.added(health, node));
+        flaps.added(health, node);
         seen(health, node);
     }
 
@@ -156,7 +154,7 @@ public final class NodeChangeDispatcher {
 
     private void removed(NodeHealth health) {
         warning.ifPresent(early -> early.settled(health));
-        flaps.ifPresent(damping -> damping.gone(health));
+        flaps.gone(health);
         duplicates.gone(health);
         zones.gone(health);
         labels.gone(health);

@@ -10,6 +10,7 @@ import io.nodekeeper.api.Taint;
 import io.nodekeeper.client.LogLines;
 import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
+import io.nodekeeper.controller.flaps.FlapConditions;
 import io.nodekeeper.controller.flaps.Flaps;
 import java.time.Duration;
 import java.util.List;
@@ -179,11 +180,12 @@ class FlapsTest {
                 ? Optional.of(TestCluster.internalError())
                 : Optional.empty();
         LogLines log = LogLines.of(Flaps.class);
+        LogLines writes = LogLines.of(FlapConditions.class);
         fall(cluster, 300);
         assertThat(flapping(cluster)).isEqualTo("none");
         assertThat(cluster.taints("n1")).containsExactlyInAnyOrderElementsOf(NOT_READY);
-        assertThat(log.lines())
-                .startsWith("Node n1 flaps: " + DAMPED)
+        assertThat(log.lines()).startsWith("Node n1 flaps: " + DAMPED);
+        assertThat(writes.lines())
                 .anyMatch(line -> line.startsWith("Node n1: writing condition NodeFlapping failed: ")
                         && line.contains("etcdserver: request timed out"));
 
@@ -191,9 +193,9 @@ class FlapsTest {
         liveUntil(cluster, 370);
 
         assertThat(flapping(cluster)).isEqualTo("True FlapDamped 2015-01-01T12:05:00Z " + DAMPED);
-        long writes = cluster.calls("PATCH", "/nodes/n1/status");
+        long sent = cluster.calls("PATCH", "/nodes/n1/status");
         liveUntil(cluster, 600);
-        assertThat(cluster.calls("PATCH", "/nodes/n1/status")).isEqualTo(writes);
+        assertThat(cluster.calls("PATCH", "/nodes/n1/status")).isEqualTo(sent);
     }
 
     @Test
@@ -228,6 +230,25 @@ class FlapsTest {
         assertThat(flapping(undamped)).isEqualTo("none");
         assertThat(undamped.events("FlapDamped")).isEmpty();
         assertThat(undamped.metric("nodekeeper_node_flaps_total")).isEqualTo("0.0");
+    }
+
+    @Test
+    void controllerWithoutTheGateEndsTheDampingOfItsPredecessor() {
+        flapThreeTimes(cluster);
+        cluster.controller.stop();
+        cluster.advance(Duration.ofSeconds(5));
+
+        new Controller(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.FLAP_DAMPING)), cluster.ports).start();
+        cluster.advance(Duration.ofSeconds(2));
+
+        String text = "flap damping is switched off; taints follow Ready as usual";
+        assertThat(cluster.taints("n1")).isEmpty();
+        assertThat(flapping(cluster)).isEqualTo("False FlapEnded 2015-01-01T12:05:36Z " + text);
+        assertThat(cluster.events("FlapEnded")).containsExactly("Normal FlapEnded Node n1-uid: " + text);
+        // and once only
+        long writes = cluster.calls("PATCH", "/nodes/n1/status");
+        liveUntil(cluster, 600);
+        assertThat(cluster.calls("PATCH", "/nodes/n1/status")).isEqualTo(writes);
     }
 
     @Test

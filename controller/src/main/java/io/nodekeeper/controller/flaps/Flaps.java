@@ -1,14 +1,8 @@
 package io.nodekeeper.controller.flaps;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Node;
-import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.json.JsonArray;
-import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.PatchType;
-import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.config.FlapDampingConfig;
 import io.nodekeeper.controller.explain.Explanations;
@@ -18,7 +12,6 @@ import io.nodekeeper.controller.heartbeats.NodeHealth;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.observer.Now;
 import io.nodekeeper.controller.taints.Damping;
-import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,7 +19,6 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,18 +28,8 @@ import org.slf4j.LoggerFactory;
  * and as a condition, which a successor reads, and has the taints checked again when damping ends. Confined to the
  * loop.
  */
-public final class Flaps implements Damping {
+public final class Flaps implements Damping, FlapFollower {
     private static final Logger log = LoggerFactory.getLogger(Flaps.class);
-    /**
-     * How long the condition waits so that taints are written first: a taint write carries the node's version, which
-     * the write of the condition would change. A write usually ends well within a second.
-     */
-    private static final Duration AFTER_TAINTS = Duration.ofSeconds(1);
-    /**
-     * The pauses between attempts to write a condition, which only informs: a fast first retry, then seldom enough not
-     * to load a server in trouble.
-     */
-    private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
 
     /** The condition that the API should show for a node. */
     private static final class Shown {
@@ -61,7 +43,6 @@ public final class Flaps implements Damping {
 
     private final FlapDamping damping;
     private final FlapReport report;
-    private final KubeClient client;
     private final Loop loop;
     private final PriorityWorkQueue workQueue;
     private final Heartbeats heartbeats;
@@ -72,8 +53,8 @@ public final class Flaps implements Damping {
     private final Now now;
     /** The nodes that are damped, and those whose condition is not written yet. */
     private final Map<NodeHealth, Shown> shown = new HashMap<>();
-    /** One for each node whose condition must be written. */
-    private final KeyedJobs<NodeHealth, Write> writes;
+
+    private final FlapConditions conditions;
 
     /** The nodes that fell from Ready at least once, or that a predecessor damped. */
     private final Map<NodeHealth, FlapDamping.State> states = new IdentityHashMap<>();
@@ -93,7 +74,6 @@ public final class Flaps implements Damping {
             Now now) {
         this.damping = new FlapDamping(config);
         this.report = new FlapReport(config);
-        this.client = client;
         this.loop = client.loop();
         this.workQueue = workQueue;
         this.heartbeats = heartbeats;
@@ -102,8 +82,7 @@ public final class Flaps implements Damping {
         this.metrics = metrics;
         this.recheck = recheck;
         this.now = now;
-        this.writes =
-                new KeyedJobs<>("Condition " + FlapReport.TYPE, workQueue, PriorityWorkQueue.Priority.ORDINARY, loop);
+        this.conditions = new FlapConditions(client, workQueue, heartbeats);
     }
 
     @Override
@@ -112,7 +91,7 @@ public final class Flaps implements Damping {
         return state != null && damping.isDamped(state, now.nanos());
     }
 
-    /** A node was seen for the first time; perhaps a predecessor damped it. */
+    @Override
     public void added(NodeHealth health, Node node) {
         Optional<Condition> condition = node.condition(FlapReport.TYPE)
                 .filter(flapping -> flapping.status().equals(Condition.TRUE));
@@ -128,7 +107,7 @@ public final class Flaps implements Damping {
         awaitEnd(health, known);
     }
 
-    /** The status of the node's Ready condition was {@code before}. */
+    @Override
     public void changed(NodeHealth health, String before) {
         if (!FlapDamping.isFall(before, health.ready())) {
             return;
@@ -172,7 +151,7 @@ public final class Flaps implements Damping {
                 : Optional.empty();
     }
 
-    /** The node object is gone. */
+    @Override
     public void gone(NodeHealth health) {
         states.remove(health);
         Shown last = shown.remove(health);
@@ -215,57 +194,12 @@ public final class Flaps implements Damping {
     private Shown show(NodeHealth health, Condition condition) {
         Shown state = shown.computeIfAbsent(health, node -> new Shown(condition));
         state.condition = condition;
-        writes.submitAfter(health, new Write(health, state), AFTER_TAINTS);
-        return state;
-    }
-
-    /** The write of one node's condition. */
-    private final class Write implements KeyedJobs.Job {
-        private final NodeHealth health;
-        private final Shown state;
-        private int failures;
-
-        private Write(NodeHealth health, Shown state) {
-            this.health = health;
-            this.state = state;
-        }
-
-        @Override
-        public CompletionStage<KeyedJobs.Next> run() {
-            if (!heartbeats.isCurrent(health) || workQueue.isClosed()) {
-                return KeyedJobs.Next.done();
-            }
-            Condition sent = state.condition;
-            // With the UID, so that a new node of that name does not inherit it.
-            JsonObject patch = JsonObject.EMPTY
-                    .with("metadata", JsonObject.EMPTY.with("uid", health.uid()))
-                    .with("status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
-            return client.patch(ResourceType.NODES, "", health.name(), "status", PatchType.STRATEGIC, patch)
-                    .handle((done, error) ->
-                            error == null || Failures.isCode(error, 404) ? wrote(sent) : failed(error));
-        }
-
-        private KeyedJobs.Next wrote(Condition sent) {
-            failures = 0;
-            if (!sent.equals(state.condition)) {
-                return new KeyedJobs.Next.Again(AFTER_TAINTS);
-            }
-            if (sent.status().equals(Condition.FALSE)) {
+        conditions.write(health, () -> state.condition, written -> {
+            if (written.status().equals(Condition.FALSE)) {
                 shown.remove(health, state);
             }
-            return new KeyedJobs.Next.Done();
-        }
-
-        private KeyedJobs.Next failed(Throwable error) {
-            Duration wait = RETRY.delay(failures++);
-            log.warn(
-                    "Node {}: writing condition {} failed: {}; retrying in {}",
-                    health.name(),
-                    FlapReport.TYPE,
-                    Failures.text(error),
-                    wait);
-            return new KeyedJobs.Next.Again(wait);
-        }
+        });
+        return state;
     }
 
     private Instant wallTime() {
