@@ -312,6 +312,7 @@ public final class Controller {
     Map<String, Integer> sizes() {
         Map<String, Integer> sizes = new TreeMap<>(workload.sizes());
         sizes.putAll(heartbeats.sizes());
+        sizes.putAll(zones.sizes());
         sizes.put("machines", duplicates.size());
         sizes.put("taint writes", tainter.size());
         sizes.put("label writes", labels.size());

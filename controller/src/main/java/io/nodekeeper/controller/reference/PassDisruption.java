@@ -38,6 +38,11 @@ final class PassDisruption {
         return before.putIfAbsent(zone, ZoneState.INITIAL) == null;
     }
 
+    /** Whether the zone was added, and no pass has ended since without one of its nodes. */
+    boolean knows(String zone) {
+        return before.containsKey(zone);
+    }
+
     /** The commands that follow from a pass with these counts. */
     List<ZoneCommand> step(Map<String, Count> counts) {
         List<ZoneCommand> commands = new ArrayList<>();

@@ -19,10 +19,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -174,6 +176,22 @@ public final class PassZones implements Zones {
             }
         }
         counts.clear();
+        dropUnusedQueues();
+    }
+
+    /** A node that comes to such a zone later gets a new queue in the reference, too, which never drops the old ones. */
+    private void dropUnusedQueues() {
+        Set<String> used =
+                members.values().stream().map(member -> member.node.zone()).collect(Collectors.toSet());
+        queues.entrySet()
+                .removeIf(queue -> queue.getValue().size() == 0
+                        && !used.contains(queue.getKey())
+                        && !disruption.knows(queue.getKey()));
+    }
+
+    @Override
+    public Map<String, Integer> sizes() {
+        return Map.of("zone queues", queues.size());
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.nodekeeper.controller.zones;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
 import io.nodekeeper.controller.taints.NoExecute;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -35,6 +36,11 @@ public interface Zones extends NoExecute.Rules {
 
     /** The newest state of that node which counts for its zone; empty if the node is unknown. */
     Optional<ZoneNode> node(NodeHealth health);
+
+    /** The number of entries of what grows with zones, by name. */
+    default Map<String, Integer> sizes() {
+        return Map.of();
+    }
 
     /** Stops all actions. */
     void stop();

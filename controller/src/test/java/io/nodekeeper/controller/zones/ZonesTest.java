@@ -183,6 +183,40 @@ class ZonesTest {
     }
 
     @Test
+    void queueOfAZoneEndsWithItsLastNode() {
+        TestCluster cluster = reference();
+        PassZones zones = new PassZones(
+                CONFIG.with(REFERENCE),
+                ReferenceRules.of(FeatureGates.REFERENCE),
+                cluster.loop,
+                Randoms.seeded(1),
+                node -> {},
+                () -> {},
+                new ControllerMetrics());
+        NodeHealth health = new NodeHealth("n1");
+        cluster.addNode("n1", K, ready("True", B));
+
+        // when a node moves to another zone before each of 100 passes
+        for (int i = 0; i < 100; i++) {
+            String zone = "zone" + i;
+            cluster.change(
+                    "n1",
+                    node -> node.update(
+                            "metadata",
+                            metadata -> metadata.update(
+                                    "labels", labels -> labels.with("topology.kubernetes.io/zone", zone))));
+            zones.judged(health, cluster.node("n1"), "True", "True");
+            zones.passEnded();
+        }
+
+        assertThat(zones.sizes()).containsEntry("zone queues", 1);
+        // and its zone's queue ends with it
+        zones.gone(health);
+        zones.passEnded();
+        assertThat(zones.sizes()).containsEntry("zone queues", 0);
+    }
+
+    @Test
     @Tag("L46")
     void wrongTaintIsSwappedWithoutAToken() {
         TestCluster ours = ours();
