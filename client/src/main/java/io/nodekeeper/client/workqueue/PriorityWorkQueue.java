@@ -133,11 +133,6 @@ public final class PriorityWorkQueue {
         submit(Priority.URGENT, job);
     }
 
-    /** Runs {@code job} when nothing urgent waits. */
-    public void ordinary(Supplier<? extends CompletionStage<?>> job) {
-        submit(Priority.ORDINARY, job);
-    }
-
     /** Runs {@code job} when no job of a higher priority waits; drops it if this queue is closed. */
     public void submit(Priority priority, Supplier<? extends CompletionStage<?>> job) {
         if (closed) {

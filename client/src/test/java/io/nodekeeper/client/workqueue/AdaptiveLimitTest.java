@@ -178,7 +178,7 @@ class AdaptiveLimitTest {
     void urgentJobsStartAtOnceWhenTheLimitFallsBelowWhatHangs() {
         for (int i = 0; i < 1_000; i++) {
             workQueue.submit(PriorityWorkQueue.Priority.BACKGROUND, CompletableFuture::new);
-            workQueue.ordinary(CompletableFuture::new);
+            workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, CompletableFuture::new);
         }
         assertThat(workQueue.underWay()).isEqualTo(56);
         server.down = true;
@@ -220,7 +220,7 @@ class AdaptiveLimitTest {
         assertThat(workQueue.limit()).isEqualTo(64);
         assertThat(workQueue.underWay()).isEqualTo(32);
         for (int i = 0; i < 1_000; i++) {
-            workQueue.ordinary(this::job);
+            workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, this::job);
         }
         assertThat(workQueue.underWay()).as("an eighth is kept for urgent jobs").isEqualTo(56);
         for (int i = 0; i < 10; i++) {
@@ -266,7 +266,8 @@ class AdaptiveLimitTest {
         PriorityWorkQueue other = new PriorityWorkQueue();
         KubeClient conflicting = other.measured(new KubeClient(transport, loop, Duration.ofSeconds(2)));
         for (int i = 0; i < 200; i++) {
-            other.ordinary(
+            other.submit(
+                    PriorityWorkQueue.Priority.ORDINARY,
                     () -> conflicting.get(ResourceType.NODES, "", "n1").exceptionally(error -> JsonObject.EMPTY));
         }
         time.advance(Duration.ofSeconds(1));
@@ -327,12 +328,14 @@ class AdaptiveLimitTest {
     }
 
     private void more(int[] left) {
-        workQueue.ordinary(() -> job().thenRun(() -> {
-            if (left[0] > 0) {
-                left[0]--;
-                more(left);
-            }
-        }));
+        workQueue.submit(
+                PriorityWorkQueue.Priority.ORDINARY,
+                () -> job().thenRun(() -> {
+                    if (left[0] > 0) {
+                        left[0]--;
+                        more(left);
+                    }
+                }));
     }
 
     private CompletionStage<?> job() {

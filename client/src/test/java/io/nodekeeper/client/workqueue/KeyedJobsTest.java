@@ -41,9 +41,9 @@ class KeyedJobsTest {
     @Test
     void keyHasOneJobWhetherItWaitsRunsOrRests() {
         CompletableFuture<KeyedJobs.Next> open = new CompletableFuture<>();
-        workQueue.ordinary(CompletableFuture::new);
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, CompletableFuture::new);
         CompletableFuture<Void> other = new CompletableFuture<>();
-        workQueue.ordinary(() -> other);
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> other);
         assertThat(jobs.submit("a", new Work("a", () -> open))).isTrue();
 
         assertThat(jobs.submit("a", new Work("waits", () -> open))).isFalse();

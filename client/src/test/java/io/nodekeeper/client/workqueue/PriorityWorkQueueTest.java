@@ -14,9 +14,9 @@ class PriorityWorkQueueTest {
 
     @Test
     void urgentJobsOvertakeAndTheLimitHolds() {
-        workQueue.ordinary(() -> job("a"));
-        workQueue.ordinary(() -> job("b"));
-        workQueue.ordinary(() -> job("c"));
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> job("a"));
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> job("b"));
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> job("c"));
         workQueue.urgent(() -> job("d"));
         assertThat(started).containsExactly("a", "b");
 
@@ -50,9 +50,9 @@ class PriorityWorkQueueTest {
 
     @Test
     void closedLanesStartNothing() {
-        workQueue.ordinary(() -> job("a"));
-        workQueue.ordinary(() -> job("b"));
-        workQueue.ordinary(() -> job("c"));
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> job("a"));
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> job("b"));
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> job("c"));
 
         workQueue.close();
         open.getFirst().complete(null);

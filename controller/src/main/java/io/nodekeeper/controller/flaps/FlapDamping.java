@@ -72,11 +72,6 @@ final class FlapDamping {
         return state.at;
     }
 
-    /** Whether the state can be dropped: the node is not damped, and its next fall would count as the first. */
-    boolean isForgotten(State state, long now) {
-        return !isDamped(state, now) && penalty(state, now) < config.penalty() / 64;
-    }
-
     /**
      * The state of a node that another controller damped.
      *

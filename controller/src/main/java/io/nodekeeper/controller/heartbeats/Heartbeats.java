@@ -117,11 +117,6 @@ public final class Heartbeats {
         return Map.of("nodes and leases", byName.size(), "heirs", heirs.size());
     }
 
-    /** The number of names, including leases without a node. */
-    public int size() {
-        return byName.size();
-    }
-
     /**
      * Adds a node, with a full grace period from now.
      *
@@ -336,11 +331,6 @@ public final class Heartbeats {
             return startupGrace;
         }
         return adaptive ? suspicion.adaptiveGrace(health.rhythm) : grace;
-    }
-
-    /** Whether the node's grace period has ended. */
-    boolean isOverdue(NodeHealth health, long now) {
-        return isCurrent(health) && now > guard.whenNodeTime(deadline(health));
     }
 
     /**

@@ -53,8 +53,6 @@ class FlapDampingTest {
         assertThat(damping.isDamped(state, 1_642 * SECOND)).isTrue();
         assertThat(damping.isDamped(state, 1_643 * SECOND)).isFalse();
         assertThat(damping.reuseAt(state) / SECOND).isEqualTo(1_642);
-        assertThat(damping.isForgotten(state, 1_643 * SECOND)).isFalse();
-        assertThat(damping.isForgotten(state, 6_000 * SECOND)).isTrue();
     }
 
     @Test

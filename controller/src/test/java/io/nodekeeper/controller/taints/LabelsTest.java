@@ -126,7 +126,7 @@ class LabelsTest {
     @Test
     void nodeThatIsDeletedWhileItWaitsIsNotWritten() {
         CompletableFuture<Void> lane = new CompletableFuture<>();
-        workQueue.ordinary(() -> lane);
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> lane);
         seen("linux");
 
         labels.gone(health);
@@ -140,7 +140,7 @@ class LabelsTest {
     @Test
     void labelThatIsRightByThenIsNotWritten() {
         CompletableFuture<Void> lane = new CompletableFuture<>();
-        workQueue.ordinary(() -> lane);
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> lane);
         seen("linux");
 
         labels.seen(health, node(Map.of(OS, "linux", BETA_OS, "linux")));

@@ -445,7 +445,7 @@ class TainterTest {
     /** Does {@code action} while the only place in the work queue is taken. */
     private void occupied(Runnable action) {
         var lane = new CompletableFuture<Void>();
-        workQueue.ordinary(() -> lane);
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> lane);
         action.run();
         time.advance(Duration.ZERO);
         assertThat(log()).isEmpty();
