@@ -112,22 +112,22 @@ class ConcurrencyLimitsTest {
 
     @Test
     void nodeHasEightHeartbeatsAtATimeAtMost() {
-        // given a node that sends ten heartbeats, of which two are served and six wait
+        // given a node that sends ten heartbeats, of which three are served and five wait
         List<Seat> own = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             Seat seat = new Seat(HEARTBEAT, "system:node:n1", true, false, 0);
             own.add(seat);
-            State expected = i < 2 ? SEATED : i < 8 ? WAITING : GONE;
+            State expected = i < 3 ? SEATED : i < 8 ? WAITING : GONE;
             assertThat(limits.enter(seat)).isEqualTo(expected);
         }
 
         // then another one waits behind those, not behind all that the first one sends
         Seat other = new Seat(HEARTBEAT, "system:node:n2", true, false, 0);
         assertThat(limits.enter(other)).isEqualTo(WAITING);
-        for (int i = 0; i < 6; i++) {
-            assertThat(limits.leave(own.get(i))).contains(own.get(i + 2));
+        for (int i = 0; i < 5; i++) {
+            assertThat(limits.leave(own.get(i))).contains(own.get(i + 3));
         }
-        assertThat(limits.leave(own.get(6))).contains(other);
+        assertThat(limits.leave(own.get(5))).contains(other);
 
         // and the first one may send again what it has room for; the limit is only for heartbeats
         Seat next = new Seat(HEARTBEAT, "system:node:n1", true, false, 0);

@@ -121,7 +121,7 @@ class DebugPagesTest {
             answers.add(pages.get(path, ""));
         }
 
-        assertThat(answers).allMatch(answer -> answer.join().status() == 200);
+        assertThat(answers).allMatch(answer -> answer.isDone() && answer.join().status() == 200);
         assertThat(computed).isEqualTo(1);
         // then the next request gets a new page
         time.advance(Duration.ofMillis(10));
@@ -150,6 +150,7 @@ class DebugPagesTest {
         assertThat(page).isNotDone();
         timer.thaw();
         time.advance(Duration.ZERO);
+        assertThat(page).isDone();
         assertThat(page.join().status()).isEqualTo(200);
     }
 
