@@ -30,7 +30,9 @@ record PodInspection(CallGroup calls, CompletableFuture<PodStatus> status) {
             containers.add(calls.sendIfThere(new RuntimeCall.GetContainer(container.id())));
         }
         return new PodInspection(
-                calls, calls.all().thenApply(done -> PodStatus.of(ref, found(sandboxes), found(containers))));
+                calls,
+                calls.all()
+                        .thenApply(done -> PodStatus.of(ref, found(sandboxes), found(containers), pod.containers())));
     }
 
     /** Cancels the calls; the status fails. */

@@ -116,10 +116,10 @@ final class SerialInspector implements Inspector {
                         new ArrayList<PodSandboxStatus>()))
                 .thenCompose(sandboxes -> call(new RuntimeCall.ListContainers(uid))
                         .thenCompose(listed -> each(
-                                listed.stream().map(Container::id).iterator(),
-                                RuntimeCall.GetContainer::new,
-                                new ArrayList<ContainerStatus>()))
-                        .thenApply(containers -> PodStatus.of(pod, sandboxes, containers)));
+                                        listed.stream().map(Container::id).iterator(),
+                                        RuntimeCall.GetContainer::new,
+                                        new ArrayList<ContainerStatus>())
+                                .thenApply(containers -> PodStatus.of(pod, sandboxes, containers, listed))));
     }
 
     private <T> CompletableFuture<List<T>> each(

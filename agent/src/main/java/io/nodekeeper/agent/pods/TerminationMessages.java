@@ -82,13 +82,9 @@ final class TerminationMessages {
         if (messages.values().stream().allMatch(String::isEmpty)) {
             return status;
         }
-        return new PodStatus(
-                status.pod(),
-                status.ips(),
-                status.sandboxes(),
-                status.containers().stream()
-                        .map(container -> joined(container, messages.getOrDefault(container.id(), "")))
-                        .toList());
+        return status.with(status.containers().stream()
+                .map(container -> joined(container, messages.getOrDefault(container.id(), "")))
+                .toList());
     }
 
     /** What the runtime says about the end stays, before what the container says. */

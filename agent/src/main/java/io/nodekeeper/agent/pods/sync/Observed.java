@@ -8,6 +8,7 @@ import io.nodekeeper.cri.PodSandboxStatus;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What the runtime shows of a pod, newest first. Immutable. */
@@ -19,11 +20,13 @@ public final class Observed {
 
     private final List<PodSandboxStatus> sandboxes;
     private final List<ContainerStatus> containers;
+    private final Map<String, String> homes;
 
     /** A view of {@code status}. */
     public Observed(PodStatus status) {
         sandboxes = status.sandboxes();
         containers = status.containers().stream().sorted(NEWEST_FIRST).toList();
+        homes = status.homes();
     }
 
     /** The sandboxes, newest first. */
@@ -49,6 +52,11 @@ public final class Observed {
         List<PodSandboxStatus> ready =
                 sandboxes.stream().filter(status -> status.sandbox().ready()).toList();
         return ready.size() == 1 && ready.getFirst() == sandboxes.getFirst();
+    }
+
+    /** The id of the sandbox that {@code container} is in; empty if it is not known. */
+    Optional<String> home(ContainerStatus container) {
+        return Optional.ofNullable(homes.get(container.id())).filter(id -> !id.isEmpty());
     }
 
     /** The highest attempt of a sandbox; -1 if there is none. */

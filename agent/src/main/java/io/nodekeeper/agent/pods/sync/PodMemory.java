@@ -87,7 +87,9 @@ public record PodMemory(
 
     private PodMemory succeeded(PodCommand command) {
         Change change = new Change(this);
-        if (problem(POD).filter(last -> last.reason().equals(kind(command))).isPresent()) {
+        if (problem(POD)
+                .filter(last -> last.reason().equals(kind(command.getClass())))
+                .isPresent()) {
             change.problems.remove(POD);
         }
         switch (command) {
@@ -128,13 +130,14 @@ public record PodMemory(
             }
         }
         int failures = problem(key).map(Problem::failures).orElse(0) + 1;
-        String reason = key.equals(POD) ? kind(command) : failed.reason();
+        String reason = key.equals(POD) ? kind(command.getClass()) : failed.reason();
         change.problems.put(key, new Problem(reason, failed.message(), now.plus(pause), pause, failures));
         return change.done();
     }
 
-    private static String kind(PodCommand command) {
-        return command.getClass().getSimpleName();
+    /** The reason of a problem with commands of that kind, unless it is a container's. */
+    static String kind(Class<? extends PodCommand> command) {
+        return command.getSimpleName();
     }
 
     /** The problem of a container, or of the {@link #POD}. */

@@ -5,7 +5,6 @@ import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.model.ContainerHealth;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
-import io.nodekeeper.agent.pods.model.ProbeSpec;
 import io.nodekeeper.agent.pods.model.UnsupportedFields;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.ContainerStatus;
@@ -14,10 +13,9 @@ import io.nodekeeper.cri.PodSandboxStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -43,6 +41,7 @@ public final class PodSync {
     private final Pod pod;
     private final Observed observed;
     private final Map<String, ContainerHealth> health;
+    private final Faults faults;
     private final boolean networkReady;
     private final Instant now;
     private final List<PodCommand> commands = new ArrayList<>();
@@ -64,6 +63,7 @@ public final class PodSync {
         this.observed = new Observed(status);
         this.memory = memory;
         this.health = health;
+        faults = new Faults(pod, health);
         this.networkReady = networkReady;
         this.now = now;
     }
@@ -112,8 +112,9 @@ public final class PodSync {
         for (ContainerSpec container : pod.containers()) {
             Optional<ContainerStatus> newest = observed.newest(container.name());
             boolean runs = newest.filter(Observed::mayRun).isPresent();
-            Optional<Fault> fault = newest.flatMap(status -> fault(container, status));
-            boolean again = runs && (ready ? fault.filter(Fault::restarts).isPresent() : !never());
+            Optional<Faults.Fault> fault = newest.flatMap(status -> faults.of(container, status));
+            boolean again =
+                    runs && (ready ? fault.filter(Faults.Fault::restarts).isPresent() : !never());
             if (again) {
                 replaced.put(container.name(), newest.orElseThrow().id());
             }
@@ -134,7 +135,7 @@ public final class PodSync {
             return;
         }
         if (ready) {
-            init.kills().forEach(status -> addKill(status, initFault(status), kills));
+            init.kills().forEach(status -> addKill(status, faults.ofInit(status), kills));
             if (!init.done()) {
                 due.forEach(container -> waiting.put(container.name(), creating()));
                 due.clear();
@@ -151,10 +152,10 @@ public final class PodSync {
                 kills.forEach((grace, list) -> commands.add(new PodCommand.KillContainers(list, grace)));
             }
         } else if (due.isEmpty()) {
-            tidy();
+            tidy(List.of());
         } else if (ready && memory.prepared()) {
             due.forEach(this::start);
-            tidy();
+            tidy(List.of());
         } else {
             sandbox();
         }
@@ -188,43 +189,8 @@ public final class PodSync {
         return observed.newest(container.targetContainer()).map(ContainerStatus::id);
     }
 
-    /** Why a running main container must end, and whether it runs again. */
-    private record Fault(String message, boolean restarts) {}
-
-    /** Empty if the container may run. One that has changed runs again whatever the policy, as with a kubelet. */
-    private Optional<Fault> fault(ContainerSpec container, ContainerStatus status) {
-        if (isChanged(container, status)) {
-            return Optional.of(
-                    new Fault("Container " + container.name() + " definition changed, will be restarted", true));
-        }
-        String after = never() ? "" : ", will be restarted";
-        return failedProbe(status)
-                .map(probe ->
-                        new Fault("Container " + container.name() + " failed " + probe + " probe" + after, !never()));
-    }
-
-    private String initFault(ContainerStatus status) {
-        if (status.state() == ContainerState.UNKNOWN) {
-            return "Init container is in unknown state, try killing it before restart";
-        }
-        return "Init container " + status.name()
-                + failedProbe(status)
-                        .map(probe -> " failed " + probe + " probe")
-                        .orElse(" definition changed");
-    }
-
-    private Optional<String> failedProbe(ContainerStatus status) {
-        return failed(status).map(probe -> probe.kind().text().toLowerCase(Locale.ROOT));
-    }
-
-    private Optional<ProbeSpec> failed(ContainerStatus status) {
-        return health.getOrDefault(status.id(), ContainerHealth.GOOD).failed();
-    }
-
-    /** A container whose probe failed has the time to end that the probe says. */
     private void addKill(ContainerStatus status, String why, Map<Duration, List<PodCommand.Kill>> kills) {
-        Duration grace = failed(status).flatMap(ProbeSpec::grace).orElseGet(pod::grace);
-        kills.computeIfAbsent(grace, time -> new ArrayList<>())
+        kills.computeIfAbsent(faults.grace(status), time -> new ArrayList<>())
                 .add(new PodCommand.Kill(status.id(), status.name(), why));
     }
 
@@ -256,17 +222,37 @@ public final class PodSync {
             wake(now.plus(NETWORK_PAUSE));
             return;
         }
+        boolean failed = memory.problem(PodMemory.POD)
+                .filter(last -> last.reason().equals(PodMemory.kind(PodCommand.CreateSandbox.class)))
+                .isPresent();
         if (!memory.prepared()) {
             commands.add(new PodCommand.Prepare());
         }
         if (!ready) {
-            // In a new sandbox all init containers run again: what is left of them, or a main container that was only
-            // created, would say that they have run.
-            Set<String> init = initNames();
-            observed.containers().stream()
-                    .filter(container -> init.contains(container.name()) || container.state() == ContainerState.CREATED)
-                    .forEach(container -> commands.add(remove(container)));
-            commands.add(new PodCommand.CreateSandbox(Math.max(memory.nextAttempt(), observed.highestAttempt() + 1)));
+            replace(failed);
+        }
+    }
+
+    /**
+     * Makes the next sandbox.
+     *
+     * @param failed whether the last one could not be made. What that has left goes first; otherwise the pod does not wait for what earlier
+     *     sandboxes have left
+     */
+    private void replace(boolean failed) {
+        // In a new sandbox all init containers run again: what is left of them, or a main container that was only
+        // created, would say that they have run.
+        Set<String> init = initNames();
+        List<ContainerStatus> gone = observed.containers().stream()
+                .filter(container -> init.contains(container.name()) || container.state() == ContainerState.CREATED)
+                .toList();
+        gone.forEach(container -> commands.add(remove(container)));
+        if (failed) {
+            tidy(gone);
+        }
+        commands.add(new PodCommand.CreateSandbox(Math.max(memory.nextAttempt(), observed.highestAttempt() + 1)));
+        if (!failed) {
+            tidy(gone);
         }
     }
 
@@ -331,14 +317,21 @@ public final class PodSync {
     }
 
     private void backOff(ContainerSpec container, ContainerStatus before, Pause pause) {
-        String who = container.name() + " in pod " + pod.name() + "_" + pod.namespace() + "(" + pod.uid() + ")";
-        tellOnce(container.name(), before.id(), "Warning", "Back-off restarting failed container " + who);
+        tellOnce(
+                container.name(),
+                before.id(),
+                "Warning",
+                "Back-off restarting failed container " + container.name() + " in pod " + who());
         waiting.put(
                 container.name(),
                 new Decision.Waiting(
                         Reasons.CRASH_LOOP_BACK_OFF,
                         "back-off " + pause.text() + " restarting failed container=" + container.name() + " pod="
-                                + pod.name() + "_" + pod.namespace() + "(" + pod.uid() + ")"));
+                                + who()));
+    }
+
+    private String who() {
+        return pod.name() + "_" + pod.namespace() + "(" + pod.uid() + ")";
     }
 
     private void tellOnce(String container, String occasion, String type, String text) {
@@ -348,30 +341,17 @@ public final class PodSync {
         }
     }
 
-    /** Removes ended containers except the newest one of each name, and sandboxes that were replaced. */
-    private void tidy() {
-        Set<String> kept = new HashSet<>();
-        List<ContainerStatus> old = observed.containers().stream()
-                .filter(container -> !Observed.mayRun(container) && !kept.add(container.name()))
-                .toList();
-        List<PodSandbox> replaced = observed.sandboxes().stream()
-                .skip(1)
-                .map(PodSandboxStatus::sandbox)
-                .toList();
-        // While an ended container is kept, its sandbox is, too. Init containers are of the newest one.
-        Set<String> init = initNames();
-        boolean free = observed.containers().stream()
-                .allMatch(container -> Observed.mayRun(container) || init.contains(container.name()));
-        if (old.isEmpty() && (replaced.isEmpty() || !free) || isBlocked()) {
+    /** Removes what is of no use any more, but not what the commands remove already. */
+    private void tidy(Collection<ContainerStatus> gone) {
+        Leftovers left = Leftovers.of(observed, gone);
+        if (left.isEmpty() || isBlocked()) {
             return;
         }
-        old.forEach(container -> commands.add(remove(container)));
-        if (free) {
-            replaced.forEach(sandbox -> {
-                commands.add(new PodCommand.StopSandbox(sandbox.id()));
-                commands.add(new PodCommand.RemoveSandbox(sandbox.id()));
-            });
-        }
+        left.containers().forEach(container -> commands.add(remove(container)));
+        left.sandboxes().forEach(sandbox -> {
+            commands.add(new PodCommand.StopSandbox(sandbox.id()));
+            commands.add(new PodCommand.RemoveSandbox(sandbox.id()));
+        });
     }
 
     /** Commands that stop whatever runs; false if nothing does. */
@@ -414,7 +394,7 @@ public final class PodSync {
     private void stopForGood() {
         stopsForGood = true;
         if (!stopAll()) {
-            tidy();
+            tidy(List.of());
         }
     }
 
@@ -458,11 +438,6 @@ public final class PodSync {
             case ON_FAILURE -> ended.exitCode() != 0;
             case NEVER -> false;
         };
-    }
-
-    private static boolean isChanged(ContainerSpec container, ContainerStatus status) {
-        // If the runtime lost it, only a new one is certain to run.
-        return status.state() == ContainerState.UNKNOWN || PodLabels.isChanged(container, status);
     }
 
     private static PodCommand.Kill kill(ContainerStatus container) {

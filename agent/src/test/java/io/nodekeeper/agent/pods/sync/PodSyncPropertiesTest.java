@@ -182,6 +182,8 @@ class PodSyncPropertiesTest {
             }
             // Nothing piles up: of each name one that runs and one that ended.
             assertThat(pod.runtime.containers()).isLessThanOrEqualTo(withInit ? 8 : 4);
+            // A sandbox stays for one that ended.
+            assertThat(pod.runtime.sandboxes()).isLessThanOrEqualTo(withInit ? 5 : 3);
             Decision settled = pod.settle();
             assertThat(settled.commands()).isEmpty();
         }

@@ -240,6 +240,69 @@ class PodSyncTest {
     }
 
     @Test
+    void shouldKeepOnlyTheSandboxesOfContainersThatItShows() {
+        // given a pod of which one container has ended before
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.settle();
+
+        // when its sandbox dies again and again
+        for (int death = 0; death < 5; death++) {
+            pod.runtime.sandboxDies(pod.now);
+            pod.after(Duration.ofMinutes(6));
+            assertThat(pod.runtime.runs("app")).isTrue();
+        }
+
+        // then the last ends are still known, and of the sandboxes those that are needed for that are left
+        assertThat(pod.runtime.sandboxes()).isEqualTo(2);
+        assertThat(pod.runtime.containers()).isEqualTo(4);
+    }
+
+    @Test
+    void shouldRemoveSandboxesThatDieBeforeAnythingRunsInThem() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.settle();
+
+        for (int death = 0; death < 5; death++) {
+            pod.runtime.sandboxDies(pod.now);
+            pod.now = pod.now.plus(Duration.ofMinutes(6));
+            while (!createsSandbox(pod)) {
+                pod.now = pod.now.plusSeconds(1);
+            }
+        }
+
+        assertThat(pod.runtime.sandboxes()).isEqualTo(3);
+    }
+
+    /** Carries out what is decided now; whether a sandbox is made. */
+    private static boolean createsSandbox(PodFixture pod) {
+        List<PodCommand> commands = pod.decide().commands();
+        commands.forEach(
+                command -> pod.memory = pod.memory.after(command, pod.runtime.apply(command, pod.now), pod.now));
+        return commands.stream().anyMatch(PodCommand.CreateSandbox.class::isInstance);
+    }
+
+    @Test
+    void shouldRemoveWhatFailedCreationsOfSandboxesLeave() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+
+        for (int failure = 0; failure < 5; failure++) {
+            pod.runtime.sandboxFails = true;
+            pod.after(Duration.ofSeconds(10));
+        }
+
+        assertThat(pod.runtime.sandboxes()).isLessThanOrEqualTo(2);
+        // and such a failure has only its own pause
+        pod.runtime.sandboxFails = false;
+        pod.after(Duration.ofSeconds(10));
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.runtime.sandboxes()).isEqualTo(1);
+    }
+
+    @Test
     void shouldReplaceAContainerWhoseImageChanged() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
         pod.settle();

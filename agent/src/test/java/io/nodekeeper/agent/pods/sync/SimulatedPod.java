@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * One pod in a runtime that obeys CRI's rules: names are reserved until they are removed, a container needs a ready
@@ -31,6 +32,8 @@ final class SimulatedPod {
     private int made;
     /** The exit code of containers that are killed. */
     int killed = 143;
+    /** Whether sandboxes cannot be started; each leaves something. */
+    boolean sandboxFails;
 
     boolean deletedFromApi;
     boolean cleaned;
@@ -123,8 +126,10 @@ final class SimulatedPod {
         if (sandboxes.stream().anyMatch(sandbox -> sandbox.attempt == attempt)) {
             return new Outcome.Failed("Failed", "name is reserved for attempt " + attempt);
         }
-        sandboxes.add(new Sandbox("s" + ++made, attempt));
-        return new Outcome.Done();
+        Sandbox sandbox = new Sandbox("s" + ++made, attempt);
+        sandbox.ready = !sandboxFails;
+        sandboxes.add(sandbox);
+        return sandboxFails ? new Outcome.Failed("Failed", "no network") : new Outcome.Done();
     }
 
     private Outcome start(PodCommand.StartContainer start, Instant now) {
@@ -272,7 +277,11 @@ final class SimulatedPod {
                 .toList();
         boolean ready = !shown.isEmpty() && shown.getFirst().sandbox().ready();
         return new PodStatus(
-                new PodRef(UID, "web", "shop"), ready ? List.of("10.1.0.7") : List.of(), shown, containers);
+                new PodRef(UID, "web", "shop"),
+                ready ? List.of("10.1.0.7") : List.of(),
+                shown,
+                containers,
+                boxes.stream().collect(Collectors.toMap(box -> box.id, box -> box.sandbox)));
     }
 
     private static long nanos(Instant time) {
