@@ -18,7 +18,7 @@ import java.util.Set;
  * @param prepared whether the pod's directories and volumes are there
  * @param nextAttempt the number of the next sandbox, if higher than what the runtime shows
  * @param stopped the sandboxes whose stop succeeded
- * @param restarts by container and its hash: its newest start after an end
+ * @param restarts by container and its hash: its newest start after an end; of the {@link #POD}: the newest replacement of its sandbox
  * @param pulls by image: the pause after its last failed pull
  * @param problems by container, or {@link #POD}: why it does not start, and when to try again
  * @param waited by container: the restart that a back-off event was sent about
@@ -67,10 +67,10 @@ public record PodMemory(
     }
 
     /**
-     * A decision to start a container that has ended. Immutable.
+     * A decision to start a container that has ended, or to replace a sandbox. Immutable.
      *
      * @param pause the pause before the next one
-     * @param after the id of the ended container; empty before the first one
+     * @param after the id of what has ended; empty before the first one
      */
     public record Restart(Pause pause, String after) {
         private static final Restart NONE = new Restart(Pause.NONE, "");
@@ -143,6 +143,18 @@ public record PodMemory(
     /** The problem of a container, or of the {@link #POD}. */
     public Optional<Problem> problem(String key) {
         return Optional.ofNullable(problems.get(key));
+    }
+
+    /** The newest replacement of the pod's sandbox. */
+    Restart replacement() {
+        return restarts.getOrDefault(POD, Restart.NONE);
+    }
+
+    /** The memory after the decision to replace {@code sandbox}. */
+    PodMemory replacingSandbox(String sandbox, Instant now) {
+        Change change = new Change(this);
+        change.restarts.put(POD, new Restart(replacement().pause().next(now, now), sandbox));
+        return change.done();
     }
 
     /** The newest restart of {@code container}; none if its image has changed since. */

@@ -36,6 +36,8 @@ public final class PodSync {
     private static final Duration NETWORK_PAUSE = Duration.ofSeconds(1);
     /** The key under which the memory keeps that an event about the network was sent. */
     private static final String NETWORK = "/network";
+    /** The same of the sandbox. */
+    private static final String SANDBOX = "/sandbox";
 
     private final Wanted wanted;
     private final Pod pod;
@@ -225,6 +227,9 @@ public final class PodSync {
         boolean failed = memory.problem(PodMemory.POD)
                 .filter(last -> last.reason().equals(PodMemory.kind(PodCommand.CreateSandbox.class)))
                 .isPresent();
+        if (!ready && !failed && backOff()) {
+            return;
+        }
         if (!memory.prepared()) {
             commands.add(new PodCommand.Prepare());
         }
@@ -254,6 +259,27 @@ public final class PodSync {
         if (!failed) {
             tidy(gone);
         }
+    }
+
+    /** Whether a sandbox that died is replaced later, because others did soon before. The first one of a series does not wait. */
+    private boolean backOff() {
+        Optional<String> dead = observed.sandbox().map(PodSandbox::id);
+        PodMemory.Restart last = memory.replacement();
+        if (dead.isEmpty() || dead.get().equals(last.after())) {
+            return false;
+        }
+        Instant until = last.pause().until(last.pause().updated(), now);
+        if (!until.isAfter(now)) {
+            memory = memory.replacingSandbox(dead.get(), now);
+            return false;
+        }
+        String what = "replacing the sandbox of pod " + who();
+        tellOnce(SANDBOX, dead.get(), "Warning", "Back-off " + what);
+        String message = "back-off " + last.pause().text() + " " + what;
+        waiting.replaceAll((name, why) -> new Decision.Waiting(
+                observed.newest(name).isPresent() ? Reasons.CRASH_LOOP_BACK_OFF : why.reason(), message));
+        wake(until);
+        return true;
     }
 
     /** Starts a container unless it must wait. */

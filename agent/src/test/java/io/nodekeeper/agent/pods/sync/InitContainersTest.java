@@ -114,6 +114,22 @@ class InitContainersTest {
     }
 
     @Test
+    void shouldNotCycleThroughSandboxesThatAnInitContainerKills() {
+        // given an init container that kills the pause process whenever it runs
+        PodFixture pod = new PodFixture(pod("Always", TWO));
+
+        for (int second = 0; second < 60; second++) {
+            pod.settle();
+            pod.runtime.sandboxDies(pod.now);
+            pod.after(Duration.ofSeconds(1));
+        }
+
+        // then it runs at the start, at once again, 10 s later and 20 s after that
+        assertThat(started(pod)).containsExactly("first", "first", "first", "first");
+        assertThat(pod.runtime.sandboxes()).isLessThanOrEqualTo(2);
+    }
+
+    @Test
     void shouldStartWhatFollowsASidecarOnceThatHasStarted() {
         PodFixture pod = new PodFixture(pod("Always", SIDECAR));
         // The simulated runtime numbers what it makes: the sandbox is the first.

@@ -303,6 +303,41 @@ class PodSyncTest {
     }
 
     @Test
+    void shouldReplaceSandboxesThatDieAgainAndAgainWithPauses() {
+        // given a pod whose sandbox dies as soon as it is there
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+        Decision waits = pod.settle();
+        pod.done.clear();
+
+        for (int second = 0; second < 60; second++) {
+            pod.runtime.sandboxDies(pod.now);
+            waits = pod.after(Duration.ofSeconds(1));
+        }
+
+        // then it is replaced at once, 10 s later, and 20 s after that; the next time after 40 s
+        assertThat(sandboxesMade(pod)).isEqualTo(3);
+        assertThat(waits.waiting().get("app"))
+                .isEqualTo(new Decision.Waiting(
+                        "CrashLoopBackOff", "back-off 40s replacing the sandbox of pod web_shop(u1)"));
+        assertThat(pod.events)
+                .contains(
+                        new Decision.Event("Warning", "BackOff", "Back-off replacing the sandbox of pod web_shop(u1)"));
+        // and once ten minutes were calm, it is replaced at once again
+        pod.after(Duration.ofMinutes(12));
+        assertThat(pod.runtime.runs("app")).isTrue();
+        pod.runtime.sandboxDies(pod.now);
+        pod.settle();
+        assertThat(sandboxesMade(pod)).isEqualTo(5);
+    }
+
+    private static long sandboxesMade(PodFixture pod) {
+        return pod.done.stream()
+                .filter(PodCommand.CreateSandbox.class::isInstance)
+                .count();
+    }
+
+    @Test
     void shouldReplaceAContainerWhoseImageChanged() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
         pod.settle();
