@@ -141,7 +141,7 @@ final class PodManager implements EvictablePods, EndingPods {
     @Override
     public void evict(Pod pod, Duration grace, Wanted.Eviction why) {
         PodWorker worker = workers.get(pod.uid());
-        if (worker != null) {
+        if (worker != null && worker.isActive()) {
             new PodEvents(ports.events()).warning(pod, why.reason(), why.message());
             worker.evict(grace, why);
         }
@@ -232,12 +232,16 @@ final class PodManager implements EvictablePods, EndingPods {
             rejected.entrySet().removeIf(entry -> entry.getValue().idle().isDone() && !isRejected(entry.getKey()));
             preemptions.forget(uid -> sources.pod(uid).isEmpty());
             // Pods that had to wait when their source reported them.
-            sources.pods().stream()
-                    .filter(pod -> !workers.containsKey(pod.uid()) && !rejected.containsKey(pod.uid()))
-                    .forEach(this::admit);
+            waiting().forEach(this::admit);
             findOrphans();
         }
         return CompletableFuture.completedFuture(null);
+    }
+
+    /** The pods of the sources that are neither worked on nor rejected. */
+    private Stream<Pod> waiting() {
+        return sources.pods().stream()
+                .filter(pod -> !workers.containsKey(pod.uid()) && !rejected.containsKey(pod.uid()));
     }
 
     /** A static pod is rejected for as long as there is a manifest of it, and a pod of the API until that shows it. */
@@ -360,16 +364,40 @@ final class PodManager implements EvictablePods, EndingPods {
                 .map(Map.Entry::getKey)
                 .collect(Collectors.toCollection(HashSet::new));
         uids.addAll(allocating.keySet());
-        sources.pods().stream()
-                .map(Pod::uid)
-                .filter(uid -> !workers.containsKey(uid) && !rejected.containsKey(uid))
-                .forEach(uids::add);
+        waiting().map(Pod::uid).forEach(uids::add);
         ports.resources().retain(uids);
     }
 
     private Admission.Verdict verdict(Pod pod) {
+        adopt();
+        List<Pod> ending = ending();
+        if (!sources.isStatic(pod.uid()) && !pod.isCritical()) {
+            return verdict(pod, ending);
+        }
+        Admission.Verdict later = verdict(pod, List.of());
+        boolean waits = later instanceof Admission.Verdict.Admitted
+                && !(verdict(pod, ending) instanceof Admission.Verdict.Admitted);
+        // Nobody else has to end for it.
+        return waits ? new Admission.Verdict.Preempts(ending) : later;
+    }
+
+    /** Pods that already run count for what starts, wherever they are among those of their source. */
+    private void adopt() {
+        waiting().filter(pod -> pleg.has(pod.uid())).forEach(this::admit);
+    }
+
+    /** Pods that shall end and still have processes, ports and memory; but not those whose room a waiting pod gets. */
+    private List<Pod> ending() {
+        return workers.values().stream()
+                .filter(PodWorker::isEnding)
+                .map(PodWorker::pod)
+                .filter(pod -> pleg.has(pod.uid()) && !preemptions.isVictim(pod))
+                .toList();
+    }
+
+    private Admission.Verdict verdict(Pod pod, List<Pod> ending) {
         // What a pod that waits has made free is not given to others.
-        List<Pod> active = Stream.of(running(), preemptions.pods(), allocating.values())
+        List<Pod> active = Stream.of(running(), preemptions.pods(), allocating.values(), ending)
                 .flatMap(Collection::stream)
                 .toList();
         JsonObject allocatable = ports.resources().countable(ports.node().get().allocatable());
@@ -380,7 +408,7 @@ final class PodManager implements EvictablePods, EndingPods {
     /** The pod starts once {@code victims} have ended, or when a kubelet would not wait for them any more. */
     private void preempt(Pod pod, List<Pod> victims) {
         log.warn(
-                "Critical pod {} has too little room; ending {}",
+                "Critical pod {} has too little room until {} have ended",
                 pod.fullName(),
                 victims.stream().map(Pod::fullName).toList());
         victims.forEach(victim -> evict(victim, victim.grace(), Preemption.REASON));

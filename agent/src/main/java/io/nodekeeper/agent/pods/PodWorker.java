@@ -154,6 +154,11 @@ final class PodWorker {
         return finished || ended || removed;
     }
 
+    /** Whether everything of the pod shall end, and something of it may still run. */
+    boolean isEnding() {
+        return !wanted.run() && !isOver() && !rests();
+    }
+
     /** Something else is wanted. A pod that once had to end does not run again. */
     void want(Wanted next) {
         wanted = wanted.then(next);

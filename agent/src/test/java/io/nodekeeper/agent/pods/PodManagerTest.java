@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.ContainerState;
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /** Pods of an API server. */
 class PodManagerTest extends SimulatedNode {
+    private static final String PORT_80 = "\"ports\": [{\"containerPort\": 80, \"hostPort\": 80}]";
+
     @Test
     void shouldRunAPodAndReportItAsReady() {
         add("web");
@@ -193,6 +196,77 @@ class PodManagerTest extends SimulatedNode {
                 .contains("more Warning OutOfpods Node didn't have enough resource: pods,"
                         + " requested: 1, used: 1, capacity: 1");
         assertThat(calls().stream().filter("RunPodSandbox"::equals)).hasSize(1);
+    }
+
+    @Test
+    void shouldCountPodsThatRunAlreadyThoughANewOneComesFirstAfterARestartOfTheAgent() {
+        // given a pod with a port of the host, and while there is no agent a new one for the same port
+        add("web", PORT_80, "");
+        start(110);
+        advance(5);
+        manager().stop();
+        JsonObject web = stored("web");
+        pods.clear();
+        add("new", PORT_80, "");
+        pods.put("web", web);
+
+        // when another agent lists the new one first
+        start(110);
+        advance(5);
+
+        // then what runs goes on, and the new one is refused
+        assertThat(stored("new").object("status").text("reason")).isEqualTo("NodePorts");
+        assertThat(phase("web")).isEqualTo("Running");
+        assertThat(calls().stream().filter("RunPodSandbox"::equals)).hasSize(1);
+    }
+
+    @Test
+    void shouldCountAPodThatIsEndingUntilItsContainersHaveEnded() {
+        add("web", PORT_80, "");
+        start(110);
+        advance(5);
+        runtime.delay("StopContainer", Duration.ofSeconds(20));
+        delete("web");
+        advance(5);
+
+        add("early", PORT_80, "");
+        advance(5);
+        assertThat(stored("early").object("status").text("reason")).isEqualTo("NodePorts");
+
+        advance(20);
+        assertThat(pods).doesNotContainKey("web");
+        add("late", PORT_80, "");
+        advance(5);
+        assertThat(phase("late")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldLetACriticalPodWaitForOneThatIsEnding() {
+        // given a pod that is ending, and one that could end instead
+        node = Optional.of(new Node(Json.parseObject("""
+                {"metadata": {"name": "n1", "uid": "node-uid"}, "status": {"allocatable": {"cpu": "1"}}}""")));
+        add("web", requests("400m"), "");
+        add("other", requests("400m"), "");
+        start(110);
+        advance(5);
+        runtime.delay("StopContainer", Duration.ofSeconds(20));
+        delete("web");
+        advance(5);
+
+        // when a critical pod needs that room
+        add("vital", requests("500m"), ", \"priority\": 2000000000");
+        advance(5);
+        assertThat(phase("vital")).isEqualTo("Pending");
+        advance(30);
+
+        // then it starts once the first one has ended, and the other goes on
+        assertThat(pods).doesNotContainKey("web");
+        assertThat(phase("vital")).isEqualTo("Running");
+        assertThat(phase("other")).isEqualTo("Running");
+    }
+
+    private static String requests(String cpu) {
+        return "\"resources\": {\"requests\": {\"cpu\": \"" + cpu + "\"}}";
     }
 
     @Test
