@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.stats.MountedVolume;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -267,6 +268,25 @@ class PodManagerTest extends SimulatedNode {
 
     private static String requests(String cpu) {
         return "\"resources\": {\"requests\": {\"cpu\": \"" + cpu + "\"}}";
+    }
+
+    @Test
+    void shouldMeasureVolumesThoughAPodHasAPathThatTheMachineCannotHave() {
+        // given a pod with an impossible path and one with a volume
+        add("odd", "", """
+                , "volumes": [{"name": "data", "hostPath": {"path": "/a\\u0000b"}}]""");
+        add("web", "", """
+                , "volumes": [{"name": "work", "emptyDir": {}}]""");
+        start(110);
+        advance(5);
+
+        // then the volume is there for statistics, and the first one says what is wrong with it
+        assertThat(manager().mountedVolumes().stream().map(MountedVolume::name)).containsExactly("work");
+        assertThat(events)
+                .contains("odd Warning FailedMount MountVolume.SetUp failed for volume \"data\" : \"/a?b\" cannot be a"
+                        + " path: Nul character not allowed");
+        assertThat(phase("odd")).isEqualTo("Pending");
+        assertThat(phase("web")).isEqualTo("Running");
     }
 
     @Test

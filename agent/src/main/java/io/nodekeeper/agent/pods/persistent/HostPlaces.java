@@ -5,6 +5,7 @@ import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,7 @@ public final class HostPlaces {
             switch (volume.source()) {
                 case PersistentSource.Host(String name, JsonObject source) -> places.add(source);
                 case PersistentSource.Local(String name, String path, boolean readOnly) ->
-                    places.looks.put("local path " + path, () -> Files.isDirectory(Path.of(path)));
+                    places.looks.put("local path " + path, () -> isDirectory(path));
                 case PersistentSource.Csi(CsiVolume csi) -> {
                     // Of others the agent does not touch the content. One in the pod's spec is the pod's alone.
                     if (volume.givesGroup() && !csi.inline()) {
@@ -53,6 +54,14 @@ public final class HostPlaces {
         String type = source.text("type");
         if (!type.isEmpty()) {
             looks.put("host path " + source.text("path") + " of type " + type, () -> isFine(source));
+        }
+    }
+
+    private static boolean isDirectory(String path) {
+        try {
+            return Files.isDirectory(Path.of(path));
+        } catch (InvalidPathException e) {
+            return false;
         }
     }
 

@@ -4,6 +4,7 @@ import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
@@ -11,8 +12,25 @@ import java.nio.file.attribute.PosixFilePermissions;
 final class HostPaths {
     private HostPaths() {}
 
+    /**
+     * The path {@code text}, which a pod's author chose.
+     *
+     * @throws IOException if the machine cannot have such a path, for example one with a NUL
+     */
+    static Path path(String text) throws IOException {
+        try {
+            return Path.of(text);
+        } catch (InvalidPathException e) {
+            throw new IOException("\"" + printable(text) + "\" cannot be a path: " + e.getReason(), e);
+        }
+    }
+
+    private static String printable(String text) {
+        return text.replaceAll("\\p{Cntrl}", "?");
+    }
+
     static void check(JsonObject source) throws IOException {
-        Path path = Path.of(source.text("path"));
+        Path path = path(source.text("path"));
         switch (source.text("type")) {
             case "" -> {}
             case "DirectoryOrCreate" -> {

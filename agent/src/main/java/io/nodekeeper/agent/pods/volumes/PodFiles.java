@@ -77,7 +77,7 @@ public final class PodFiles {
                     case CONFIG_MAP, SECRET, DOWNWARD_API, PROJECTED -> fromApi(pod, name, kind.get(), contents);
                     case HOST_PATH, PERSISTENT_VOLUME_CLAIM, EPHEMERAL, CSI -> {}
                 }
-            } catch (IOException e) {
+            } catch (IOException | IllegalArgumentException e) {
                 throw new VolumeException(name, String.valueOf(e.getMessage()), e);
             }
         }
@@ -126,7 +126,10 @@ public final class PodFiles {
         }
     }
 
-    /** The path of each volume of {@code pod} that is not persistent, by its name. */
+    /**
+     * The path of each volume of {@code pod} that is not persistent, by its name. One that cannot have a path is left out: its preparation
+     * says why.
+     */
     public Map<String, Path> volumes(Pod pod) {
         Map<String, Path> paths = new HashMap<>();
         pod.spec()
@@ -134,12 +137,20 @@ public final class PodFiles {
                 .objects()
                 .forEach(volume -> VolumeKind.of(volume)
                         .filter(kind -> !kind.isPersistent())
-                        .ifPresent(kind -> paths.put(
-                                volume.text("name"),
-                                kind == VolumeKind.HOST_PATH
-                                        ? Path.of(volume.object("hostPath").text("path"))
-                                        : volume(pod.uid(), kind, volume.text("name")))));
+                        .flatMap(kind -> path(pod, kind, volume))
+                        .ifPresent(path -> paths.put(volume.text("name"), path)));
         return paths;
+    }
+
+    private Optional<Path> path(Pod pod, VolumeKind kind, JsonObject volume) {
+        try {
+            return Optional.of(
+                    kind == VolumeKind.HOST_PATH
+                            ? HostPaths.path(volume.object("hostPath").text("path"))
+                            : volume(pod.uid(), kind, volume.text("name")));
+        } catch (IOException | IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /**
@@ -174,12 +185,12 @@ public final class PodFiles {
      */
     public Path hostPath(JsonObject source) throws IOException {
         HostPaths.check(source);
-        return Path.of(source.text("path"));
+        return HostPaths.path(source.text("path"));
     }
 
     /** Makes the directory {@code source} of a {@code local} PersistentVolume available for a pod; the result is where. */
     public Path local(Pod pod, String volume, String source) throws IOException {
-        Path path = Path.of(source);
+        Path path = HostPaths.path(source);
         if (!Files.isDirectory(path)) {
             throw new IOException("path \"" + source + "\" does not exist or is not a directory");
         }
@@ -274,7 +285,8 @@ public final class PodFiles {
     public List<String> uids() throws IOException {
         Set<String> uids = new LinkedHashSet<>();
         PodDirectories.children(pods)
-                .forEach(path -> uids.add(path.getFileName().toString()));
+                .forEach(path ->
+                        uids.add(path.getFileName().toString()));
         PodDirectories.children(logs).forEach(path -> {
             Matcher name = LOGS.matcher(path.getFileName().toString());
             if (name.matches()) {

@@ -55,6 +55,20 @@ class PodFilesTest {
     }
 
     @Test
+    void shouldLeaveOutAPathThatTheMachineCannotHave() {
+        Pod pod = pod(
+                "{\"name\": \"data\", \"hostPath\": {\"path\": \"/a\\u0000b\"}}, {\"name\": \"work\", \"emptyDir\": {}}",
+                "u1");
+
+        assertThat(files.volumes(pod)).containsOnlyKeys("work");
+        assertThatThrownBy(() -> files.checkHostPaths(pod))
+                .isInstanceOf(VolumeException.class)
+                .hasMessage(
+                        "MountVolume.SetUp failed for volume \"data\" : \"/a?b\" cannot be a path: Nul character not"
+                                + " allowed");
+    }
+
+    @Test
     void shouldNameTheHostPathThatIsNotWhatThePodExpects() {
         Pod pod = pod("{\"name\": \"data\", \"hostPath\": {\"path\": \"/none\", \"type\": \"Directory\"}}", "u1");
 
