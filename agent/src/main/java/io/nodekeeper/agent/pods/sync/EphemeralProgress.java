@@ -27,7 +27,7 @@ record EphemeralProgress(List<ContainerSpec> due, Map<String, Decision.Waiting> 
             Optional<String> unsupported = UnsupportedFields.first(container);
             if (observed.newest(name).isPresent()) {
                 // A start that failed after the container was created is not repeated.
-                memory.problem(name)
+                memory.problem(container)
                         .ifPresent(last -> waiting.put(name, new Decision.Waiting(last.reason(), last.message())));
             } else if (unsupported.isPresent()) {
                 String message = unsupported.get() + " is not supported by this node's agent";

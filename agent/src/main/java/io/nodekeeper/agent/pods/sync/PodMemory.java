@@ -20,7 +20,7 @@ import java.util.Set;
  * @param stopped the sandboxes whose stop succeeded
  * @param restarts by container and its hash: its newest start after an end; of the {@link #POD}: the newest replacement of its sandbox
  * @param pulls by image: the pause after its last failed pull
- * @param problems by container, or {@link #POD}: why it does not start, and when to try again
+ * @param problems by container and its hash, or {@link #POD}: why it does not start, and when to try again
  * @param waited by container: the restart that a back-off event was sent about
  * @param replaced by container: the newest one that was ended only to run again. After a restart of the agent in between, the restart
  *     policy alone decides
@@ -98,7 +98,7 @@ public record PodMemory(
             case PodCommand.StopSandbox(String id) -> change.stopped.add(id);
             case PodCommand.RemoveSandbox(String id) -> change.stopped.remove(id);
             case PodCommand.StartContainer start -> {
-                change.problems.remove(start.container().name());
+                forget(start.container(), change.problems);
                 change.pulls.remove(start.container().image());
             }
             case PodCommand.KillContainers kill -> {}
@@ -117,7 +117,8 @@ public record PodMemory(
             // The runtime may still reserve the name of the failed attempt.
             change.nextAttempt = attempt + 1;
         } else if (command instanceof PodCommand.StartContainer start) {
-            key = start.container().name();
+            key = key(start.container());
+            forget(start.container(), change.problems);
             pause = RETRY;
             if (failed.reason().equals(Reasons.ERR_IMAGE_PULL)) {
                 String image = start.container().image();
@@ -140,7 +141,12 @@ public record PodMemory(
         return command.getSimpleName();
     }
 
-    /** The problem of a container, or of the {@link #POD}. */
+    /** The problem of {@code container}; none if its image has changed since. */
+    Optional<Problem> problem(ContainerSpec container) {
+        return problem(key(container));
+    }
+
+    /** The problem with that key, such as that of the {@link #POD}. */
     public Optional<Problem> problem(String key) {
         return Optional.ofNullable(problems.get(key));
     }
@@ -165,7 +171,7 @@ public record PodMemory(
     /** The memory after the decision to start {@code container} again, of which {@code endedId} has ended at {@code ended}. */
     PodMemory restarted(ContainerSpec container, String endedId, Instant ended, Instant now) {
         Change change = new Change(this);
-        change.restarts.keySet().removeIf(key -> key.startsWith(container.name() + "/"));
+        forget(container, change.restarts);
         change.restarts.put(
                 key(container), new Restart(restart(container).pause().next(ended, now), endedId));
         return change.done();
@@ -173,6 +179,11 @@ public record PodMemory(
 
     private static String key(ContainerSpec container) {
         return container.name() + "/" + PodLabels.hash(container);
+    }
+
+    /** Forgets what was known of the container with this image or others. */
+    private static void forget(ContainerSpec container, Map<String, ?> known) {
+        known.keySet().removeIf(key -> key.startsWith(container.name() + "/"));
     }
 
     /** The memory after a back-off event about the container {@code id} was sent. */

@@ -293,7 +293,7 @@ public final class PodSync {
             }
             return;
         }
-        Optional<PodMemory.Problem> problem = memory.problem(name);
+        Optional<PodMemory.Problem> problem = memory.problem(container);
         if (problem.filter(last -> last.waits(now)).isPresent()) {
             waiting.put(name, waiting(container, problem.get()));
             wake(problem.get().retryAt());

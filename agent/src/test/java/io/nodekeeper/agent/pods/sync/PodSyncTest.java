@@ -338,6 +338,35 @@ class PodSyncTest {
     }
 
     @Test
+    void shouldStartACorrectedImageAtOnceThoughTheWrongOneWaits() {
+        // given a container whose image cannot be pulled
+        PodFixture pod = new PodFixture(PodFixture.pod("Always", "ap:1", ""));
+        pod.runtime.missing("ap:1");
+        pod.after(Duration.ofMinutes(2));
+
+        // when its image is corrected
+        pod.wanted = Wanted.ofApi(PodFixture.pod("Always", "app:1", ""));
+        pod.settle();
+
+        // then it does not wait for the other image
+        assertThat(pod.runtime.image("app")).contains("app:1");
+    }
+
+    @Test
+    void shouldNotShowTheErrorOfAnImageUnderTheNameOfTheNext() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always", "ap:1", ""));
+        pod.runtime.missing("ap:1");
+        pod.after(Duration.ofMinutes(2));
+
+        pod.runtime.missing("app:2");
+        pod.wanted = Wanted.ofApi(PodFixture.pod("Always", "app:2", ""));
+        Decision decision = pod.settle();
+
+        assertThat(decision.waiting().get("app")).isEqualTo(new Decision.Waiting("ErrImagePull", "no such image"));
+        assertThat(pod.memory.problems()).hasSize(1);
+    }
+
+    @Test
     void shouldReplaceAContainerWhoseImageChanged() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
         pod.settle();
