@@ -9,6 +9,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
@@ -24,6 +25,9 @@ final class PodDirectories {
     static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
+    /** The beginning of the name of a directory that does not have its mode yet. */
+    private static final String UNFINISHED = ".new-";
+
     /** The group's rights to writable and to read-only files, and to directories besides: the kubelet's. */
     private static final int GROUP_WRITES = 0660;
 
@@ -35,13 +39,28 @@ final class PodDirectories {
 
     private PodDirectories() {}
 
-    /** Makes {@code directory}, and its parents, with {@code mode}; leaves one that is there. */
+    /**
+     * Makes {@code directory}, and its parents, with {@code mode}; leaves one that is there. It gets its name last: a process that is
+     * killed in between leaves no directory that others cannot use.
+     */
     static void make(Path directory, int mode) throws IOException {
         if (!Files.isDirectory(directory)) {
-            Files.createDirectories(directory);
+            Path unfinished = unfinished(directory);
+            Files.createDirectories(unfinished);
             // Afterwards, because the process has a umask.
-            setMode(directory, mode);
+            setMode(unfinished, mode);
+            Files.move(unfinished, directory, StandardCopyOption.ATOMIC_MOVE);
         }
+    }
+
+    /** Where {@code directory} is until it is finished. */
+    static Path unfinished(Path directory) {
+        return directory.resolveSibling(UNFINISHED + directory.getFileName());
+    }
+
+    /** The name that a directory called {@code name} has or will have. */
+    static String finalName(String name) {
+        return name.startsWith(UNFINISHED) ? name.substring(UNFINISHED.length()) : name;
     }
 
     static void setMode(Path path, int mode) throws IOException {

@@ -273,6 +273,7 @@ public final class PodFiles {
     public void remove(String uid) throws IOException {
         mounts.unmountBelow(directory(uid));
         PodDirectories.removeTree(directory(uid));
+        PodDirectories.removeTree(PodDirectories.unfinished(directory(uid)));
         for (Path directory : PodDirectories.children(logs)) {
             if (directory.getFileName().toString().endsWith("_" + uid)) {
                 PodDirectories.removeTree(directory);
@@ -286,7 +287,7 @@ public final class PodFiles {
         Set<String> uids = new LinkedHashSet<>();
         PodDirectories.children(pods)
                 .forEach(path ->
-                        uids.add(path.getFileName().toString()));
+                        uids.add(PodDirectories.finalName(path.getFileName().toString())));
         PodDirectories.children(logs).forEach(path -> {
             Matcher name = LOGS.matcher(path.getFileName().toString());
             if (name.matches()) {

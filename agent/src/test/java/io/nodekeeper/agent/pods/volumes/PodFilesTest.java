@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.api.json.Json;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,6 +53,45 @@ class PodFilesTest {
         assertThat(files.volumes(pod)).containsEntry("work", work);
         assertThat(Files.getPosixFilePermissions(work)).hasSize(9);
         assertThat(work.resolve("file")).hasContent("kept");
+    }
+
+    @Test
+    void shouldFinishDirectoriesThatAKilledAgentBegan() throws Exception {
+        // given an agent that was killed before its directories had their modes
+        Pod pod = pod("{\"name\": \"work\", \"emptyDir\": {}}", "u1");
+        Path volumes = directory.resolve("root/pods/u1/volumes/kubernetes.io~empty-dir");
+        Files.createDirectories(volumes.resolve(".new-work"));
+        Files.setPosixFilePermissions(volumes.resolve(".new-work"), PosixFilePermissions.fromString("rwxr-xr-x"));
+
+        // when another one makes the pod's volumes
+        files.prepare(pod, NOTHING);
+
+        // then any user may write there
+        assertThat(Files.getPosixFilePermissions(volumes.resolve("work"))).hasSize(9);
+        assertThat(volumes.resolve(".new-work")).doesNotExist();
+    }
+
+    @Test
+    void shouldFindAndRemoveAPodsDirectoryThatAKilledAgentBegan() throws Exception {
+        Files.createDirectories(directory.resolve("root/pods/.new-u1"));
+
+        assertThat(files.uids()).containsExactly("u1");
+        files.remove("u1");
+
+        assertThat(directory.resolve("root/pods")).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldMakeTheDirectoryOfAPodWithItsModeBeforeItHasItsName() throws Exception {
+        // given something in the way of the name: the directory is made, and cannot get its name
+        Files.createDirectories(directory.resolve("root/pods"));
+        Files.createFile(directory.resolve("root/pods/u1"));
+
+        assertThatThrownBy(() -> files.prepare(pod("{\"name\": \"work\", \"emptyDir\": {}}", "u1"), NOTHING))
+                .isInstanceOf(IOException.class);
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory.resolve("root/pods/.new-u1"))))
+                .isEqualTo("rwxr-x---");
     }
 
     @Test
