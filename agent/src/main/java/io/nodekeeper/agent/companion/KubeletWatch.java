@@ -84,9 +84,9 @@ final class KubeletWatch {
         return answered || lastMetrics.isPresent();
     }
 
-    /** Whether the kubelet answered its last health check. */
+    /** Whether the kubelet answers its health checks, of which it may miss one. */
     boolean runs() {
-        return answered && failures == 0;
+        return answered && failures < ACCUSED;
     }
 
     /**

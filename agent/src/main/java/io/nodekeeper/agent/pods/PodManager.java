@@ -141,7 +141,7 @@ final class PodManager implements EvictablePods, EndingPods {
     @Override
     public void evict(Pod pod, Duration grace, Wanted.Eviction why) {
         PodWorker worker = workers.get(pod.uid());
-        if (worker != null && worker.isActive()) {
+        if (worker != null) {
             new PodEvents(ports.events()).warning(pod, why.reason(), why.message());
             worker.evict(grace, why);
         }
@@ -316,8 +316,12 @@ final class PodManager implements EvictablePods, EndingPods {
         if (preemptions.mustWait(pod.uid(), this::isEnding) && made) {
             return;
         }
-        Admission.Verdict verdict = starts && !known && !made ? verdict(pod) : new Admission.Verdict.Admitted();
-        switch (verdict) {
+        Optional<Admission.Verdict> verdict =
+                starts && !known && !made ? verdict(pod) : Optional.of(new Admission.Verdict.Admitted());
+        if (verdict.isEmpty()) {
+            return;
+        }
+        switch (verdict.get()) {
             case Admission.Verdict.Admitted admitted -> {
                 if (starts && !known) {
                     allocate(pod);
@@ -368,17 +372,18 @@ final class PodManager implements EvictablePods, EndingPods {
         ports.resources().retain(uids);
     }
 
-    private Admission.Verdict verdict(Pod pod) {
+    /**
+     * The verdict; empty while the pod has room only once others have ended that are ending. Critical ones do not wait: how long those
+     * take, their users decide.
+     */
+    private Optional<Admission.Verdict> verdict(Pod pod) {
         adopt();
-        List<Pod> ending = ending();
-        if (!sources.isStatic(pod.uid()) && !pod.isCritical()) {
-            return verdict(pod, ending);
-        }
         Admission.Verdict later = verdict(pod, List.of());
         boolean waits = later instanceof Admission.Verdict.Admitted
-                && !(verdict(pod, ending) instanceof Admission.Verdict.Admitted);
-        // Nobody else has to end for it.
-        return waits ? new Admission.Verdict.Preempts(ending) : later;
+                && !sources.isStatic(pod.uid())
+                && !pod.isCritical()
+                && !(verdict(pod, ending()) instanceof Admission.Verdict.Admitted);
+        return waits ? Optional.empty() : Optional.of(later);
     }
 
     /** Pods that already run count for what starts, wherever they are among those of their source. */
@@ -386,12 +391,12 @@ final class PodManager implements EvictablePods, EndingPods {
         waiting().filter(pod -> pleg.has(pod.uid())).forEach(this::admit);
     }
 
-    /** Pods that shall end and still have processes, ports and memory; but not those whose room a waiting pod gets. */
+    /** Pods that shall end and still have processes, ports and memory. */
     private List<Pod> ending() {
         return workers.values().stream()
                 .filter(PodWorker::isEnding)
                 .map(PodWorker::pod)
-                .filter(pod -> pleg.has(pod.uid()) && !preemptions.isVictim(pod))
+                .filter(pod -> pleg.has(pod.uid()))
                 .toList();
     }
 
@@ -408,7 +413,7 @@ final class PodManager implements EvictablePods, EndingPods {
     /** The pod starts once {@code victims} have ended, or when a kubelet would not wait for them any more. */
     private void preempt(Pod pod, List<Pod> victims) {
         log.warn(
-                "Critical pod {} has too little room until {} have ended",
+                "Critical pod {} has too little room; ending {}",
                 pod.fullName(),
                 victims.stream().map(Pod::fullName).toList());
         victims.forEach(victim -> evict(victim, victim.grace(), Preemption.REASON));

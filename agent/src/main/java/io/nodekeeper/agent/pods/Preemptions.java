@@ -37,13 +37,6 @@ final class Preemptions {
         return waiting.values().stream().map(Waiting::pod).toList();
     }
 
-    /** Whether one of them waits for {@code victim}. */
-    boolean isVictim(Pod victim) {
-        return waiting.values().stream()
-                .flatMap(entry -> entry.victims().stream())
-                .anyMatch(other -> other.uid().equals(victim.uid()));
-    }
-
     /** Whether the pod waits. */
     boolean has(String uid) {
         return waiting.containsKey(uid);

@@ -86,6 +86,7 @@ class KubeletWatchTest {
         for (int second = 0; second < 600; second++) {
             time.advance(Duration.ofSeconds(1));
             assertThat(kubelet.silence()).isEmpty();
+            assertThat(kubelet.runs()).isTrue();
         }
         assertThat(checks[0]).isGreaterThan(30);
     }

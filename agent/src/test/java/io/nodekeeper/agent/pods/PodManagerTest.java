@@ -222,7 +222,8 @@ class PodManagerTest extends SimulatedNode {
     }
 
     @Test
-    void shouldCountAPodThatIsEndingUntilItsContainersHaveEnded() {
+    void shouldLetAPodWaitForTheRoomOfOneThatIsEnding() {
+        // given a pod with a port of the host that takes 20 s to end
         add("web", PORT_80, "");
         start(110);
         advance(5);
@@ -230,20 +231,40 @@ class PodManagerTest extends SimulatedNode {
         delete("web");
         advance(5);
 
-        add("early", PORT_80, "");
+        // when others come, of which one needs the port
+        add("next", PORT_80, "");
+        add("other");
         advance(5);
-        assertThat(stored("early").object("status").text("reason")).isEqualTo("NodePorts");
 
-        advance(20);
+        // then it waits until the port is free
+        assertThat(phase("other")).isEqualTo("Running");
+        assertThat(phase("next")).isEqualTo("Pending");
+        advance(25);
         assertThat(pods).doesNotContainKey("web");
-        add("late", PORT_80, "");
+        assertThat(phase("next")).isEqualTo("Running");
+    }
+
+    /** As after {@code kubectl delete --force}: no source has the pod, and its room is taken until its processes end. */
+    @Test
+    void shouldNotRefuseAPodBecauseOfOneThatWasDeletedByForce() {
+        add("web", PORT_80, "");
+        start(110);
         advance(5);
-        assertThat(phase("late")).isEqualTo("Running");
+        runtime.delay("StopContainer", Duration.ofSeconds(20));
+        JsonObject web = stored("web");
+        pods.remove("web");
+        tell("DELETED", web);
+        add("next", PORT_80, "");
+        advance(5);
+
+        assertThat(phase("next")).isEqualTo("Pending");
+        advance(60);
+        assertThat(phase("next")).isEqualTo("Running");
     }
 
     @Test
-    void shouldLetACriticalPodWaitForOneThatIsEnding() {
-        // given a pod that is ending, and one that could end instead
+    void shouldStartACriticalPodAlthoughOneIsEnding() {
+        // given a pod that is ending, and another one
         node = Optional.of(new Node(Json.parseObject("""
                 {"metadata": {"name": "n1", "uid": "node-uid"}, "status": {"allocatable": {"cpu": "1"}}}""")));
         add("web", requests("400m"), "");
@@ -257,11 +278,9 @@ class PodManagerTest extends SimulatedNode {
         // when a critical pod needs that room
         add("vital", requests("500m"), ", \"priority\": 2000000000");
         advance(5);
-        assertThat(phase("vital")).isEqualTo("Pending");
-        advance(30);
 
-        // then it starts once the first one has ended, and the other goes on
-        assertThat(pods).doesNotContainKey("web");
+        // then it starts, and the other goes on
+        assertThat(pods).containsKey("web");
         assertThat(phase("vital")).isEqualTo("Running");
         assertThat(phase("other")).isEqualTo("Running");
     }

@@ -115,7 +115,7 @@ final class ConcurrencyLimits {
         }
 
         private State enter(Seat seat) {
-            boolean counted = seat.node && !fair;
+            boolean counted = isCounted(seat);
             if (counted && ofNodes.getOrDefault(seat.user, 0) >= OF_NODE) {
                 return State.GONE;
             }
@@ -124,6 +124,10 @@ final class ConcurrencyLimits {
                 ofNodes.merge(seat.user, 1, Integer::sum);
             }
             return state;
+        }
+
+        private boolean isCounted(Seat seat) {
+            return seat.node && !fair && !seat.always;
         }
 
         private State enterShare(Seat seat) {
@@ -150,7 +154,7 @@ final class ConcurrencyLimits {
 
         private void stand(Seat seat) {
             Share share = share(seat);
-            if (seat.node && !fair) {
+            if (isCounted(seat)) {
                 ofNodes.computeIfPresent(seat.user, (user, count) -> count == 1 ? null : count - 1);
             }
             if (seat.state == State.SEATED) {

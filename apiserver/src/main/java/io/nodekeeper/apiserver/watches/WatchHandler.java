@@ -308,9 +308,13 @@ public final class WatchHandler {
                         event.key(),
                         e.toString());
                 failed = true;
-                onSettled();
-                sink.write(expired("the change of revision " + event.revision() + " cannot be read"));
-                sink.end();
+                try {
+                    onSettled();
+                    sink.write(expired("the change of revision " + event.revision() + " cannot be read"));
+                } finally {
+                    // Also without memory for the message: no bookmark may say that the client has seen this change.
+                    sink.end();
+                }
             }
         }
 
@@ -366,8 +370,12 @@ public final class WatchHandler {
 
         @Override
         public void onCompacted(StoreException.Compacted why) {
-            sink.write(tooOld(why));
-            sink.end();
+            failed = true;
+            try {
+                sink.write(tooOld(why));
+            } finally {
+                sink.end();
+            }
         }
 
         private byte[] tooOld(StoreException.Compacted why) {

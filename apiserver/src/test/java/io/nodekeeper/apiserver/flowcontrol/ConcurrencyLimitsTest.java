@@ -131,9 +131,17 @@ class ConcurrencyLimitsTest {
 
         // and the first one may send again what it has room for; the limit is only for heartbeats
         Seat next = new Seat(HEARTBEAT, "system:node:n1", true, false, 0);
-        assertThat(limits.enter(next)).isEqualTo(SEATED);
+        assertThat(limits.enter(next)).isEqualTo(WAITING);
         for (int i = 0; i < 4; i++) {
             assertThat(limits.enter(new Seat(READ, "system:node:n1", true, false, 0)))
+                    .isEqualTo(SEATED);
+        }
+    }
+
+    @Test
+    void nodeThatIsAClusterAdministratorIsNeverRefused() {
+        for (int i = 0; i < 20; i++) {
+            assertThat(limits.enter(new Seat(HEARTBEAT, "system:node:n1", true, true, 0)))
                     .isEqualTo(SEATED);
         }
     }

@@ -13,10 +13,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 
 /**
@@ -74,6 +76,7 @@ public final class LinuxProcesses implements ProcessTable {
             return CompletableFuture.failedFuture(
                     new IOException(MOST_HUNG + " earlier scans of /proc have not returned yet"));
         }
+        AtomicReference<String> hungAt = new AtomicReference<>("");
         CompletableFuture<List<ProcessInfo>> scanned = workers.call("a scan of /proc", DEADLINE, () -> {
             // Here, because a call that finds no worker never begins.
             underWay.incrementAndGet();
@@ -81,6 +84,7 @@ public final class LinuxProcesses implements ProcessTable {
                 return withLimits(scan.run(), readLimits);
             } finally {
                 underWay.decrementAndGet();
+                memory.returned(Objects.requireNonNullElse(hungAt.get(), ""));
             }
         });
         scanned.whenComplete((processes, error) -> {
@@ -88,6 +92,7 @@ public final class LinuxProcesses implements ProcessTable {
             if (error != null && Failures.cause(error) instanceof DeadlineExceededException) {
                 if (!hung.isEmpty()) {
                     memory.hung(hung);
+                    hungAt.set(hung);
                 }
                 memory = memory.afterHang(files);
             }

@@ -56,6 +56,13 @@ record ScanMemory(
         }
     }
 
+    /** A scan that hung at a process has ended after all: it was slow, or the process goes on. */
+    void returned(String process) {
+        if (!opaque.remove(process)) {
+            unreadable.remove(process);
+        }
+    }
+
     /** Forgets the processes that have ended. */
     void keep(Set<Integer> pids) {
         programs.keySet().retainAll(pids);

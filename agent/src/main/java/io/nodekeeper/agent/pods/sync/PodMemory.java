@@ -17,6 +17,7 @@ import java.util.Set;
  *
  * @param prepared whether the pod's directories and volumes are there
  * @param nextAttempt the number of the next sandbox, if higher than what the runtime shows
+ * @param sandboxFailed whether the newest sandbox could not be made
  * @param stopped the sandboxes whose stop succeeded
  * @param restarts by container and its hash: its newest start after an end; of the {@link #POD}: the newest replacement of its sandbox
  * @param pulls by image: the pause after its last failed pull
@@ -30,6 +31,7 @@ import java.util.Set;
 public record PodMemory(
         boolean prepared,
         int nextAttempt,
+        boolean sandboxFailed,
         Set<String> stopped,
         Map<String, Restart> restarts,
         Map<String, Pause> pulls,
@@ -40,7 +42,7 @@ public record PodMemory(
         boolean deleted) {
     /** A pod of which nothing is known. */
     public static final PodMemory EMPTY =
-            new PodMemory(false, 0, Set.of(), Map.of(), Map.of(), Map.of(), Map.of(), Map.of(), false, false);
+            new PodMemory(false, 0, false, Set.of(), Map.of(), Map.of(), Map.of(), Map.of(), Map.of(), false, false);
 
     /** The key of problems that concern the pod as a whole: its volumes or its sandbox. */
     public static final String POD = "";
@@ -87,14 +89,15 @@ public record PodMemory(
 
     private PodMemory succeeded(PodCommand command) {
         Change change = new Change(this);
-        if (problem(POD)
-                .filter(last -> last.reason().equals(kind(command.getClass())))
-                .isPresent()) {
+        if (problem(POD).filter(last -> last.reason().equals(kind(command))).isPresent()) {
             change.problems.remove(POD);
         }
         switch (command) {
             case PodCommand.Prepare prepare -> change.prepared = true;
-            case PodCommand.CreateSandbox(int attempt) -> change.nextAttempt = attempt + 1;
+            case PodCommand.CreateSandbox(int attempt) -> {
+                change.nextAttempt = attempt + 1;
+                change.sandboxFailed = false;
+            }
             case PodCommand.StopSandbox(String id) -> change.stopped.add(id);
             case PodCommand.RemoveSandbox(String id) -> change.stopped.remove(id);
             case PodCommand.StartContainer start -> {
@@ -116,6 +119,7 @@ public record PodMemory(
         if (command instanceof PodCommand.CreateSandbox(int attempt)) {
             // The runtime may still reserve the name of the failed attempt.
             change.nextAttempt = attempt + 1;
+            change.sandboxFailed = true;
         } else if (command instanceof PodCommand.StartContainer start) {
             key = key(start.container());
             forget(start.container(), change.problems);
@@ -131,14 +135,13 @@ public record PodMemory(
             }
         }
         int failures = problem(key).map(Problem::failures).orElse(0) + 1;
-        String reason = key.equals(POD) ? kind(command.getClass()) : failed.reason();
+        String reason = key.equals(POD) ? kind(command) : failed.reason();
         change.problems.put(key, new Problem(reason, failed.message(), now.plus(pause), pause, failures));
         return change.done();
     }
 
-    /** The reason of a problem with commands of that kind, unless it is a container's. */
-    static String kind(Class<? extends PodCommand> command) {
-        return command.getSimpleName();
+    private static String kind(PodCommand command) {
+        return command.getClass().getSimpleName();
     }
 
     /** The problem of {@code container}; none if its image has changed since. */
@@ -216,6 +219,7 @@ public record PodMemory(
     private static final class Change {
         private boolean prepared;
         private int nextAttempt;
+        private boolean sandboxFailed;
         private final Set<String> stopped;
         private final Map<String, Restart> restarts;
         private final Map<String, Pause> pulls;
@@ -228,6 +232,7 @@ public record PodMemory(
         private Change(PodMemory before) {
             prepared = before.prepared;
             nextAttempt = before.nextAttempt;
+            sandboxFailed = before.sandboxFailed;
             stopped = new HashSet<>(before.stopped);
             restarts = new HashMap<>(before.restarts);
             pulls = new HashMap<>(before.pulls);
@@ -242,6 +247,7 @@ public record PodMemory(
             return new PodMemory(
                     prepared,
                     nextAttempt,
+                    sandboxFailed,
                     Set.copyOf(stopped),
                     Map.copyOf(restarts),
                     Map.copyOf(pulls),

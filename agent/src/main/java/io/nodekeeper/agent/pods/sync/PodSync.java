@@ -224,27 +224,22 @@ public final class PodSync {
             wake(now.plus(NETWORK_PAUSE));
             return;
         }
-        boolean failed = memory.problem(PodMemory.POD)
-                .filter(last -> last.reason().equals(PodMemory.kind(PodCommand.CreateSandbox.class)))
-                .isPresent();
-        if (!ready && !failed && backOff()) {
+        if (!ready && !memory.sandboxFailed() && backOff()) {
             return;
         }
         if (!memory.prepared()) {
             commands.add(new PodCommand.Prepare());
         }
         if (!ready) {
-            replace(failed);
+            replace();
         }
     }
 
     /**
-     * Makes the next sandbox.
-     *
-     * @param failed whether the last one could not be made. What that has left goes first; otherwise the pod does not wait for what earlier
-     *     sandboxes have left
+     * Makes the next sandbox. If the last one could not be made, what that has left goes first; otherwise the new one does not wait for
+     * what earlier ones have left.
      */
-    private void replace(boolean failed) {
+    private void replace() {
         // In a new sandbox all init containers run again: what is left of them, or a main container that was only
         // created, would say that they have run.
         Set<String> init = initNames();
@@ -252,6 +247,7 @@ public final class PodSync {
                 .filter(container -> init.contains(container.name()) || container.state() == ContainerState.CREATED)
                 .toList();
         gone.forEach(container -> commands.add(remove(container)));
+        boolean failed = memory.sandboxFailed();
         if (failed) {
             tidy(gone);
         }

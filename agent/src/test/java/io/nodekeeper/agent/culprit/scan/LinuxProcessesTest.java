@@ -140,6 +140,35 @@ class LinuxProcessesTest {
     }
 
     @Test
+    void processOfASlowScanIsReadAgainOnceThatHasEnded() throws Exception {
+        // given a scan that took too long at a process
+        process(201, 200, 'D', 1_100, "starter");
+        file("proc/201/task/201/stat", stat(201, "starter", 'D', 200, 1_100));
+        Path call = root.resolve("proc/201/task/201/syscall");
+        assertThat(new ProcessBuilder("mkfifo", call.toString()).start().waitFor())
+                .isZero();
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
+        assertThat(processes.scan(Set.of(), true)).failsWithin(Duration.ofSeconds(20));
+
+        // when it has ended
+        Files.writeString(call, "");
+        Files.delete(call);
+        file("proc/201/task/201/syscall", (ARM ? 56 : 257) + " 0xffffff9c 0x40 0x241 0x1b6 0x0 0x0 0x7ffe 0x7fdf\n");
+        file("proc/201/mem", "x".repeat(0x40) + "/srv/file" + "\0" + "x".repeat(8_192));
+        Optional<String> path = Optional.empty();
+        for (int look = 0; look < 100 && path.isEmpty(); look++) {
+            Thread.sleep(100);
+            path = of(processes.scan(Set.of(), true).get(20, TimeUnit.SECONDS), 201)
+                    .stalls()
+                    .getFirst()
+                    .path();
+        }
+
+        // then its memory is read again
+        assertThat(path).contains("/srv/file");
+    }
+
+    @Test
     void knownProcessThatWasStoppedContinuedOrReplacedHasChanged() throws Exception {
         LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers, loop.clock());
         List<ProcessInfo> known = scan(false);

@@ -302,6 +302,28 @@ class PodSyncTest {
         assertThat(pod.runtime.sandboxes()).isEqualTo(1);
     }
 
+    /** As with a network plugin that fails now and then: nothing has died. */
+    @Test
+    void shouldNotTakeAFailedCreationForADeathBecauseItsCleanUpFailsToo() {
+        // given creations of a sandbox that fail, and after each of them a stop
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        for (int failure = 0; failure < 5; failure++) {
+            pod.runtime.sandboxFails = true;
+            pod.after(Duration.ofSeconds(10));
+            pod.runtime.stopFails = true;
+            pod.after(Duration.ofSeconds(10));
+            pod.runtime.stopFails = false;
+        }
+
+        // when they succeed
+        pod.runtime.sandboxFails = false;
+        pod.after(Duration.ofSeconds(10));
+
+        // then the pod runs
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.events).noneMatch(event -> event.message().startsWith("Back-off replacing"));
+    }
+
     @Test
     void shouldReplaceSandboxesThatDieAgainAndAgainWithPauses() {
         // given a pod whose sandbox dies as soon as it is there

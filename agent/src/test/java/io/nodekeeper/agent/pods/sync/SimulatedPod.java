@@ -34,6 +34,8 @@ final class SimulatedPod {
     int killed = 143;
     /** Whether sandboxes cannot be started; each leaves something. */
     boolean sandboxFails;
+    /** Whether sandboxes cannot be stopped. */
+    boolean stopFails;
 
     boolean deletedFromApi;
     boolean cleaned;
@@ -82,6 +84,8 @@ final class SimulatedPod {
         return switch (command) {
             case PodCommand.Prepare prepare -> new Outcome.Done();
             case PodCommand.CreateSandbox(int attempt) -> sandbox(attempt);
+            case PodCommand.StopSandbox stop
+            when stopFails -> new Outcome.Failed("Failed", "the network cannot be removed");
             case PodCommand.StopSandbox(String id) -> {
                 sandboxes.stream().filter(box -> box.id.equals(id)).forEach(box -> box.ready = false);
                 boxes.stream().filter(box -> box.sandbox.equals(id)).forEach(box -> end(box, 137, now));
