@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles one connection: one review at a time. An answer other than 200 makes the API server let the write pass.
- * Confined to the event loop.
+ * Handles one connection: one review at a time. A client that sends its next review before it has the answer is
+ * disconnected. An answer other than 200 makes the API server let the write pass. Confined to the event loop.
  */
 final class ReviewHandler extends HttpConnection<HttpObject> {
     private static final Logger log = LoggerFactory.getLogger(ReviewHandler.class);
@@ -49,7 +49,9 @@ final class ReviewHandler extends HttpConnection<HttpObject> {
     /** At most {@link #BODY_BYTES}. */
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
 
+    /** Whether nothing more of the client is read. */
     private boolean refused;
+
     private boolean keepAlive;
     private int held;
 
@@ -81,11 +83,17 @@ final class ReviewHandler extends HttpConnection<HttpObject> {
         if (refused) {
             return;
         }
+        if (isAnswering()) {
+            // The body and its bytes belong to the review that is being answered.
+            refused = true;
+            context.close();
+            return;
+        }
         if (!part.decoderResult().isSuccess()) {
             refuse(context, HttpResponseStatus.BAD_REQUEST, "malformed request");
             return;
         }
-        if (part instanceof HttpRequest request && !begin(context, request)) {
+        if (part instanceof HttpRequest request && !admits(context, request)) {
             return;
         }
         if (part instanceof HttpContent content) {
@@ -100,14 +108,14 @@ final class ReviewHandler extends HttpConnection<HttpObject> {
             bodies.bytes += more;
             held += more;
             content.content().readBytes(body, more);
-            if (part instanceof LastHttpContent) {
+            if (part instanceof LastHttpContent && begin(context)) {
                 review(context);
             }
         }
     }
 
     /** Whether the request may go on. */
-    private boolean begin(ChannelHandlerContext context, HttpRequest request) {
+    private boolean admits(ChannelHandlerContext context, HttpRequest request) {
         expectClient(context, RECEIVE_SECONDS);
         keepAlive = HttpUtil.isKeepAlive(request);
         Optional<String> fault = clients.fault(context.channel());
@@ -130,8 +138,6 @@ final class ReviewHandler extends HttpConnection<HttpObject> {
 
     private void review(ChannelHandlerContext context) {
         stopTimer();
-        // The next request waits in the client's socket until this one is answered.
-        context.channel().config().setAutoRead(false);
         byte[] received = body.toByteArray();
         body.reset();
         try {

@@ -19,6 +19,10 @@ import org.slf4j.LoggerFactory;
  * One connection of an HTTP/1.1 server, with one request at a time. It is closed when its client does not act within a
  * time limit, and when it fails. Confined to the event loop.
  *
+ * <p>While a request is answered, nothing more is read. One read may have brought several requests, though: a client
+ * that sends its next request before it has the answer is disconnected. Nothing waits in a queue. An answer that is not
+ * sent with {@link #send}, such as a stream, lasts as long as the connection.
+ *
  * @param <T> the parts of a request that the decoders pass on
  */
 public abstract class HttpConnection<T> extends SimpleChannelInboundHandler<T> {
@@ -26,6 +30,29 @@ public abstract class HttpConnection<T> extends SimpleChannelInboundHandler<T> {
 
     /** Closes the connection when the client is late. */
     private @Nullable Future<?> deadline;
+    /** Whether a request is being answered. */
+    private boolean answering;
+
+    /**
+     * Begins to answer a request; the next one waits in the client's socket. If one is being answered already, the
+     * connection is closed.
+     *
+     * @return whether the request is to be answered
+     */
+    protected final boolean begin(ChannelHandlerContext context) {
+        if (answering) {
+            context.close();
+            return false;
+        }
+        answering = true;
+        context.channel().config().setAutoRead(false);
+        return true;
+    }
+
+    /** Whether a request is being answered. */
+    protected final boolean isAnswering() {
+        return answering;
+    }
 
     /** Closes the connection unless its client acts within {@code seconds}. Replaces an earlier limit. */
     protected final void expectClient(ChannelHandlerContext context, int seconds) {
@@ -73,6 +100,8 @@ public abstract class HttpConnection<T> extends SimpleChannelInboundHandler<T> {
             }
             sent.run();
             expectClient(context, idleSeconds);
+            // Before reading: the client may have sent its next request already.
+            answering = false;
             context.channel().config().setAutoRead(true);
         });
     }

@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One connection to the node's API: one request at a time, each with a time limit, then one log or one stream of the
- * runtime, which ends with the connection. Confined to the event loop.
+ * runtime, which ends with the connection. A request during another one, a log or a stream closes the connection.
+ * Confined to the event loop.
  */
 final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
     private static final Logger log = LoggerFactory.getLogger(NodeApiHandler.class);
@@ -49,7 +50,6 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
     private final NodeApiAccess access;
     private final Connections connections;
     private Optional<LogPump> pump = Optional.empty();
-    private boolean streaming;
 
     NodeApiHandler(NodeApi api, NodeApiAccess access, Connections connections) {
         this.api = api;
@@ -65,13 +65,10 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
-        stopTimer();
-        if (streaming) {
-            context.close();
+        if (!begin(context)) {
             return;
         }
-        // The next request waits in the client's socket until this one is answered.
-        context.channel().config().setAutoRead(false);
+        stopTimer();
         boolean keep = HttpUtil.isKeepAlive(request) && request.decoderResult().isSuccess();
         QueryStringDecoder uri = url(request.uri());
         String path;
@@ -131,7 +128,6 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
             answer(context, TOO_MANY, false);
             return;
         }
-        streaming = true;
         LogPump begun = of.open().apply(new LogBody(context));
         pump = Optional.of(begun);
         begun.start();
@@ -148,7 +144,6 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
             answer(context, TOO_MANY, false);
             return;
         }
-        streaming = true;
         String target = place.getRawPath() + (place.getRawQuery() == null ? "" : "?" + place.getRawQuery());
         FullHttpRequest request =
                 new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, asked.method(), target, Unpooled.EMPTY_BUFFER);

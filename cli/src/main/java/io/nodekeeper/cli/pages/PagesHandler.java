@@ -19,7 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles one connection: one request at a time, each with a time limit, or one stream of events. Confined to the event loop.
+ * Handles one connection: one request at a time, each with a time limit, or one stream of events. A request during
+ * another one or a stream closes the connection. Confined to the event loop.
  */
 final class PagesHandler extends HttpConnection<FullHttpRequest> {
     private static final Logger log = LoggerFactory.getLogger(PagesHandler.class);
@@ -31,7 +32,6 @@ final class PagesHandler extends HttpConnection<FullHttpRequest> {
     private final HostCheck hosts;
     private final Optional<Exposure> exposure;
     private final Consumer<Channel> answered;
-    private boolean streaming;
 
     /** {@code answered} is called with the connection when its client has received an answer. */
     PagesHandler(Pages pages, HostCheck hosts, Optional<Exposure> exposure, Consumer<Channel> answered) {
@@ -49,13 +49,10 @@ final class PagesHandler extends HttpConnection<FullHttpRequest> {
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
-        stopTimer();
-        if (streaming) {
-            context.close();
+        if (!begin(context)) {
             return;
         }
-        // The next request waits in the client's socket until this one is answered.
-        context.channel().config().setAutoRead(false);
+        stopTimer();
         boolean keep = HttpUtil.isKeepAlive(request) && request.decoderResult().isSuccess();
         Optional<Page> refusal = refusal(request);
         if (refusal.isPresent()) {
@@ -80,7 +77,6 @@ final class PagesHandler extends HttpConnection<FullHttpRequest> {
                     } else if (page.isPresent()) {
                         answer(context, page.get(), keep);
                     } else {
-                        streaming = true;
                         // Reading notices that the client closes the connection.
                         context.channel().config().setAutoRead(true);
                     }

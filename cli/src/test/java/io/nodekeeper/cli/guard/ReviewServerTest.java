@@ -180,6 +180,27 @@ class ReviewServerTest {
     }
 
     @Test
+    void clientThatDoesNotWaitForItsAnswerIsDisconnected() throws Exception {
+        try (SSLSocket hasty = connect();
+                HttpClient client = client()) {
+            // when a client sends two reviews at once
+            hasty.getOutputStream()
+                    .write("POST /validate HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789"
+                            .repeat(2)
+                            .getBytes(StandardCharsets.US_ASCII));
+            hasty.getOutputStream().flush();
+
+            // then it gets no answer, and at most one of them is reviewed
+            assertThat(hasty.getInputStream().read()).isEqualTo(-1);
+            assertThat(sizes).hasSizeLessThanOrEqualTo(1);
+
+            // and others are served
+            assertThat(post(client, new byte[20]).statusCode()).isEqualTo(200);
+            assertThat(sizes).contains(20).hasSizeLessThanOrEqualTo(2);
+        }
+    }
+
+    @Test
     void rubbishInsideTlsIsRefused() throws Exception {
         try (SSLSocket socket = connect()) {
             socket.getOutputStream().write("\0\0\0 rubbish\r\n\r\n".getBytes(StandardCharsets.US_ASCII));

@@ -11,6 +11,7 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Clients that take their time, and how many there may be. */
@@ -64,6 +66,57 @@ class PagesServerTest {
             for (Socket socket : slow) {
                 socket.close();
             }
+        }
+    }
+
+    /** Whether the server closes the connection without an answer. */
+    private static boolean endsUnanswered(Socket socket) throws IOException {
+        try {
+            return socket.getInputStream().read() == -1;
+        } catch (SocketException e) {
+            // It is reset if the server has not read everything.
+            return true;
+        }
+    }
+
+    @Test
+    void clientThatDoesNotWaitForItsAnswersIsDisconnected() throws IOException {
+        // given a page that is not answered yet
+        AtomicInteger asked = new AtomicInteger();
+        CompletableFuture<Page> page = new CompletableFuture<>();
+        try (PagesServer server = serving((path, query) -> {
+                    asked.incrementAndGet();
+                    return page;
+                });
+                Socket client = connected(server)) {
+            // when a client sends 500 requests for it at once
+            send(client, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(500));
+
+            // then it is disconnected, and the page was asked for once
+            assertThat(endsUnanswered(client)).isTrue();
+            assertThat(server.open()).isZero();
+            assertThat(asked).hasValue(1);
+        }
+    }
+
+    @Test
+    void requestsOfOneConnectionAreAnsweredOneAfterAnother() throws IOException {
+        // given pages that another thread makes
+        try (PagesServer server =
+                        serving((path, query) -> CompletableFuture.supplyAsync(() -> Page.text(200, "page " + path)));
+                Socket client = connected(server)) {
+            BufferedReader answers =
+                    new BufferedReader(new InputStreamReader(client.getInputStream(), StandardCharsets.US_ASCII));
+            List<String> bodies = new ArrayList<>();
+            for (String path : List.of("/a", "/b", "/c", "/d", "/e", "/f")) {
+                // when a client sends each request as soon as it has the answer to the one before
+                send(client, "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+                while (!answers.readLine().isEmpty()) {}
+                bodies.add(answers.readLine());
+            }
+
+            // then all are answered
+            assertThat(bodies).containsExactly("page /a", "page /b", "page /c", "page /d", "page /e", "page /f");
         }
     }
 
