@@ -93,7 +93,7 @@ public final class GuardProcess {
         InetSocketAddress address = new BindAddress(options.bindAddress)
                 .socket()
                 .orElseThrow(() -> new IllegalArgumentException("--guard-bind-address is off"));
-        this.server = new ReviewServer(address, options.clients(), workers, reviewer::answer);
+        this.server = new ReviewServer(address, options.clients(), loop.clock(), workers, reviewer::answer);
         new WebhookKeeper(loop, client, state, shared.random(), new Endpoint()).start();
         log.info(
                 "The guard serves admission reviews at {} and {}",

@@ -6,6 +6,7 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.nodekeeper.client.access.Caller;
 import java.security.cert.X509Certificate;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.SSLPeerUnverifiedException;
@@ -32,26 +33,33 @@ record ReviewClients(List<X509Certificate> authorities, List<String> names) {
                 : tls.trustManager(authorities.toArray(X509Certificate[]::new)).clientAuth(ClientAuth.REQUIRE);
     }
 
-    /** Why the client of {@code connection} may send no reviews; the handshake has verified its certificate. */
-    Optional<String> fault(Channel connection) {
+    /**
+     * Why the client of {@code connection} may send no reviews. The handshake has verified its certificate, which may
+     * have ended since.
+     */
+    Optional<String> fault(Channel connection, Instant now) {
+        if (authorities.isEmpty() && names.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<X509Certificate> certificate = certificate(connection);
+        Optional<Instant> ended =
+                certificate.map(shown -> shown.getNotAfter().toInstant()).filter(end -> end.isBefore(now));
+        if (ended.isPresent()) {
+            return Optional.of("the client's certificate ended at " + ended.get());
+        }
         if (names.isEmpty()) {
             return Optional.empty();
         }
-        String name = name(connection).orElse("");
+        String name = certificate.flatMap(Caller::of).map(Caller::name).orElse("");
         return names.contains(name)
                 ? Optional.empty()
                 : Optional.of("the client \"" + name + "\" is none of those in --guard-client-names");
     }
 
-    private static Optional<String> name(Channel connection) {
+    private static Optional<X509Certificate> certificate(Channel connection) {
+        SslHandler handler = connection.pipeline().get(SslHandler.class);
         try {
-            return Caller.of((X509Certificate) connection
-                            .pipeline()
-                            .get(SslHandler.class)
-                            .engine()
-                            .getSession()
-                            .getPeerCertificates()[0])
-                    .map(Caller::name);
+            return Optional.of((X509Certificate) handler.engine().getSession().getPeerCertificates()[0]);
         } catch (SSLPeerUnverifiedException e) {
             return Optional.empty();
         }

@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.cli.http.HttpConnection;
 import io.nodekeeper.controller.guard.Webhook;
+import io.nodekeeper.time.Clock;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -44,6 +45,7 @@ final class ReviewHandler extends HttpConnection<HttpObject> {
 
     private final Bodies bodies;
     private final ReviewClients clients;
+    private final Clock clock;
     private final Executor workers;
     private final Function<byte[], CompletableFuture<byte[]>> reviews;
     /** At most {@link #BODY_BYTES}. */
@@ -58,10 +60,12 @@ final class ReviewHandler extends HttpConnection<HttpObject> {
     ReviewHandler(
             Bodies bodies,
             ReviewClients clients,
+            Clock clock,
             Executor workers,
             Function<byte[], CompletableFuture<byte[]>> reviews) {
         this.bodies = bodies;
         this.clients = clients;
+        this.clock = clock;
         this.workers = workers;
         this.reviews = reviews;
     }
@@ -118,7 +122,7 @@ final class ReviewHandler extends HttpConnection<HttpObject> {
     private boolean admits(ChannelHandlerContext context, HttpRequest request) {
         expectClient(context, RECEIVE_SECONDS);
         keepAlive = HttpUtil.isKeepAlive(request);
-        Optional<String> fault = clients.fault(context.channel());
+        Optional<String> fault = clients.fault(context.channel(), clock.wallTime());
         if (fault.isPresent()) {
             refuse(context, HttpResponseStatus.FORBIDDEN, fault.get());
             return false;

@@ -14,6 +14,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
@@ -51,6 +52,7 @@ final class ReviewServer implements AutoCloseable {
      * Starts to listen.
      *
      * @param clients who may send reviews
+     * @param clock tells when the certificates of clients end
      * @param workers parse reviews
      * @param reviews answers a review; fails with an IllegalArgumentException if the body is none
      * @throws IOException if the address cannot be used
@@ -58,6 +60,7 @@ final class ReviewServer implements AutoCloseable {
     ReviewServer(
             InetSocketAddress address,
             ReviewClients clients,
+            Clock clock,
             Executor workers,
             Function<byte[], CompletableFuture<byte[]>> reviews)
             throws IOException {
@@ -71,7 +74,7 @@ final class ReviewServer implements AutoCloseable {
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel connection) {
-                        opened(connection, new ReviewHandler(bodies, clients, workers, reviews));
+                        opened(connection, new ReviewHandler(bodies, clients, clock, workers, reviews));
                     }
                 })
                 .bind(address)

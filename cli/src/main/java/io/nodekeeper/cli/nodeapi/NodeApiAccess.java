@@ -27,7 +27,7 @@ final class NodeApiAccess {
 
     /** The page that refuses a request; empty if its sender may send it. Never fails. */
     CompletableFuture<Optional<Page>> check(Channel connection, String authorization, String method, String path) {
-        Credentials shown = Exposure.credentials(connection, config.reviewTokens() ? authorization : "");
+        Credentials shown = exposure.credentials(connection, config.reviewTokens() ? authorization : "");
         boolean unknown = shown.certificate().isEmpty() && shown.authorization().isEmpty();
         if (unknown && !config.anonymous()) {
             // Costs nothing: no review is made for it.

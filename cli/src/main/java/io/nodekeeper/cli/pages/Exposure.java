@@ -199,12 +199,20 @@ public final class Exposure implements AutoCloseable {
         return access.check(credentials);
     }
 
-    /** What the client of {@code connection} shows, with its header {@code Authorization}, which may be empty. */
-    public static Credentials credentials(Channel connection, String authorization) {
+    /**
+     * What the client of {@code connection} shows, with its header {@code Authorization}, which may be empty. A
+     * certificate that has ended since the handshake does not count.
+     */
+    public Credentials credentials(Channel connection, String authorization) {
         String source = connection.remoteAddress() instanceof InetSocketAddress address
                 ? address.getAddress().getHostAddress()
                 : String.valueOf(connection.remoteAddress());
-        return new Credentials(certificate(connection).flatMap(Caller::of), authorization, source);
+        return new Credentials(
+                certificate(connection).filter(this::isCurrent).flatMap(Caller::of), authorization, source);
+    }
+
+    private boolean isCurrent(X509Certificate certificate) {
+        return !certificate.getNotAfter().toInstant().isBefore(loop.clock().wallTime());
     }
 
     /** The client's certificate, which the handshake has verified; empty if it showed none. */

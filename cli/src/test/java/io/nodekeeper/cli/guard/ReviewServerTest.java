@@ -7,6 +7,7 @@ import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.client.certificates.EcKeys;
 import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.Workers;
@@ -19,6 +20,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +36,22 @@ import org.junit.jupiter.api.Timeout;
 /** The endpoint over real TLS: good, malformed, huge and slow requests. The reviewer behind it echoes. */
 @Timeout(60)
 class ReviewServerTest {
+    /** The machine's clock, set ahead. */
+    private static final class AheadClock implements Clock {
+        private volatile Duration ahead = Duration.ZERO;
+
+        @Override
+        public long nanoTime() {
+            return System.nanoTime();
+        }
+
+        @Override
+        public Instant wallTime() {
+            return Instant.now().plus(ahead);
+        }
+    }
+
+    private final AheadClock clock = new AheadClock();
     private final ThreadLoop loop = new ThreadLoop("test");
     private final Workers workers = new Workers("review", 2, loop);
     private final ConcurrentLinkedQueue<Integer> sizes = new ConcurrentLinkedQueue<>();
@@ -50,8 +68,8 @@ class ReviewServerTest {
     }
 
     private void start(ReviewClients clients) throws IOException {
-        server =
-                new ReviewServer(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), clients, workers, body -> {
+        server = new ReviewServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), clients, clock, workers, body -> {
                     sizes.add(body.length);
                     return body.length == 3
                             ? CompletableFuture.failedFuture(new IllegalArgumentException("the body is bad"))
@@ -180,6 +198,30 @@ class ReviewServerTest {
     }
 
     @Test
+    void certificateThatEndsIsRefusedOnAnOpenConnection() throws Exception {
+        // given a client whose certificate was good when its connection began
+        Identity authority = Issuer.authority(EcKeys.newKey(), Instant.now(), Randoms.secure());
+        Identity apiServer =
+                new Issuer(authority, Randoms.secure()).client("kube-apiserver", List.of(), Instant.now());
+        server.close();
+        start(new ReviewClients(List.of(authority.certificate()), List.of()));
+        try (HttpClient client = client(Optional.of(apiServer))) {
+            assertThat(post(client, new byte[10]).statusCode()).isEqualTo(200);
+
+            // when it ends
+            clock.ahead = Duration.ofDays(366);
+            HttpResponse<String> answer = post(client, new byte[10]);
+
+            // then
+            assertThat(answer.statusCode()).isEqualTo(403);
+            assertThat(answer.body())
+                    .isEqualTo("the client's certificate ended at "
+                            + apiServer.certificate().getNotAfter().toInstant() + "\n");
+        }
+        assertThat(sizes).containsExactly(10);
+    }
+
+    @Test
     void clientThatDoesNotWaitForItsAnswerIsDisconnected() throws Exception {
         try (SSLSocket hasty = connect();
                 HttpClient client = client()) {
@@ -263,6 +305,7 @@ class ReviewServerTest {
         try (ReviewServer bare = new ReviewServer(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 ReviewClients.ALL,
+                clock,
                 workers,
                 CompletableFuture::completedFuture)) {
             try (SSLSocket socket = (SSLSocket) ClientTls.context(Optional.empty(), List.of(certificate.authority()))

@@ -250,6 +250,36 @@ class ExposureTest {
     }
 
     @Test
+    void aClientCertificateThatEndsIsNobodyOnAnOpenConnection() throws Exception {
+        // given a certificate that ends in twelve seconds
+        Issuer issuer = new Issuer(new IdentityFiles(pki("ca.crt"), pki("ca.key")).read(), Randoms.secure());
+        Identity reader = issuer.client(
+                "carol",
+                List.of("page-readers"),
+                Instant.now().minus(Duration.ofDays(365)).plusSeconds(12));
+        Instant end = reader.certificate().getNotAfter().toInstant();
+        try (Exposed pages = new Exposed(controller.orElseThrow(), "--client-ca-file=" + pki("ca.crt"));
+                HttpClient carol = client(Optional.of(reader))) {
+            // when its owner keeps a connection busy until then
+            do {
+                assertThat(get(carol, pages.url("/metrics"), "").statusCode()).isEqualTo(200);
+                Thread.sleep(Duration.ofSeconds(2));
+            } while (Instant.now().plusSeconds(4).isBefore(end));
+            Thread.sleep(Duration.between(Instant.now(), end.plusSeconds(1)));
+
+            // then the next request has no user
+            int code;
+            try {
+                code = get(carol, pages.url("/metrics"), "").statusCode();
+            } catch (IOException e) {
+                // The client made a new connection, whose handshake failed.
+                code = 401;
+            }
+            assertThat(code).isEqualTo(401);
+        }
+    }
+
+    @Test
     void withoutTheClusterOnlyHealthIsServed() throws Exception {
         ServerAccess nowhere = new ServerAccess(
                 URI.create("http://127.0.0.1:1"), List.of(), false, "", Optional.empty(), "", Optional.empty());
