@@ -28,7 +28,6 @@ import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.events.MappingStartEvent;
 import org.snakeyaml.engine.v2.events.ScalarEvent;
 import org.snakeyaml.engine.v2.events.SequenceStartEvent;
-import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Tag;
 import org.snakeyaml.engine.v2.resolver.JsonScalarResolver;
@@ -54,9 +53,6 @@ final class YamlReader {
 
     /** The most repeated keys that are reported: more than a client shows. */
     private static final int REPORTED = 50;
-
-    /** The most characters of the text in a message. */
-    private static final int SHOWN = 200;
 
     private static final ScalarResolver RESOLVER = new JsonScalarResolver();
     private static final Pattern JSON_NUMBER =
@@ -103,25 +99,11 @@ final class YamlReader {
         try {
             return new YamlReader(new Parse(settings).parseString(text).iterator(), repeated).document();
         } catch (YamlEngineException e) {
-            throw new YamlException(problem(e));
+            throw new YamlException(YamlProblem.text(e));
         } catch (NumberFormatException e) {
             // The parser lets it through for escapes such as "\UFFFFFFFF".
-            throw new YamlException("malformed number in an escape: " + cut(Failures.text(e)));
+            throw new YamlException("malformed number in an escape: " + YamlProblem.cut(Failures.text(e)));
         }
-    }
-
-    private static String problem(YamlEngineException e) {
-        if (e instanceof MarkedYamlEngineException marked) {
-            String where = marked.getProblemMark()
-                    .map(mark -> " (line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1) + ")")
-                    .orElse("");
-            return cut(Optional.ofNullable(marked.getProblem()).orElse("malformed")) + where;
-        }
-        return cut(Optional.ofNullable(e.getMessage())
-                .orElse("malformed")
-                .lines()
-                .findFirst()
-                .orElse("malformed"));
     }
 
     private JsonValue document() {
@@ -149,7 +131,7 @@ final class YamlReader {
             Anchored anchored = anchors.get(alias.getAlias().getValue());
             if (anchored == null) {
                 throw new YamlException(
-                        "found undefined alias " + cut(alias.getAlias().getValue()) + at(event));
+                        "found undefined alias " + YamlProblem.cut(alias.getAlias().getValue()) + at(event));
             }
             checkDepth(depth - anchored.height, event);
             left = Math.min(left, depth - anchored.height);
@@ -218,7 +200,7 @@ final class YamlReader {
         for (Event next = events.next(); next.getEventId() != Event.ID.MappingEnd; next = events.next()) {
             String key = key(next);
             if (!seen.add(key) && reports++ < REPORTED) {
-                repeated.accept("found duplicate key " + cut(key));
+                repeated.accept("found duplicate key " + YamlProblem.cut(key));
             }
             object.put(key, value(events.next(), depth - 1));
         }
@@ -262,7 +244,8 @@ final class YamlReader {
         if (tag.equals(Tag.INT) || tag.equals(Tag.FLOAT)) {
             return number(text, event);
         }
-        throw new YamlException("cannot read \"" + cut(text) + "\" as " + cut(tag.getValue()) + at(event));
+        throw new YamlException(
+                "cannot read \"" + YamlProblem.cut(text) + "\" as " + YamlProblem.cut(tag.getValue()) + at(event));
     }
 
     private static JsonNumber number(String text, Event event) {
@@ -273,13 +256,13 @@ final class YamlReader {
                 return new JsonNumber(literal);
             }
         }
-        throw new YamlException(
-                "\"" + cut(text) + "\" is no number of JSON with at most " + NUMBER + " characters" + at(event));
+        throw new YamlException("\"" + YamlProblem.cut(text) + "\" is no number of JSON with at most " + NUMBER
+                + " characters" + at(event));
     }
 
     private static void checkTag(Optional<String> given, Tag expected, Event event) {
         if (given.isPresent() && !given.get().equals("!") && !given.get().equals(expected.getValue())) {
-            throw new YamlException("unknown tag " + cut(given.get()) + at(event));
+            throw new YamlException("unknown tag " + YamlProblem.cut(given.get()) + at(event));
         }
     }
 
@@ -287,9 +270,5 @@ final class YamlReader {
         return event.getStartMark()
                 .map(mark -> " (line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1) + ")")
                 .orElse("");
-    }
-
-    private static String cut(String text) {
-        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "…";
     }
 }

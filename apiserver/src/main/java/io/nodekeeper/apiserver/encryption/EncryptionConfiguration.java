@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.encryption;
 
+import io.nodekeeper.api.yaml.YamlProblem;
 import io.nodekeeper.store.encryption.AesGcmKey;
 import io.nodekeeper.store.encryption.EncryptionProvider;
 import io.nodekeeper.store.encryption.ResourceTransformer;
@@ -9,7 +10,6 @@ import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
@@ -60,8 +60,7 @@ public final class EncryptionConfiguration {
                             .build())
                     .loadFromString(text);
         } catch (YamlEngineException e) {
-            String message = Optional.ofNullable(e.getMessage()).orElse("").replaceAll("\\s+", " ");
-            return new Result(ValueTransformer.IDENTITY, List.of("it is not valid YAML: " + message));
+            return new Result(ValueTransformer.IDENTITY, List.of("it is not valid YAML: " + YamlProblem.text(e)));
         }
         ValueTransformer transformer = configuration.read(tree);
         return new Result(transformer, List.copyOf(configuration.faults));

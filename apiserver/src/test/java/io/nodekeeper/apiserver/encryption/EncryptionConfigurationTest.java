@@ -91,6 +91,26 @@ class EncryptionConfigurationTest {
     }
 
     @Test
+    void secretWithoutItsClosingQuoteIsNotShown() {
+        assertThat(parse("""
+                apiVersion: apiserver.config.k8s.io/v1
+                kind: EncryptionConfiguration
+                resources:
+                - resources: [secrets]
+                  providers:
+                  - aesgcm:
+                      keys:
+                      - name: a
+                        secret: "MDEyMzQ1Njc4OWFiY2RlZg==
+                """).faults())
+                .singleElement()
+                .asString()
+                .startsWith("it is not valid YAML: ")
+                .contains("(line ", ", column ")
+                .doesNotContain("MDEyMzQ1Njc4OWFiY2RlZg");
+    }
+
+    @Test
     void otherDocumentsAreRefused() {
         assertThat(parse("").faults()).contains("the file is missing or not an object");
         assertThat(parse("[1]").faults()).contains("the file is missing or not an object");

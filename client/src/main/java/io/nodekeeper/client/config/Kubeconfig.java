@@ -1,7 +1,7 @@
 package io.nodekeeper.client.config;
 
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.yaml.YamlProblem;
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.net.URI;
@@ -274,7 +274,7 @@ public final class Kubeconfig {
         } catch (IOException e) {
             faults.add(which + "cannot be read: " + e.getMessage());
         } catch (YamlEngineException e) {
-            faults.add(which + "not YAML: " + Failures.text(e).replaceAll("\\s*\\n\\s*", " "));
+            faults.add(which + "not YAML: " + YamlProblem.text(e));
         }
         return Optional.empty();
     }

@@ -146,6 +146,25 @@ class KubeconfigTest {
     }
 
     @Test
+    void tokenWithoutItsClosingQuoteIsNotShown() throws IOException {
+        Path file = write("""
+                current-context: c
+                contexts: [{name: c, context: {cluster: k, user: u}}]
+                clusters: [{name: k, cluster: {server: "https://host"}}]
+                users:
+                - name: u
+                  user:
+                    token: "token-of-alice
+                """);
+
+        assertThatThrownBy(() -> Kubeconfig.load(file))
+                .isInstanceOf(KubeconfigException.class)
+                .hasMessageStartingWith("kubeconfig " + file + ": not YAML: ")
+                .hasMessageContainingAll("(line ", ", column ")
+                .hasMessageNotContaining("token-of-alice");
+    }
+
+    @Test
     void emptyFileHasNoEntries() throws IOException {
         Path empty = Files.writeString(directory.resolve("empty"), "");
         Path good = write("""
