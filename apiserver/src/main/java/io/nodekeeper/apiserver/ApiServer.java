@@ -381,7 +381,7 @@ public final class ApiServer {
         if (info.known().isEmpty() || target.name().isEmpty()) {
             return 0;
         }
-        return store.get(UsageResources.measured(info.known().get()).key(target.namespace(), target.name()))
+        return store.get(Resources.stored(info.known().get()).key(target.namespace(), target.name()))
                 .map(entry -> (long) entry.length())
                 .orElse(0L);
     }

@@ -130,8 +130,8 @@ final class YamlReader {
         if (event instanceof AliasEvent alias) {
             Anchored anchored = anchors.get(alias.getAlias().getValue());
             if (anchored == null) {
-                throw new YamlException(
-                        "found undefined alias " + YamlProblem.cut(alias.getAlias().getValue()) + at(event));
+                throw new YamlException("found undefined alias "
+                        + YamlProblem.cut(alias.getAlias().getValue()) + at(event));
             }
             checkDepth(depth - anchored.height, event);
             left = Math.min(left, depth - anchored.height);

@@ -116,6 +116,14 @@ public final class Resources {
         return Optional.ofNullable(BY_PATH.get(path));
     }
 
+    /** The resource whose stored objects {@code resource} is about: the nodes or pods that it measures, or itself. */
+    public static Resource stored(Resource resource) {
+        if (resource.type().equals(UsageResources.POD_USAGE.type())) {
+            return PODS;
+        }
+        return resource.type().equals(UsageResources.NODE_USAGE.type()) ? NODES : resource;
+    }
+
     private static Function<JsonObject, String> at(String object, String field) {
         return json -> json.object(object).text(field);
     }

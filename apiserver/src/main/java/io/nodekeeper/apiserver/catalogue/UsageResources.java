@@ -22,12 +22,4 @@ public final class UsageResources {
     static final List<Resource> ALL = List.of(NODE_USAGE, POD_USAGE);
 
     private UsageResources() {}
-
-    /** The resource whose objects {@code resource} reads: that of the nodes or pods that it measures, or itself. */
-    public static Resource measured(Resource resource) {
-        if (resource.type().equals(POD_USAGE.type())) {
-            return Resources.PODS;
-        }
-        return resource.type().equals(NODE_USAGE.type()) ? Resources.NODES : resource;
-    }
 }

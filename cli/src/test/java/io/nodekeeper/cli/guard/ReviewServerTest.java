@@ -201,8 +201,7 @@ class ReviewServerTest {
     void certificateThatEndsIsRefusedOnAnOpenConnection() throws Exception {
         // given a client whose certificate was good when its connection began
         Identity authority = Issuer.authority(EcKeys.newKey(), Instant.now(), Randoms.secure());
-        Identity apiServer =
-                new Issuer(authority, Randoms.secure()).client("kube-apiserver", List.of(), Instant.now());
+        Identity apiServer = new Issuer(authority, Randoms.secure()).client("kube-apiserver", List.of(), Instant.now());
         server.close();
         start(new ReviewClients(List.of(authority.certificate()), List.of()));
         try (HttpClient client = client(Optional.of(apiServer))) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.config.file;
 
+import io.nodekeeper.api.yaml.YamlProblem;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -71,13 +72,7 @@ public final class ConfigParser {
             fixed(fields, "kind", KIND);
             return new ConfigTree(fields, places);
         } catch (YamlEngineException e) {
-            faults.add(name + " is not YAML: "
-                    + String.join(
-                            " ",
-                            String.valueOf(e.getMessage())
-                                    .lines()
-                                    .map(String::strip)
-                                    .toList()));
+            faults.add(name + " is not YAML: " + YamlProblem.text(e));
             return ConfigTree.EMPTY;
         }
     }
