@@ -105,8 +105,6 @@ public final class Agent {
     private boolean reporting;
     private boolean answering;
     private boolean stopped;
-    /** Whether the last look for facts about the machine found that some are missing. */
-    private boolean missingFacts;
 
     /**
      * An agent for {@code host} and its runtime, not started yet.
@@ -391,16 +389,23 @@ public final class Agent {
     }
 
     private void lookForMissingFacts() {
-        HostFacts facts = snapshots.facts();
-        boolean known = facts.machine().value().isPresent()
-                && facts.rootFilesystem().value().isPresent();
-        if (!known && !stopped) {
-            missingFacts = true;
-            loop.schedule(MISSING_FACTS, () -> snapshots.refresh().thenRunAsync(this::lookForMissingFacts, loop));
-        } else if (missingFacts) {
-            missingFacts = false;
+        if (isFactMissing() && !stopped) {
+            loop.schedule(MISSING_FACTS, () -> snapshots.refresh().thenRunAsync(this::lookedForMissingFacts, loop));
+        }
+    }
+
+    private void lookedForMissingFacts() {
+        if (isFactMissing()) {
+            lookForMissingFacts();
+        } else {
             reportNow();
         }
+    }
+
+    private boolean isFactMissing() {
+        HostFacts facts = snapshots.facts();
+        return facts.machine().value().isEmpty()
+                || facts.rootFilesystem().value().isEmpty();
     }
 
     private void repeat(String name, Duration period, double jitter, Supplier<CompletionStage<?>> action) {

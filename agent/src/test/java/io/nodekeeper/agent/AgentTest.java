@@ -203,7 +203,7 @@ class AgentTest {
         // when ten minutes pass
         cluster.advance(Duration.ofMinutes(10));
 
-        // then nobody hears of another machine, also when writes succeed again
+        // then no event reports another machine, and none does after a write succeeds
         cluster.refusals.clear();
         cluster.advance(Duration.ofMinutes(1));
         assertThat(cluster.events).noneMatch(event -> event.contains("DuplicateNode"));

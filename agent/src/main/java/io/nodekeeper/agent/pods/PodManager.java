@@ -316,19 +316,18 @@ final class PodManager implements EvictablePods, EndingPods {
         if (preemptions.mustWait(pod.uid(), this::isEnding) && made) {
             return;
         }
-        Optional<Admission.Verdict> verdict =
-                starts && !known && !made ? verdict(pod) : Optional.of(new Admission.Verdict.Admitted());
-        if (verdict.isEmpty()) {
-            return;
+        if (!starts || known) {
+            work(wanted(pod));
+        } else if (made) {
+            allocate(pod);
+        } else {
+            verdict(pod).ifPresent(verdict -> follow(pod, verdict));
         }
-        switch (verdict.get()) {
-            case Admission.Verdict.Admitted admitted -> {
-                if (starts && !known) {
-                    allocate(pod);
-                } else {
-                    work(wanted(pod));
-                }
-            }
+    }
+
+    private void follow(Pod pod, Admission.Verdict verdict) {
+        switch (verdict) {
+            case Admission.Verdict.Admitted admitted -> allocate(pod);
             case Admission.Verdict.Refused(Wanted.Eviction why) -> reject(pod, why);
             case Admission.Verdict.Preempts(List<Pod> victims) -> preempt(pod, victims);
         }
@@ -377,18 +376,14 @@ final class PodManager implements EvictablePods, EndingPods {
      * take, their users decide.
      */
     private Optional<Admission.Verdict> verdict(Pod pod) {
-        adopt();
+        // Pods that already run count for what starts, wherever they are among those of their source.
+        waiting().filter(known -> pleg.has(known.uid())).forEach(this::admit);
         Admission.Verdict later = verdict(pod, List.of());
         boolean waits = later instanceof Admission.Verdict.Admitted
                 && !sources.isStatic(pod.uid())
                 && !pod.isCritical()
                 && !(verdict(pod, ending()) instanceof Admission.Verdict.Admitted);
         return waits ? Optional.empty() : Optional.of(later);
-    }
-
-    /** Pods that already run count for what starts, wherever they are among those of their source. */
-    private void adopt() {
-        waiting().filter(pod -> pleg.has(pod.uid())).forEach(this::admit);
     }
 
     /** Pods that shall end and still have processes, ports and memory. */

@@ -15,6 +15,7 @@ import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.ResponseChunks;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.schema.KindSchemas;
 import io.nodekeeper.apiserver.writes.DeleteOptions;
@@ -40,9 +41,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class PodEviction implements Action {
     /** The number of budgets to read together. */
     private static final int PAGE = 32;
-
-    /** About how many bytes of budgets are read in one turn: some ten milliseconds. */
-    private static final int TURN = 1 << 20;
 
     private static final Resource BUDGETS = ClusterResources.POD_DISRUPTION_BUDGETS;
 
@@ -219,7 +217,7 @@ public final class PodEviction implements Action {
             List<Entry> page, WriteRequest write, Map<String, String> labels, List<JsonObject> known) {
         List<JsonObject> found = new ArrayList<>(known);
         int read = 0;
-        for (long bytes = 0; read < page.size() && bytes < TURN && found.size() < 2; read++) {
+        for (long bytes = 0; read < page.size() && bytes < ResponseChunks.EXAMINED && found.size() < 2; read++) {
             Entry entry = page.get(read);
             bytes += entry.length();
             JsonObject budget = BUDGETS.codec().decode(entry);

@@ -13,6 +13,7 @@ import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.ResponseChunks;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
@@ -37,9 +38,6 @@ import java.util.stream.Stream;
  * Answers gets and lists of {@code metrics.k8s.io}: nodes, and pods that run, whose usage is known. Thread-safe.
  */
 public final class UsageLists {
-    /** About how many bytes of objects are read in one turn: some ten milliseconds of work. */
-    private static final int TURN = 1 << 20;
-
     private final Store store;
     private final NodeUsage usage;
     private final Clock clock;
@@ -194,13 +192,13 @@ public final class UsageLists {
         }
 
         /**
-         * Reads {@code entries} from {@code first} on, one after the other, each of which is garbage afterwards. After some of them
-         * others have their turn.
+         * Reads {@code entries} from {@code first} on, one after the other, each of which is garbage afterwards. As for a chunk of a
+         * list, others have their turn after some of them.
          */
         private CompletableFuture<List<Found>> examined(
                 Resource kind, Predicate<JsonObject> shown, List<Entry> entries, int first, List<Found> found) {
             int next = first;
-            for (long bytes = 0; next < entries.size() && bytes < TURN; next++) {
+            for (long bytes = 0; next < entries.size() && bytes < ResponseChunks.EXAMINED; next++) {
                 Entry entry = entries.get(next);
                 bytes += entry.length();
                 JsonObject object = kind.codec().decode(entry);

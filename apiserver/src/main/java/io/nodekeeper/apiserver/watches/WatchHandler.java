@@ -308,13 +308,9 @@ public final class WatchHandler {
                         event.key(),
                         e.toString());
                 failed = true;
-                try {
-                    onSettled();
-                    sink.write(expired("the change of revision " + event.revision() + " cannot be read"));
-                } finally {
-                    // Also without memory for the message: no bookmark may say that the client has seen this change.
-                    sink.end();
-                }
+                onSettled();
+                sink.write(expired("the change of revision " + event.revision() + " cannot be read"));
+                sink.end();
             }
         }
 
@@ -374,6 +370,7 @@ public final class WatchHandler {
             try {
                 sink.write(tooOld(why));
             } finally {
+                // Also without memory for the message: no bookmark may say that the client has seen what it missed.
                 sink.end();
             }
         }

@@ -45,17 +45,20 @@ final class ObjectDeleter {
             checkPrecondition(
                     write, "UID", options.uid(), object.object("metadata").text("uid"));
             checkPrecondition(write, "ResourceVersion", options.resourceVersion(), Long.toString(entry.modRevision()));
-            Optional<JsonObject> kept = kept(write.resource(), object, options);
-            return delete(write, entry, object, kept.equals(Optional.of(object)) ? kept : kept.map(note));
+            return delete(write, entry, object, kept(write.resource(), object, options), note);
         });
     }
 
     private CompletableFuture<Result> delete(
-            WriteRequest write, Entry entry, JsonObject object, Optional<JsonObject> kept) {
+            WriteRequest write,
+            Entry entry,
+            JsonObject object,
+            Optional<JsonObject> kept,
+            UnaryOperator<JsonObject> note) {
         if (write.dryRun() || kept.equals(Optional.of(object))) {
             return CompletableFuture.completedFuture(new Result(200, kept.orElse(object), kept.isEmpty()));
         }
-        return kept.isPresent() ? retry.replace(write, entry, kept.get()) : retry.remove(entry, object);
+        return kept.isPresent() ? retry.replace(write, entry, note.apply(kept.get())) : retry.remove(entry, object);
     }
 
     /**

@@ -53,10 +53,7 @@ final class EtcdFlags implements Checked {
     public void check(Faults faults) {
         for (URI server : servers) {
             faults.require(
-                    ("https".equals(server.getScheme()) || "http".equals(server.getScheme()))
-                            && server.getHost() != null
-                            && server.getUserInfo() == null
-                            && server.getPort() > 0,
+                    Faults.isUrl(server, "https", "http") && server.getPort() > 0,
                     "--etcd-servers has " + Faults.shown(server) + "; expected a form like https://10.0.0.1:2379");
         }
         faults.require(

@@ -95,7 +95,7 @@ public final class CertsCommand extends NodekeeperCommand {
                 "--user is \"" + name + "\", whose file " + out.orElseGet(() -> data.dir.resolve(file(name)))
                         + " is the API server's own; expected --out with another file"));
         server.ifPresent(uri -> faults.require(
-                "https".equals(uri.getScheme()) && uri.getHost() != null && uri.getUserInfo() == null,
+                Faults.isUrl(uri, "https"),
                 "--server is " + Faults.shown(uri) + "; expected a form like https://10.0.0.1:6443"));
         Path authority = data.dir.resolve("pki").resolve("ca.key");
         faults.require(

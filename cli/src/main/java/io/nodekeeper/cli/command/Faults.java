@@ -60,6 +60,13 @@ public final class Faults {
         return Files.isRegularFile(path) ? "permission denied" : "it is a device, pipe or socket";
     }
 
+    /** Whether {@code url} has one of {@code schemes} and a host, and no user or password, which would get into messages. */
+    public static boolean isUrl(URI url, String... schemes) {
+        return List.of(schemes).contains(String.valueOf(url.getScheme()))
+                && url.getHost() != null
+                && url.getUserInfo() == null;
+    }
+
     /** How a message shows a URL: what is in front of an @ may be a password. */
     public static String shown(URI url) {
         return url.toString().contains("@") ? "a URL with a user or a password" : url.toString();

@@ -122,9 +122,7 @@ public final class GuardCommand extends NodekeeperCommand {
                 "--service is \"" + (service.length() > 80 ? service.substring(0, 80) + "..." : service)
                         + "\"; expected NAMESPACE/NAME or NAMESPACE/NAME:PORT");
         url.ifPresent(address -> faults.require(
-                "https".equals(address.getScheme())
-                        && address.getHost() != null
-                        && address.getUserInfo() == null
+                Faults.isUrl(address, "https")
                         && address.getRawQuery() == null
                         && address.getRawFragment() == null
                         && address.getRawPath().matches("/?"),

@@ -3,13 +3,12 @@ package io.nodekeeper.cli.guard;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContextBuilder;
-import io.netty.handler.ssl.SslHandler;
+import io.nodekeeper.cli.http.PeerCertificate;
 import io.nodekeeper.client.access.Caller;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
  * Who may send reviews: the API server's client certificate proves that it is one. Immutable.
@@ -41,11 +40,11 @@ record ReviewClients(List<X509Certificate> authorities, List<String> names) {
         if (authorities.isEmpty() && names.isEmpty()) {
             return Optional.empty();
         }
-        Optional<X509Certificate> certificate = certificate(connection);
-        Optional<Instant> ended =
-                certificate.map(shown -> shown.getNotAfter().toInstant()).filter(end -> end.isBefore(now));
+        Optional<X509Certificate> certificate = PeerCertificate.of(connection);
+        Optional<X509Certificate> ended = certificate.filter(shown -> PeerCertificate.hasEnded(shown, now));
         if (ended.isPresent()) {
-            return Optional.of("the client's certificate ended at " + ended.get());
+            return ended.map(shown ->
+                    "the client's certificate ended at " + shown.getNotAfter().toInstant());
         }
         if (names.isEmpty()) {
             return Optional.empty();
@@ -54,14 +53,5 @@ record ReviewClients(List<X509Certificate> authorities, List<String> names) {
         return names.contains(name)
                 ? Optional.empty()
                 : Optional.of("the client \"" + name + "\" is none of those in --guard-client-names");
-    }
-
-    private static Optional<X509Certificate> certificate(Channel connection) {
-        SslHandler handler = connection.pipeline().get(SslHandler.class);
-        try {
-            return Optional.of((X509Certificate) handler.engine().getSession().getPeerCertificates()[0]);
-        } catch (SSLPeerUnverifiedException e) {
-            return Optional.empty();
-        }
     }
 }

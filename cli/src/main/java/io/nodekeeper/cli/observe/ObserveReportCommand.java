@@ -97,9 +97,7 @@ public final class ObserveReportCommand extends NodekeeperCommand {
                 faults.require(Files.isDirectory(dir), "--history-dir is " + dir + ", which is not a directory"));
         outputFile.ifPresent(file -> faults.writable("--output-file", file));
         pageUrl.ifPresent(url -> faults.require(
-                url.getHost() != null
-                        && url.getUserInfo() == null
-                        && ("http".equals(url.getScheme()) || "https".equals(url.getScheme())),
+                Faults.isUrl(url, "http", "https"),
                 "--page-url is " + Faults.shown(url) + "; expected a URL like https://nodekeeper.example.org"));
         source.check(faults, historyDir.isEmpty());
     }

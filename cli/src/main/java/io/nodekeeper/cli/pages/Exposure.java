@@ -10,6 +10,7 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.nodekeeper.cli.certs.CertificateReload;
 import io.nodekeeper.cli.certs.Issuer;
+import io.nodekeeper.cli.http.PeerCertificate;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.access.Caller;
@@ -29,6 +30,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -37,7 +39,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
  * Protects pages that other machines may read: TLS with a certificate that is read again when its files change, or that
@@ -207,22 +208,10 @@ public final class Exposure implements AutoCloseable {
         String source = connection.remoteAddress() instanceof InetSocketAddress address
                 ? address.getAddress().getHostAddress()
                 : String.valueOf(connection.remoteAddress());
-        return new Credentials(
-                certificate(connection).filter(this::isCurrent).flatMap(Caller::of), authorization, source);
-    }
-
-    private boolean isCurrent(X509Certificate certificate) {
-        return !certificate.getNotAfter().toInstant().isBefore(loop.clock().wallTime());
-    }
-
-    /** The client's certificate, which the handshake has verified; empty if it showed none. */
-    private static Optional<X509Certificate> certificate(Channel connection) {
-        SslHandler handler = connection.pipeline().get(SslHandler.class);
-        try {
-            return Optional.of((X509Certificate) handler.engine().getSession().getPeerCertificates()[0]);
-        } catch (SSLPeerUnverifiedException e) {
-            return Optional.empty();
-        }
+        Instant now = loop.clock().wallTime();
+        Optional<X509Certificate> current =
+                PeerCertificate.of(connection).filter(shown -> !PeerCertificate.hasEnded(shown, now));
+        return new Credentials(current.flatMap(Caller::of), authorization, source);
     }
 
     @Override

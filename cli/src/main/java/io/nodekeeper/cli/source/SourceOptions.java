@@ -55,9 +55,7 @@ public final class SourceOptions implements Checked {
     /** Checks where the controller is; {@code needed} is false if the answer comes from elsewhere. */
     public void check(Faults faults, boolean needed) {
         server.ifPresent(url -> faults.require(
-                url.getHost() != null
-                        && url.getUserInfo() == null
-                        && ("http".equals(url.getScheme()) || "https".equals(url.getScheme())),
+                Faults.isUrl(url, "http", "https"),
                 "--server is " + Faults.shown(url) + "; expected a URL like http://127.0.0.1:10257"));
         faults.name("--controller-namespace", namespace, 63);
         faults.require(

@@ -2,6 +2,7 @@ package io.nodekeeper.controller.flaps;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Node;
 import io.nodekeeper.controller.config.FlapDampingConfig;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
@@ -38,6 +39,11 @@ final class FlapReport {
     FlapReport(FlapDampingConfig config) {
         this.damping = new FlapDamping(config);
         this.longest = config.maxSuppress();
+    }
+
+    /** The condition that says that {@code node} is damped; empty if it is not. */
+    static Optional<Condition> of(Node node) {
+        return node.condition(TYPE).filter(flapping -> flapping.status().equals(Condition.TRUE));
     }
 
     /**

@@ -93,8 +93,7 @@ public final class Flaps implements Damping, FlapFollower {
 
     @Override
     public void added(NodeHealth health, Node node) {
-        Optional<Condition> condition = node.condition(FlapReport.TYPE)
-                .filter(flapping -> flapping.status().equals(Condition.TRUE));
+        Optional<Condition> condition = FlapReport.of(node);
         if (condition.isEmpty()) {
             return;
         }

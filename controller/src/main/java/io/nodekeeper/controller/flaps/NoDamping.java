@@ -39,9 +39,7 @@ public final class NoDamping implements FlapFollower {
 
     @Override
     public void added(NodeHealth health, Node node) {
-        if (node.condition(FlapReport.TYPE)
-                .filter(flapping -> flapping.status().equals(Condition.TRUE))
-                .isEmpty()) {
+        if (FlapReport.of(node).isEmpty()) {
             return;
         }
         Instant now = clock.wallTime();

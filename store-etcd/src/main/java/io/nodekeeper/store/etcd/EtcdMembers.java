@@ -6,7 +6,6 @@ import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +32,8 @@ final class EtcdMembers {
     private final Loop loop;
     private final Clock clock;
     private final List<EtcdMember> members;
-    private final AtomicInteger used = new AtomicInteger();
+    /** The number of the member in use. Changed only by {@link #leave(int, String)}. */
+    private volatile int used;
     /** When the current round of switches began, ns of the clock, and how many it has had. Guarded by this. */
     private long roundBegan;
 
@@ -52,11 +52,11 @@ final class EtcdMembers {
 
     /** The member to use now. */
     EtcdMember pick() {
-        int number = used.get();
+        int number = used;
         EtcdMember member = members.get(number);
         if (members.size() > 1 && member.silent()) {
             leave(number, "it does not respond");
-            return members.get(used.get());
+            return members.get(used);
         }
         return member;
     }
@@ -66,33 +66,32 @@ final class EtcdMembers {
         leave(members.indexOf(member), why);
     }
 
-    private void leave(int number, String why) {
+    private synchronized void leave(int number, String why) {
+        if (used != number || !maySwitch()) {
+            return;
+        }
+        switches++;
         int next = (number + 1) % members.size();
-        if (used.get() == number && startSwitch() && used.compareAndSet(number, next)) {
-            members.get(next).reconnect();
-            loop.execute(moved);
-            if (next != number) {
-                log.info(
-                        "switched to etcd member {} from {}: {}",
-                        members.get(next).name(),
-                        members.get(number).name(),
-                        why);
-            }
+        used = next;
+        members.get(next).reconnect();
+        loop.execute(moved);
+        if (next != number) {
+            log.info(
+                    "switched to etcd member {} from {}: {}",
+                    members.get(next).name(),
+                    members.get(number).name(),
+                    why);
         }
     }
 
-    /** Whether another member may be used now. */
-    private synchronized boolean startSwitch() {
+    /** Whether another member may be used now; begins a round if it is time. */
+    private boolean maySwitch() {
         long now = clock.nanoTime();
         if (switches == 0 || now - roundBegan >= ROUND.toNanos()) {
             roundBegan = now;
             switches = 0;
         }
-        if (switches == members.size()) {
-            return false;
-        }
-        switches++;
-        return true;
+        return switches < members.size();
     }
 
     /** A read-only call. Retried, also at other members, until it succeeds or its deadline expires. */

@@ -42,12 +42,12 @@ final class Programs {
 
     /** Whether an earlier scan hung at that process. */
     boolean isUnreadable(ProcFiles.Stat stat) {
-        return memory.unreadable().contains(identity(stat));
+        return memory.hung(identity(stat), 1);
     }
 
     /** Whether another scan hung at that process, although its memory was left alone. */
     boolean isOpaque(ProcFiles.Stat stat) {
-        return memory.opaque().contains(identity(stat));
+        return memory.hung(identity(stat), 2);
     }
 
     private static String identity(ProcFiles.Stat stat) {

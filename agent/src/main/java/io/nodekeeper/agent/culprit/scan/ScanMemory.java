@@ -14,8 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * @param owners who listens on which socket
  * @param openFiles what processes have open
  * @param programs by pid
- * @param unreadable processes that made a scan hang, as {@link ProcessRef#identity}; as many as scans that hung
- * @param opaque those that made another one hang, although their memory was left alone
+ * @param hangs how many scans hung at a process, by {@link ProcessRef#identity}; as many processes as scans that hung
  * @param elsewhere the processes that are not of the runtime, as the last complete scan found
  * @param strangers how many scans in a row found that a command does not belong to the runtime, by pid
  */
@@ -23,8 +22,7 @@ record ScanMemory(
         SocketOwners owners,
         OpenFileIndex openFiles,
         ConcurrentHashMap<Integer, Program> programs,
-        Set<String> unreadable,
-        Set<String> opaque,
+        ConcurrentHashMap<String, Integer> hangs,
         Set<Integer> elsewhere,
         ConcurrentHashMap<Integer, Stranger> strangers) {
     /** The scans after which a command of another runtime is left alone while nothing is late: each search reads all open files. */
@@ -38,29 +36,29 @@ record ScanMemory(
                 new SocketOwners(files),
                 new OpenFileIndex(files),
                 new ConcurrentHashMap<>(),
-                ConcurrentHashMap.newKeySet(),
-                ConcurrentHashMap.newKeySet(),
+                new ConcurrentHashMap<>(),
                 ConcurrentHashMap.newKeySet(),
                 new ConcurrentHashMap<>());
     }
 
     /** The memory after a scan that hung, which may still use the parts that serve one scan at a time. */
     ScanMemory afterHang(ProcFiles files) {
-        return new ScanMemory(owners, new OpenFileIndex(files), programs, unreadable, opaque, elsewhere, strangers);
+        return new ScanMemory(owners, new OpenFileIndex(files), programs, hangs, elsewhere, strangers);
     }
 
     /** A scan hung at a process: its memory, or else its system calls, are not read again. */
     void hung(String process) {
-        if (!unreadable.add(process)) {
-            opaque.add(process);
-        }
+        hangs.merge(process, 1, Integer::sum);
     }
 
     /** A scan that hung at a process has ended after all: it was slow, or the process goes on. */
     void returned(String process) {
-        if (!opaque.remove(process)) {
-            unreadable.remove(process);
-        }
+        hangs.computeIfPresent(process, (name, times) -> times == 1 ? null : times - 1);
+    }
+
+    /** Whether at least {@code times} scans hung at a process. */
+    boolean hung(String process, int times) {
+        return hangs.getOrDefault(process, 0) >= times;
     }
 
     /** Forgets the processes that have ended. */

@@ -113,7 +113,7 @@ class LinuxProcessesTest {
     /** The kernel keeps the system call and the stack of a process locked while it starts a program on a file system that hangs. */
     @Test
     void processWhoseSystemCallCannotBeReadEndsNoLaterScan() throws Exception {
-        // given a process in state D whose system call nobody can read
+        // given a process in state D whose system call cannot be read
         process(201, 200, 'D', 1_100, "starter");
         file("proc/201/task/201/stat", stat(201, "starter", 'D', 200, 1_100));
         file("proc/201/task/201/wchan", "request_wait_answer");

@@ -239,13 +239,19 @@ class PodSyncTest {
         assertThat(pod.runtime.runs("log")).isTrue();
     }
 
-    @Test
-    void shouldKeepOnlyTheSandboxesOfContainersThatItShows() {
-        // given a pod of which one container has ended before
+    /** A pod whose container {@code app} has ended, and runs again. */
+    private static PodFixture podThatHasEndedOnce() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
         pod.settle();
         pod.runtime.exitRunning("app", 1, pod.now);
         pod.settle();
+        return pod;
+    }
+
+    @Test
+    void shouldKeepOnlyTheSandboxesOfContainersThatItShows() {
+        // given a pod of which one container has ended before
+        PodFixture pod = podThatHasEndedOnce();
 
         // when its sandbox dies again and again
         for (int death = 0; death < 5; death++) {
@@ -261,10 +267,7 @@ class PodSyncTest {
 
     @Test
     void shouldRemoveSandboxesThatDieBeforeAnythingRunsInThem() {
-        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
-        pod.settle();
-        pod.runtime.exitRunning("app", 1, pod.now);
-        pod.settle();
+        PodFixture pod = podThatHasEndedOnce();
 
         for (int death = 0; death < 5; death++) {
             pod.runtime.sandboxDies(pod.now);

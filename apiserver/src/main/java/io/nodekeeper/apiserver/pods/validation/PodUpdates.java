@@ -118,8 +118,8 @@ public final class PodUpdates {
             return fixed;
         }
         JsonObject affinity = fixed.object("affinity").without("nodeAffinity");
-        JsonObject chosen = fixed.without("nodeSelector").without("affinity");
-        return affinity.isEmpty() ? chosen : chosen.with("affinity", affinity);
+        JsonObject rest = fixed.without("nodeSelector").without("affinity");
+        return affinity.isEmpty() ? rest : rest.with("affinity", affinity);
     }
 
     /** Checks that an update of a pod with scheduling gates only narrows the choice of nodes. */
