@@ -317,9 +317,9 @@ public final class ApiServer {
         }
         CompletableFuture<ApiResponse> answered = answer.handle((response, error) -> {
             ApiResponse given = error == null ? response : refusal(request, error);
-            metrics.finished(info, given.status(), (clock.nanoTime() - began) / 1e9);
-            metrics.answered(info, given);
-            ApiResponse audited = trail.isEmpty() ? given : audited(trail.get(), request, info, auditId, given);
+            metrics.finished(request, info, given.status(), (clock.nanoTime() - began) / 1e9);
+            ApiResponse sized = metrics.answered(info, given);
+            ApiResponse audited = trail.isEmpty() ? sized : audited(trail.get(), request, info, auditId, sized);
             return withHeaders(audited, auditId);
         });
         // Refusals are converted last, because the audit log quotes them.
@@ -387,7 +387,7 @@ public final class ApiServer {
     }
 
     /**
-     * The name of the user who sends {@code request}, if the request is authorized as far as its headers show; empty
+     * The {@linkplain User#flow flow} of the user who sends {@code request}, if the request is authorized as far as its headers show; empty
      * otherwise. The server collects bodies that arrive in several parts only from authorized users; {@link #handle}
      * sends the refusal to others.
      */
@@ -401,7 +401,7 @@ public final class ApiServer {
                     : authenticator.claimed(request, accounts).orElse(User.ANONYMOUS);
             User user = impersonation.apply(caller, request);
             return authorizer.decide(Authorizer.attributes(user, info, request)).allowed()
-                    ? Optional.of(user.name())
+                    ? Optional.of(user.flow())
                     : Optional.empty();
         } catch (ApiException | StoreException e) {
             return Optional.empty();
@@ -432,7 +432,7 @@ public final class ApiServer {
     private CompletableFuture<ApiResponse> admit(
             ApiRequest request, RequestInfo info, Optional<AuditTrail> trail, RequestOrigin origin) {
         User user = authorized(request, info, trail);
-        origin.authorized(user.name());
+        origin.authorized(user.flow());
         return flowControl.dispatch(
                 user,
                 info,

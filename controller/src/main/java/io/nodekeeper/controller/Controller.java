@@ -323,7 +323,7 @@ public final class Controller {
         return sizes;
     }
 
-    /** Who only reads, such as a guard, does nothing about pods and is ready without them. */
+    /** What is not ready yet. A read-only controller, such as a guard, does nothing about pods, so it is ready without them. */
     private Optional<String> unready() {
         Optional<String> pods =
                 config.readOnly() || workload.isListed() ? Optional.empty() : Optional.of("pods are not listed yet");

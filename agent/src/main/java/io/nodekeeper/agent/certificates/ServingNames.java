@@ -35,7 +35,7 @@ record ServingNames(List<String> dnsNames, List<InetAddress> addresses) {
         addresses = List.copyOf(addresses);
     }
 
-    /** Those of {@code node}; empty as long as it has no IP address, for which the signer would issue nothing. */
+    /** The names of {@code node}; empty as long as it has no IP address, for which the signer would issue nothing. */
     static Optional<ServingNames> of(Node node) {
         List<JsonObject> all = node.json()
                 .object("status")

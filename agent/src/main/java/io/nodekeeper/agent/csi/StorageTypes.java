@@ -12,7 +12,7 @@ public final class StorageTypes {
     /** How the cluster uses a driver. */
     public static final ResourceType CSI_DRIVERS = new ResourceType(GROUP, "v1", "csidrivers", "CSIDriver", false);
 
-    /** That a volume shall be, or is, attached to a node. */
+    /** A VolumeAttachment says that a volume shall be, or is, attached to a node. */
     public static final ResourceType VOLUME_ATTACHMENTS =
             new ResourceType(GROUP, "v1", "volumeattachments", "VolumeAttachment", false);
 

@@ -29,7 +29,7 @@ public final class PressureMonitor {
     /** Since when each threshold is met. Monotonic ns. */
     private final Map<Threshold, Long> met = new LinkedHashMap<>();
 
-    /** Those that are met for their grace period. */
+    /** The thresholds that have been met for their grace period. */
     private final Set<Threshold> passed = new LinkedHashSet<>();
 
     private List<Shortage> shortages = List.of();

@@ -60,14 +60,14 @@ public record CpuSet(NavigableSet<Integer> ids) {
         return ids.isEmpty();
     }
 
-    /** Those of both. */
+    /** The processors of both sets. */
     public CpuSet plus(CpuSet other) {
         TreeSet<Integer> all = new TreeSet<>(ids);
         all.addAll(other.ids);
         return new CpuSet(all);
     }
 
-    /** Those that are not in {@code other}. */
+    /** The processors that are not in {@code other}. */
     public CpuSet minus(CpuSet other) {
         TreeSet<Integer> left = new TreeSet<>(ids);
         left.removeAll(other.ids);

@@ -51,7 +51,7 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
 
     private static final MethodHandle STATX = statx();
 
-    /** That of {@code path}, which is not followed if it is a link; empty if it is gone or the kernel refuses to say. Blocks. */
+    /** The facts about {@code path}, which is not followed if it is a link; empty if it is gone or the kernel refuses to say. Blocks. */
     public static Optional<FileStat> of(Path path) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(STATX_SIZE, 8);

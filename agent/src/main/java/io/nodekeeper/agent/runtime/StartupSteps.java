@@ -24,7 +24,7 @@ final class StartupSteps {
     private final Clock clock;
     private final long startedAt;
     private final Instant since;
-    /** Those that are not done. */
+    /** The steps that are not done. */
     private final List<Step> steps = new ArrayList<>();
 
     private record Step(String name, CompletableFuture<Void> done) {}

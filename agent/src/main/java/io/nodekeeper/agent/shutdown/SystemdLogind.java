@@ -40,7 +40,7 @@ public record SystemdLogind(String bus, Path drop) implements Logind {
     /** The lock is taken in milliseconds; {@code systemd-inhibit} ends at once if it is refused. */
     private static final Duration REFUSED = Duration.ofMillis(300);
 
-    /** That of this machine. */
+    /** The logind of this machine. */
     public static SystemdLogind ofMachine() {
         return new SystemdLogind(SystemBus.address(), DROP);
     }

@@ -34,9 +34,9 @@ final class VolumeSignals {
 
     private final Function<MountedVolume, CompletableFuture<Optional<VolumeUse>>> reading;
     private final Loop loop;
-    /** Those of the last request. */
+    /** The signals of the volumes of the last request. */
     private Map<MountedVolume, Collector<Optional<VolumeUse>>> signals = Map.of();
-    /** Those that are still to be looked at. */
+    /** The volumes that are still to be looked at. */
     private final Deque<MountedVolume> left = new ArrayDeque<>();
     /** How many are being measured. */
     private int underWay;
@@ -128,7 +128,7 @@ final class VolumeSignals {
         return newest;
     }
 
-    /** Those of {@code present} that are late; asked for only if any is. */
+    /** The late signals of volumes that are {@code present}, which is asked for only if any signal is late. */
     List<LateSignal> late(Supplier<List<MountedVolume>> present) {
         Map<MountedVolume, LateSignal> late = new HashMap<>();
         signals.forEach((volume, collector) ->

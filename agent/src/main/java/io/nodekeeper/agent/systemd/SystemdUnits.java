@@ -40,7 +40,7 @@ public final class SystemdUnits implements AutoCloseable {
 
     private Optional<DBusConnection> open = Optional.empty();
 
-    /** Those of the systemd at the bus with this address; makes no connection yet. */
+    /** The units of the systemd at the bus with this address; makes no connection yet. */
     public SystemdUnits(String bus) {
         this.bus = bus;
     }

@@ -114,7 +114,7 @@ public final class JsonObject implements JsonValue {
         return fields.get(name) instanceof JsonArray array ? array : JsonArray.EMPTY;
     }
 
-    /** Those fields that are strings, in their order. */
+    /** The fields that are strings, in their order. */
     public Map<String, String> texts() {
         if (fields.isEmpty()) {
             return Map.of();

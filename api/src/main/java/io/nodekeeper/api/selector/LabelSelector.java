@@ -33,6 +33,9 @@ public final class LabelSelector {
      */
     private static final int REQUIREMENTS = 200;
 
+    /** The most values of all sets together: a watch keeps its selector for hours. */
+    private static final int VALUES = 1_000;
+
     /** The most characters of a selector in a message. */
     private static final int SHOWN = 500;
 
@@ -40,10 +43,20 @@ public final class LabelSelector {
     private sealed interface Requirement {
         boolean matches(JsonObject labels);
 
+        /** The number of values that it keeps. */
+        default int size() {
+            return 1;
+        }
+
         record In(String key, TreeSet<String> values) implements Requirement {
             @Override
             public boolean matches(JsonObject labels) {
                 return value(labels, key).filter(values::contains).isPresent();
+            }
+
+            @Override
+            public int size() {
+                return values.size();
             }
         }
 
@@ -51,6 +64,11 @@ public final class LabelSelector {
             @Override
             public boolean matches(JsonObject labels) {
                 return value(labels, key).filter(values::contains).isEmpty();
+            }
+
+            @Override
+            public int size() {
+                return values.size();
             }
         }
 
@@ -100,8 +118,14 @@ public final class LabelSelector {
             throw ApiException.badRequest(
                     "a label selector may have " + REQUIREMENTS + " requirements, got " + terms.size());
         }
+        int values = 0;
         for (String term : terms) {
-            requirements.add(requirement(cut(text), term));
+            Requirement requirement = requirement(cut(text), term);
+            values += requirement.size();
+            if (values > VALUES) {
+                throw ApiException.badRequest("the sets of a label selector may have " + VALUES + " values together");
+            }
+            requirements.add(requirement);
         }
         return new LabelSelector(List.copyOf(requirements));
     }

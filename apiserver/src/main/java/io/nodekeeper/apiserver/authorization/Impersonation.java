@@ -33,7 +33,7 @@ public final class Impersonation {
     public User apply(User user, ApiRequest request) {
         for (String header : request.headers().keySet()) {
             if (header.startsWith(PREFIX)) {
-                return impersonated(user, request);
+                return impersonated(user, request).impersonatedBy(user);
             }
         }
         return user;

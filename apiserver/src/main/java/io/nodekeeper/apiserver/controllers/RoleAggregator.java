@@ -48,7 +48,7 @@ public final class RoleAggregator {
     private final Executor workers;
     /** The outlines of all ClusterRoles by key, as many as the store holds. */
     private final Map<String, JsonObject> roles = new HashMap<>();
-    /** Those of them that are aggregated. Only cluster administrators can write these, so they are few. */
+    /** The roles of them that are aggregated. Only cluster administrators can write these, so they are few. */
     private final Map<String, JsonObject> aggregated = new HashMap<>();
 
     /** The labels that their selectors have looked at. */

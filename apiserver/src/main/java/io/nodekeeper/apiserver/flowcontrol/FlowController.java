@@ -29,8 +29,8 @@ import java.util.function.ToLongFunction;
 
 /**
  * Limits concurrent requests with {@link ConcurrencyLimits}, runs lists and large bodies outside the event loops,
- * fairly among users with {@link FairWorkQueue}, and answers requests that exceed their deadline. Watches and requests
- * for other things than objects (health, discovery, metrics) are not limited. Thread-safe.
+ * fairly among users with {@link FairWorkQueue}, and answers requests that exceed their deadline. Open watches
+ * have {@link WatchLimits} instead. Requests for other things than objects (health, discovery, metrics) are not limited. Thread-safe.
  */
 public final class FlowController {
     /** How often deadlines are checked: clients give whole seconds, so a quarter of a second is exact enough. */
@@ -67,6 +67,7 @@ public final class FlowController {
     /** Lists of one object and delayed requests, so that they do not wait for lists of many. */
     private final FairWorkQueue others;
 
+    private final WatchLimits watches;
     private final ToLongFunction<RequestInfo> storedBytes;
     private final Loop loop;
     private final ServerMetrics metrics;
@@ -86,6 +87,7 @@ public final class FlowController {
                 workers, BODIES_AT_ONCE, loop.clock(), Runtime.getRuntime().maxMemory() / 8);
         lists = new FairWorkQueue(workers, options.listsAtOnce(), loop.clock());
         others = new FairWorkQueue(workers, 2, loop.clock());
+        watches = new WatchLimits(Runtime.getRuntime().maxMemory() / 4);
         this.storedBytes = storedBytes;
         longest = options.timeout();
         this.loop = loop;
@@ -124,7 +126,7 @@ public final class FlowController {
                 long weight,
                 long shown,
                 Supplier<CompletableFuture<ApiResponse>> work) {
-            super(kind(user, info), user.name(), user.in(NodeIdentity.GROUP), user.in(User.MASTERS), deadline);
+            super(kind(user, info), user.flow(), user.in(NodeIdentity.GROUP), user.in(User.MASTERS), deadline);
             this.info = info;
             this.origin = origin;
             this.effort = effort;
@@ -141,8 +143,11 @@ public final class FlowController {
             ApiRequest request,
             RequestOrigin origin,
             Supplier<CompletableFuture<ApiResponse>> work) {
-        if (info.resource().isEmpty() || info.verb().equals("watch")) {
+        if (info.resource().isEmpty()) {
             return work.get();
+        }
+        if (info.verb().equals("watch")) {
+            return watch(user, info, request, origin, work);
         }
         long deadline = loop.clock().nanoTime() + allowed(request.parameter("timeout"));
         Effort effort = Effort.LIST;
@@ -162,7 +167,10 @@ public final class FlowController {
             weight = large ? bytes * EXPANSION : 0;
             shown = get && stored >= HEAVY && showsWhole(info, request) ? stored : 0;
         }
-        Call call = new Call(info, user, origin, deadline, effort, weight, shown, work);
+        return enter(new Call(info, user, origin, deadline, effort, weight, shown, work));
+    }
+
+    private CompletableFuture<ApiResponse> enter(Call call) {
         switch (limits.enter(call)) {
             case SEATED -> serve(call);
             case WAITING -> {
@@ -176,12 +184,45 @@ public final class FlowController {
         return call.answer;
     }
 
+    /** An open watch holds no seat, only one that waits for the revision at which it begins. {@link WatchLimits} says how many there may be. */
+    private CompletableFuture<ApiResponse> watch(
+            User user,
+            RequestInfo info,
+            ApiRequest request,
+            RequestOrigin origin,
+            Supplier<CompletableFuture<ApiResponse>> work) {
+        CompletableFuture<ApiResponse> begun = work.get();
+        if (!begun.isDone()) {
+            long deadline = loop.clock().nanoTime() + longest.toNanos();
+            CompletableFuture<ApiResponse> waiting = begun;
+            begun = enter(new Call(info, user, origin, deadline, Effort.LIGHT, 0, 0, () -> waiting));
+        }
+        if (user.in(User.MASTERS)) {
+            return begun;
+        }
+        WatchLimits.Cost cost = WatchLimits.Cost.of(user.flow(), info, request);
+        return begun.thenApply(response -> {
+            if (!(response instanceof ApiResponse.Streamed streamed)) {
+                return response;
+            }
+            if (!watches.hasRoom(cost)) {
+                metrics.dropped(info);
+                return ApiResponse.tooMany();
+            }
+            return new ApiResponse.Streamed(streamed.status(), streamed.headers(), sink -> {
+                watches.opened(cost);
+                sink.onClose(() -> watches.closed(cost));
+                streamed.start().accept(sink);
+            });
+        });
+    }
+
     /**
      * Runs what requests of {@code user} have left after they had to wait, in the user's turn among lists: a get or list that
      * waited for a revision, the rest of the deletion of a collection, a write after a conflict, the conversion of a large answer.
      */
     public Executor turnOf(User user) {
-        return task -> lists.resume(user.name(), task);
+        return task -> lists.resume(user.flow(), task);
     }
 
     /** Whether a get answers with the whole object. */
@@ -196,19 +237,23 @@ public final class FlowController {
     }
 
     private void serve(Call call) {
-        switch (call.effort) {
-            case LIGHT -> begin(call);
-            case ONE -> queue(others, call);
-            case LIST -> queue(lists, call);
-            case LARGE -> queue(bodies, call);
-        }
-    }
-
-    private void queue(FairWorkQueue queue, Call call) {
-        if (!queue.run(call.user(), call.weight, () -> begin(call))) {
+        if (call.effort == Effort.LIGHT) {
+            begin(call);
+        } else if (!queue(call)) {
             leave(call);
             turnAway(call);
         }
+    }
+
+    /** Has the request run outside the event loops. Returns whether it will: not if too much of its user waits already. */
+    private boolean queue(Call call) {
+        FairWorkQueue queue =
+                switch (call.effort) {
+                    case LIGHT, ONE -> others;
+                    case LIST -> lists;
+                    case LARGE -> bodies;
+                };
+        return queue.run(call.user(), call.weight, () -> begin(call));
     }
 
     private void begin(Call call) {
@@ -247,16 +292,18 @@ public final class FlowController {
         }
     }
 
+    /** The request has ended, and its seat passes to the next one that can be queued. */
     private void leave(Call call) {
-        // Not on this thread, which may be the store's and must not be blocked.
-        limits.leave(call).ifPresent(seat -> {
-            Call next = (Call) seat;
-            switch (next.effort) {
-                case LIGHT, ONE -> queue(others, next);
-                case LIST -> queue(lists, next);
-                case LARGE -> queue(bodies, next);
+        Optional<ConcurrencyLimits.Seat> seat = limits.leave(call);
+        while (seat.isPresent()) {
+            Call next = (Call) seat.get();
+            // Not on this thread, which may be the store's and must not be blocked.
+            if (queue(next)) {
+                return;
             }
-        });
+            turnAway(next);
+            seat = limits.leave(next);
+        }
     }
 
     private void sweepLater() {

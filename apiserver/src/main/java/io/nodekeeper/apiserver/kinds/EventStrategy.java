@@ -23,10 +23,7 @@ public final class EventStrategy implements Strategy {
                     "involvedObject.namespace", "\"" + about + "\"", "does not match event.namespace"));
         }
         if (modern) {
-            require(errors, event, "reportingComponent", "reportingController");
-            require(errors, event, "reportingInstance", "reportingInstance");
-            require(errors, event, "action", "action");
-            require(errors, event, "reason", "reason");
+            NewEventStrategy.checkReporter(errors, event, "reportingComponent", "message");
         }
         return errors;
     }
@@ -40,11 +37,5 @@ public final class EventStrategy implements Strategy {
     @Override
     public boolean isCollected() {
         return false;
-    }
-
-    private static void require(List<FieldError> errors, JsonObject event, String field, String path) {
-        if (event.text(field).isEmpty()) {
-            errors.add(FieldError.required(path, ""));
-        }
     }
 }

@@ -50,26 +50,7 @@ public final class NewEventStrategy implements Strategy {
         if (!type.equals("Normal") && !type.equals("Warning")) {
             errors.add(FieldError.invalid("type", quoted(type), "has invalid value: " + type));
         }
-        String controller = event.text("reportingController");
-        if (controller.isEmpty()) {
-            errors.add(FieldError.required("reportingController", ""));
-        } else {
-            Names.qualifiedFault(controller)
-                    .ifPresent(
-                            fault -> errors.add(FieldError.invalid("reportingController", quoted(controller), fault)));
-        }
-        for (String field : List.of("reportingInstance", "action", "reason")) {
-            String text = event.text(field);
-            if (text.isEmpty()) {
-                errors.add(FieldError.required(field, ""));
-            } else if (text.length() > NAME) {
-                errors.add(FieldError.invalid(field, quoted(text), "can have at most " + NAME + " characters"));
-            }
-        }
-        String note = event.text("note");
-        if (note.length() > NOTE) {
-            errors.add(FieldError.invalid("note", quoted(note), "can have at most " + NOTE + " characters"));
-        }
+        checkReporter(errors, event, "reportingController", "note");
         for (String field : DEPRECATED) {
             event.get(field)
                     .ifPresent(value -> errors.add(FieldError.invalid(field, value.toString(), "needs to be unset")));
@@ -92,6 +73,30 @@ public final class NewEventStrategy implements Strategy {
     @Override
     public boolean isCollected() {
         return false;
+    }
+
+    /** Checks who reports {@code event} and why; the APIs of Events have other names for the controller and the note. */
+    static void checkReporter(List<FieldError> errors, JsonObject event, String controllerField, String noteField) {
+        String controller = event.text(controllerField);
+        if (controller.isEmpty()) {
+            errors.add(FieldError.required("reportingController", ""));
+        } else {
+            Names.qualifiedFault(controller)
+                    .ifPresent(
+                            fault -> errors.add(FieldError.invalid("reportingController", quoted(controller), fault)));
+        }
+        for (String field : List.of("reportingInstance", "action", "reason")) {
+            String text = event.text(field);
+            if (text.isEmpty()) {
+                errors.add(FieldError.required(field, ""));
+            } else if (text.length() > NAME) {
+                errors.add(FieldError.invalid(field, quoted(text), "can have at most " + NAME + " characters"));
+            }
+        }
+        String note = event.text(noteField);
+        if (note.length() > NOTE) {
+            errors.add(FieldError.invalid(noteField, quoted(note), "can have at most " + NOTE + " characters"));
+        }
     }
 
     private static String quoted(String text) {

@@ -1,12 +1,15 @@
 package io.nodekeeper.apiserver.metrics;
 
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.apiserver.audit.AuditLog;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.store.Store;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
@@ -36,7 +39,8 @@ public final class ServerMetrics {
     private final Counter requests = Counter.builder()
             .name("apiserver_request_total")
             .help("Number of requests by verb, resource and HTTP code.")
-            .labelNames("verb", "group", "version", "resource", "subresource", "scope", "code")
+            .labelNames(
+                    "verb", "group", "version", "resource", "subresource", "scope", "component", "dry_run", "code")
             .withoutExemplars()
             .register(registry);
     private final Histogram durations = Histogram.builder()
@@ -72,6 +76,21 @@ public final class ServerMetrics {
             .labelNames("verb", "resource")
             .classicOnly()
             .classicUpperBounds(1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+            .withoutExemplars()
+            .register(registry);
+    private final Counter watchEvents = Counter.builder()
+            .name("apiserver_watch_events_total")
+            .help("Number of events that were sent to watches, those at their beginning left out.")
+            .labelNames("group", "version", "kind")
+            .withoutExemplars()
+            .register(registry);
+    /** Buckets are kube-apiserver's. */
+    private final Histogram watchSizes = Histogram.builder()
+            .name("apiserver_watch_events_sizes")
+            .help("Size of these events in bytes.")
+            .labelNames("group", "version", "kind")
+            .classicOnly()
+            .classicUpperBounds(1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
             .withoutExemplars()
             .register(registry);
     private final Counter watchLines = Counter.builder()
@@ -180,8 +199,19 @@ public final class ServerMetrics {
                     .callback(callback -> callback.call((double) log.lost()))
                     .register(registry);
         });
+        objects(store, "apiserver_storage_objects");
+        // Its name before Kubernetes 1.21, which alerts still use.
+        objects(store, "etcd_object_counts");
         GaugeWithCallback.builder()
-                .name("apiserver_storage_objects")
+                .name("apiserver_storage_revision")
+                .help("The revision of the latest change.")
+                .callback(callback -> callback.call((double) store.revision()))
+                .register(registry);
+    }
+
+    private void objects(Store store, String name) {
+        GaugeWithCallback.builder()
+                .name(name)
                 .help("Objects stored.")
                 .labelNames("resource")
                 .callback(callback -> Resources.ALL.stream()
@@ -192,11 +222,6 @@ public final class ServerMetrics {
                                         .size(),
                                 resource.type().qualifiedName())))
                 .register(registry);
-        GaugeWithCallback.builder()
-                .name("apiserver_storage_revision")
-                .help("The revision of the latest change.")
-                .callback(callback -> callback.call((double) store.revision()))
-                .register(registry);
     }
 
     /** The registry of all metrics; the process registers its own metrics here, too. */
@@ -205,7 +230,7 @@ public final class ServerMetrics {
     }
 
     /** The labels of a request. */
-    private record Kind(String verb, ResourceType type, String subresource, String scope) {}
+    private record Kind(String verb, ResourceType type, String subresource, String scope, String dryRun) {}
 
     /**
      * The series of a kind of request. They are cached, because the library's look-up by labels takes longer than all
@@ -231,6 +256,8 @@ public final class ServerMetrics {
                             kind.type.plural(),
                             kind.subresource,
                             kind.scope,
+                            "apiserver",
+                            kind.dryRun,
                             Integer.toString(status)));
         }
     }
@@ -239,9 +266,9 @@ public final class ServerMetrics {
         (isRead(info) ? reading : writing).inc();
     }
 
-    public void finished(RequestInfo info, int code, double seconds) {
+    public void finished(ApiRequest request, RequestInfo info, int code, double seconds) {
         (isRead(info) ? reading : writing).dec();
-        Series found = series.computeIfAbsent(kind(info), Series::new);
+        Series found = series.computeIfAbsent(kind(request, info), Series::new);
         found.count(code).inc();
         if (!found.kind.verb.equals("WATCH")) {
             found.duration.observe(seconds);
@@ -252,22 +279,36 @@ public final class ServerMetrics {
         (success ? authenticated : unauthenticated).increment();
     }
 
-    private static Kind kind(RequestInfo info) {
-        String verb = VERBS.getOrDefault(info.verb().toUpperCase(Locale.ROOT), "other");
+    private static Kind kind(ApiRequest request, RequestInfo info) {
+        boolean apply = info.verb().equals("patch") && request.contentType().equals(Yaml.APPLY_MEDIA_TYPE);
+        String verb = apply ? "APPLY" : VERBS.getOrDefault(info.verb().toUpperCase(Locale.ROOT), "other");
         // Only resources of the catalogue become labels, so that clients cannot create time series with invented paths.
         if (info.known().isEmpty()) {
-            return new Kind(verb, NOTHING, "", "");
+            return new Kind(verb, NOTHING, "", "", "");
         }
         RequestTarget target = info.resource().orElseThrow();
         String scope =
                 !target.name().isEmpty() ? "resource" : target.namespace().isEmpty() ? "cluster" : "namespace";
         String subresource = target.subresource().equals("status") ? "status" : "";
-        return new Kind(verb, info.known().get().type(), subresource, scope);
+        String dryRun = !isRead(info) && request.parameter("dryRun").equals("All") ? "All" : "";
+        return new Kind(verb, info.known().get().type(), subresource, scope, dryRun);
     }
 
-    public void watchOpened(Resource resource) {
-        watchers.labelValues("WATCH", resource.type().plural()).inc();
-        registered(resource).inc();
+    /** Counts a watch until {@code sink} is closed. Returns the sink that counts its events. */
+    public StreamSink watchOpened(Resource resource, StreamSink sink) {
+        ResourceType type = resource.type();
+        GaugeDataPoint open = watchers.labelValues("WATCH", type.plural());
+        GaugeDataPoint watches = registered.labelValues(type.group(), type.version(), type.kind());
+        open.inc();
+        watches.inc();
+        sink.onClose(() -> {
+            open.dec();
+            watches.dec();
+        });
+        return new CountedSink(
+                sink,
+                watchEvents.labelValues(type.group(), type.version(), type.kind()),
+                watchSizes.labelValues(type.group(), type.version(), type.kind()));
     }
 
     /** The lines of {@code changes} were written to a watch together. */
@@ -276,24 +317,27 @@ public final class ServerMetrics {
         watchBlocks.inc();
     }
 
-    public void watchClosed(Resource resource) {
-        watchers.labelValues("WATCH", resource.type().plural()).dec();
-        registered(resource).dec();
-    }
-
-    private GaugeDataPoint registered(Resource resource) {
-        return registered.labelValues(
-                resource.type().group(),
-                resource.type().version(),
-                resource.type().kind());
-    }
-
-    public void answered(RequestInfo info, ApiResponse response) {
-        if (response instanceof ApiResponse.Full full
-                && (info.verb().equals("get") || info.verb().equals("list"))) {
-            String resource = info.known().map(known -> known.type().plural()).orElse("");
-            sizes.labelValues(info.verb().toUpperCase(Locale.ROOT), resource).observe(full.body().length);
+    /** Counts the size of {@code response}; of one that is produced while it is read, when it has been. */
+    public ApiResponse answered(RequestInfo info, ApiResponse response) {
+        if (!info.verb().equals("get") && !info.verb().equals("list")) {
+            return response;
         }
+        return switch (response) {
+            case ApiResponse.Full full -> {
+                size(info).observe(full.body().length);
+                yield full;
+            }
+            case ApiResponse.Chunked large ->
+                new ApiResponse.Chunked(
+                        large.status(), large.headers(), new CountedChunks(large.chunks(), size(info)::observe));
+            case ApiResponse.Streamed streamed -> streamed;
+            case ApiResponse.Relayed relayed -> relayed;
+        };
+    }
+
+    private DistributionDataPoint size(RequestInfo info) {
+        String resource = info.known().map(known -> known.type().plural()).orElse("");
+        return sizes.labelValues(info.verb().toUpperCase(Locale.ROOT), resource);
     }
 
     public void dropped(RequestInfo info) {

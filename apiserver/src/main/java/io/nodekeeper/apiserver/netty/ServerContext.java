@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import io.netty.util.concurrent.EventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.flowcontrol.FairMemoryBudget;
 import io.nodekeeper.apiserver.flowcontrol.FairWorkQueue;
 import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.apiserver.request.StreamSink;

@@ -74,7 +74,7 @@ public final class NodeProxy implements Action {
                             asked,
                             upgrade,
                             true,
-                            user.name(),
+                            user.flow(),
                             Optional.of(new NodeCall.Passed(headers, request.body()))),
                     () -> {});
         });

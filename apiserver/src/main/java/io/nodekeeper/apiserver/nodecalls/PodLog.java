@@ -60,7 +60,7 @@ public final class PodLog implements Action {
                             asked.target(),
                             false,
                             verified,
-                            user.name()),
+                            user.flow()),
                     () -> {});
         });
     }

@@ -43,7 +43,7 @@ public final class PodStream implements Action {
                     101,
                     Map.of(),
                     new NodeCall(
-                            found.address().host(), found.address().port(), asked.target(), true, true, user.name()),
+                            found.address().host(), found.address().port(), asked.target(), true, true, user.flow()),
                     () -> {});
         });
     }

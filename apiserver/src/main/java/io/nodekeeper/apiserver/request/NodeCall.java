@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param target path and query, encoded
  * @param upgrade whether it changes the protocol to one of streams, which then pass through this server
  * @param verified whether the node's certificate is checked, if the server has authorities for that
- * @param user who sends the request; each has a share of the open ones
+ * @param user the {@linkplain User#flow flow} of who sends the request; each has a share of the open ones
  * @param passed what of the client's request is passed on; then the node's answer is the client's, errors included. Empty
  *     if the server translates both
  */

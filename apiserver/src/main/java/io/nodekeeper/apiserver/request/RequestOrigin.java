@@ -5,7 +5,7 @@ public interface RequestOrigin {
     /** A caller that takes any answer. */
     RequestOrigin ANY = new RequestOrigin() {
         @Override
-        public void authorized(String user) {}
+        public void authorized(String flow) {}
 
         @Override
         public boolean hasRoom(long bytes) {
@@ -14,11 +14,11 @@ public interface RequestOrigin {
     };
 
     /**
-     * The request is authorized as one of {@code user}.
+     * The request is authorized as one of a user with the {@linkplain User#flow flow} {@code flow}.
      *
      * @throws io.nodekeeper.api.ApiException if it must not be carried out after all
      */
-    void authorized(String user);
+    void authorized(String flow);
 
     /** Whether an answer of about {@code bytes} could be sent now. Asked after {@link #authorized}. */
     boolean hasRoom(long bytes);

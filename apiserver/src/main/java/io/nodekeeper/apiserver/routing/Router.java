@@ -145,11 +145,10 @@ public final class Router {
 
     private ApiResponse counted(Resource resource, ApiResponse response) {
         if (response instanceof ApiResponse.Streamed streamed) {
-            return new ApiResponse.Streamed(streamed.status(), streamed.headers(), sink -> {
-                metrics.watchOpened(resource);
-                sink.onClose(() -> metrics.watchClosed(resource));
-                streamed.start().accept(sink);
-            });
+            return new ApiResponse.Streamed(
+                    streamed.status(),
+                    streamed.headers(),
+                    sink -> streamed.start().accept(metrics.watchOpened(resource, sink)));
         }
         return response;
     }

@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver.watches;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.negotiation.Media;
@@ -14,18 +13,14 @@ import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.apiserver.wire.Protobuf;
-import io.nodekeeper.apiserver.wire.ProtobufWriter;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -58,15 +53,13 @@ public final class WatchHandler {
 
     private static final String PROTOBUF = Protobuf.MEDIA_TYPE + ";stream=watch";
 
-    private static final byte[] MODIFIED = head("MODIFIED");
-
     private final Store store;
     private final Loop loop;
     private final ReadHandler reads;
     private final RandomGenerator random;
 
     /** The last serialized event; confined to the store's loop. */
-    private @Nullable Rendered last;
+    private @Nullable RenderedEvent last;
 
     public WatchHandler(Store store, Loop loop, ReadHandler reads, RandomGenerator random) {
         this.store = store;
@@ -112,70 +105,10 @@ public final class WatchHandler {
                 : CompletableFuture.completedFuture(response);
     }
 
-    /** A line of an event besides its whole object. */
-    private record View(ResourceType resource, Media media, String type, boolean columns) {}
-
-    /** A serialized event, with its objects if a selector or a form of answer needed them. */
-    private static final class Rendered {
-        private final Codec codec;
-        private final long revision;
-        private final String key;
-        private final byte[] line;
-        private final Optional<JsonObject> before;
-        private final Optional<JsonObject> after;
-        /** Lines of other forms and types, which watchers share as the usual one. */
-        private final Map<View, byte[]> views = new HashMap<>();
-        /** The protobuf frames of the lines above. */
-        private final Map<byte[], byte[]> frames = new IdentityHashMap<>();
-
-        private Rendered(Event event, Codec codec, boolean decode) {
-            this.codec = codec;
-            revision = event.revision();
-            key = event.key();
-            String type = event.after().isEmpty() ? "DELETED" : event.before().isEmpty() ? "ADDED" : "MODIFIED";
-            // Once: what stays on disk would be read again for each use.
-            Optional<Entry> now = event.after().map(Entry::loaded);
-            Optional<Entry> earlier = decode || now.isEmpty() ? event.before().map(Entry::loaded) : Optional.empty();
-            line = line(type, codec.show(now.or(() -> earlier).orElseThrow(), revision));
-            before = decode ? earlier.map(entry -> codec.decode(entry, revision)) : Optional.empty();
-            after = decode ? now.map(codec::decode) : Optional.empty();
-        }
-
-        /** {@code line}, which is of this event, as {@code media} writes it. */
-        private byte[] encoded(byte[] line, Media media) {
-            return media.protobuf() ? frames.computeIfAbsent(line, WatchHandler::frame) : line;
-        }
-    }
-
-    private static byte[] frame(byte[] line) {
-        JsonObject event = Json.parseObject(line);
-        return ProtobufWriter.frame(event)
-                .orElseThrow(() -> new IllegalStateException("no message of Kubernetes for kind "
-                        + event.object("object").text("kind")));
-    }
-
-    private static byte[] line(String type, byte[] object) {
-        byte[] head = type.equals("MODIFIED") ? MODIFIED : head(type);
-        byte[] line = new byte[head.length + object.length + 2];
-        System.arraycopy(head, 0, line, 0, head.length);
-        System.arraycopy(object, 0, line, head.length, object.length);
-        line[line.length - 2] = '}';
-        line[line.length - 1] = '\n';
-        return line;
-    }
-
-    private static byte[] head(String type) {
-        return ("{\"type\":\"" + type + "\",\"object\":").getBytes(StandardCharsets.US_ASCII);
-    }
-
-    private Rendered render(Event event, Codec codec, boolean decode) {
-        Rendered rendered = last;
-        if (rendered == null
-                || rendered.revision != event.revision()
-                || rendered.codec != codec
-                || !rendered.key.equals(event.key())
-                || (decode && rendered.before.isEmpty() && rendered.after.isEmpty())) {
-            rendered = new Rendered(event, codec, decode);
+    private RenderedEvent render(Event event, Codec codec, boolean decode) {
+        RenderedEvent rendered = last;
+        if (rendered == null || !rendered.isOf(event, codec, decode)) {
+            rendered = new RenderedEvent(event, codec, decode);
             last = rendered;
         }
         return rendered;
@@ -263,7 +196,7 @@ public final class WatchHandler {
 
         @Override
         public List<byte[]> changed(Event event) {
-            return shown(event, new Rendered(event, codec, !(plain && media.whole())))
+            return shown(event, new RenderedEvent(event, codec, !(plain && media.whole())))
                     .map(List::of)
                     .orElse(List.of());
         }
@@ -315,36 +248,36 @@ public final class WatchHandler {
         }
 
         /** What the watcher gets of a change, if it is selected, or was. */
-        private Optional<byte[]> shown(Event event, Rendered rendered) {
+        private Optional<byte[]> shown(Event event, RenderedEvent rendered) {
             return line(event, rendered).map(line -> rendered.encoded(line, media));
         }
 
         /** The line of a change, if it is selected, or was. */
-        private Optional<byte[]> line(Event event, Rendered rendered) {
+        private Optional<byte[]> line(Event event, RenderedEvent rendered) {
             if (plain && media.whole()) {
-                return Optional.of(rendered.line);
+                return Optional.of(rendered.line());
             }
-            boolean was = rendered.before.isPresent() && options.matches(resource, rendered.before.get());
-            boolean is = rendered.after.isPresent() && options.matches(resource, rendered.after.get());
+            boolean was = rendered.before().isPresent() && options.matches(resource, rendered.before().get());
+            boolean is = rendered.after().isPresent() && options.matches(resource, rendered.after().get());
             if (is) {
                 return Optional.of(
                         was == event.before().isPresent() && media.whole()
-                                ? rendered.line
-                                : shared(rendered, was ? "MODIFIED" : "ADDED", event.after(), rendered.after));
+                                ? rendered.line()
+                                : shared(rendered, was ? "MODIFIED" : "ADDED", event.after(), rendered.after()));
             }
             // The object left the selection or was deleted: send its last selected content with the revision of that
             // change.
-            return was ? Optional.of(shared(rendered, "DELETED", event.before(), rendered.before)) : Optional.empty();
+            return was ? Optional.of(shared(rendered, "DELETED", event.before(), rendered.before())) : Optional.empty();
         }
 
         /** The line of this form and type, which other watches may share. */
-        private byte[] shared(Rendered rendered, String type, Optional<Entry> entry, Optional<JsonObject> object) {
+        private byte[] shared(RenderedEvent rendered, String type, Optional<Entry> entry, Optional<JsonObject> object) {
             boolean columns = beginsTable();
-            return rendered.views.computeIfAbsent(
-                    new View(resource.type(), media, type, columns),
-                    view -> media.whole()
-                            ? WatchHandler.line(type, codec.show(entry.orElseThrow(), rendered.revision))
-                            : line(type, object.orElseThrow(), rendered.revision, columns));
+            return rendered.shared(
+                    new RenderedEvent.View(resource.type(), media, type, columns),
+                    () -> media.whole()
+                            ? RenderedEvent.line(type, codec.show(entry.orElseThrow(), rendered.revision()))
+                            : line(type, object.orElseThrow(), rendered.revision(), columns));
         }
 
         private void tell(Event event, byte[] line) {
@@ -381,17 +314,17 @@ public final class WatchHandler {
 
         private byte[] expired(String why) {
             return encoded(
-                    WatchHandler.line("ERROR", Json.writeBytes(new ApiException(410, "Expired", why).toStatus())));
+                    RenderedEvent.line("ERROR", Json.writeBytes(new ApiException(410, "Expired", why).toStatus())));
         }
 
         /** A line that no other watch has. */
         private byte[] encoded(byte[] line) {
-            return media.protobuf() ? frame(line) : line;
+            return media.protobuf() ? RenderedEvent.frame(line) : line;
         }
 
         private byte[] line(String type, Entry entry, long revision) {
             if (media.whole()) {
-                return WatchHandler.line(type, codec.show(entry, revision));
+                return RenderedEvent.line(type, codec.show(entry, revision));
             }
             return line(type, codec.decode(entry, revision), revision, beginsTable());
         }
@@ -409,9 +342,9 @@ public final class WatchHandler {
                         .put("resourceVersion", Long.toString(revision))
                         .build();
                 JsonObject table = reads.table(resource, List.of(object), media, columns, metadata);
-                return WatchHandler.line(type, Json.writeBytes(table));
+                return RenderedEvent.line(type, Json.writeBytes(table));
             }
-            return WatchHandler.line(type, Json.writeBytes(media.metadataOf(object)));
+            return RenderedEvent.line(type, Json.writeBytes(media.metadataOf(object)));
         }
 
         private String kind() {
@@ -436,7 +369,7 @@ public final class WatchHandler {
                     .put("apiVersion", media.whole() ? resource.type().apiVersion() : media.apiVersion())
                     .put("metadata", metadata.build())
                     .build();
-            return encoded(WatchHandler.line("BOOKMARK", Json.writeBytes(object)));
+            return encoded(RenderedEvent.line("BOOKMARK", Json.writeBytes(object)));
         }
 
         /** Sends bookmarks, so that the version of a watch without events stays recent. */

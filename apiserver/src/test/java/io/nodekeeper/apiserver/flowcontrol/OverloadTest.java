@@ -117,6 +117,111 @@ class OverloadTest {
                 .containsOnly(429);
     }
 
+    /** Whoever may create service accounts can be as many of them as they like, and need not even create those that they impersonate. */
+    @Test
+    void accountsOfANamespaceAndImpersonatedOnesShareTheirTurns() {
+        // given 800 slow requests of as many service accounts of a namespace, and a user who acts as 800 others
+        server.node("n1");
+        readersMayRead("nodes");
+        for (int i = 0; i < 800; i++) {
+            slowly(User.authenticated("system:serviceaccount:ns:a" + i, List.of("readers")));
+            slowly(User.authenticated("system:serviceaccount:other:b" + i, List.of("readers"))
+                    .impersonatedBy(TestServer.ALICE));
+        }
+
+        // then another user's read waits for its turn instead of being refused
+        CompletableFuture<ApiResponse> node = server.send(
+                User.authenticated("bob", List.of("readers")), "GET", "/api/v1/nodes/n1", Map.of(), "");
+        server.settle();
+        assertThat(node).isNotDone();
+        server.time.advance(Duration.ofSeconds(4));
+        assertThat(node.join().status()).isEqualTo(200);
+    }
+
+    private void readersMayRead(String resource) {
+        String rbac = "/apis/rbac.authorization.k8s.io/v1/";
+        server.post(
+                rbac + "clusterroles",
+                "{\"metadata\":{\"name\":\"reader\"},\"rules\":[{\"apiGroups\":[\"\"],\"resources\":[\"" + resource
+                        + "\"],\"verbs\":[\"get\",\"watch\"]}]}");
+        server.post(
+                rbac + "clusterrolebindings",
+                "{\"metadata\":{\"name\":\"readers\"},\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":"
+                        + "\"ClusterRole\",\"name\":\"reader\"},\"subjects\":[{\"apiGroup\":\"rbac.authorization.k8s.io\","
+                        + "\"kind\":\"Group\",\"name\":\"readers\"}]}");
+        server.settle();
+    }
+
+    private int watch(User user, String uri) {
+        CompletableFuture<ApiResponse> answer = server.send(user, "GET", uri, Map.of(), "");
+        server.settle();
+        if (answer.join() instanceof ApiResponse.Streamed streamed) {
+            server.read(streamed);
+        }
+        return answer.join().status();
+    }
+
+    @Test
+    void oneUserMayHave2000PlainWatchesOfACollectionOrFewerWithLongSelectors() {
+        // given a user whose watches of one collection have reached the limit
+        readersMayRead("configmaps");
+        User greedy = User.authenticated("greedy", List.of("readers"));
+        String maps = "/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=5";
+        for (int i = 0; i < 2_000; i++) {
+            assertThat(watch(greedy, maps)).isEqualTo(200);
+        }
+
+        // then one more is refused, but not one of another collection, of another user or of an administrator
+        assertThat(watch(greedy, maps)).isEqualTo(429);
+        assertThat(watch(greedy, "/api/v1/namespaces/kube-system/configmaps?watch=true")).isEqualTo(200);
+        assertThat(watch(User.authenticated("bob", List.of("readers")), maps)).isEqualTo(200);
+        assertThat(watch(TestServer.ADMIN, maps)).isEqualTo(200);
+        assertThat(server.get("/metrics").text())
+                .contains("apiserver_dropped_requests_total{request_kind=\"readOnly\"} 1.0");
+
+        // and a watch with 200 requirements counts as 41
+        User selective = User.authenticated("selective", List.of("readers"));
+        String selector = "&labelSelector=" + "!a,".repeat(199) + "!a";
+        int opened = 0;
+        while (watch(selective, maps + selector) == 200) {
+            opened++;
+        }
+        assertThat(opened).isEqualTo(48);
+    }
+
+    @Test
+    void closedWatchMakesRoomForAnother() {
+        readersMayRead("configmaps");
+        User user = User.authenticated("user", List.of("readers"));
+        String maps = "/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=5";
+        for (int i = 0; i < 10_000; i++) {
+            server.watch(user, maps, Map.of()).leave();
+        }
+        assertThat(watch(user, maps)).isEqualTo(200);
+    }
+
+    @Test
+    void watchThatWaitsForItsRevisionCountsAsARead() {
+        // given 400 watches that begin at a revision to come
+        readersMayRead("configmaps");
+        User greedy = User.authenticated("greedy", List.of("readers"));
+        String maps = "/api/v1/namespaces/default/configmaps?watch=true&sendInitialEvents=true"
+                + "&resourceVersionMatch=NotOlderThan&resourceVersion=9223372036854775807";
+        List<CompletableFuture<ApiResponse>> waiting = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            waiting.add(server.send(greedy, "GET", maps, Map.of(), ""));
+        }
+        assertThat(waiting).noneMatch(CompletableFuture::isDone);
+
+        // when there is one more
+        TestServer.Answer refused = server.ask(greedy, "GET", maps, "");
+
+        // then it is refused, and the others end after three seconds
+        assertThat(refused.status()).isEqualTo(429);
+        server.time.advance(Duration.ofSeconds(4));
+        assertThat(waiting).allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(504));
+    }
+
     @Test
     void requestEndsAtTheClientsTimeout() {
         CompletableFuture<ApiResponse> answer =

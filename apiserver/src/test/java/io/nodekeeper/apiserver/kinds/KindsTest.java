@@ -235,6 +235,21 @@ class KindsTest {
                 .contains("deprecatedCount: Invalid value: 1: needs to be unset");
     }
 
+    @Test
+    void coreEventWithATimeMustNameItsReporter() {
+        String event = "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"namespace\":\"default\"},\"eventTime\":"
+                + "\"2026-01-01T00:00:00.000000Z\",\"reportingComponent\":\"%s\",\"reportingInstance\":\"%s\","
+                + "\"action\":\"A\",\"reason\":\"R\"}";
+
+        Answer refused = server.post(EVENTS, event.formatted("a b!", "i".repeat(129)));
+
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.json().object("details").array("causes").objects().map(cause -> cause.text("field")))
+                .containsExactly("reportingController", "reportingInstance");
+        assertThat(server.post(EVENTS, event.formatted("k8s.io/x", "i")).status())
+                .isEqualTo(201);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

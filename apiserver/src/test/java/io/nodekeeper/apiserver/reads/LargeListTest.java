@@ -96,6 +96,24 @@ class LargeListTest {
     }
 
     @Test
+    void metricsCountTheSizeOfALargeListOnceItHasBeenRead() {
+        // given 40 objects of 20 kB, and a list of which nothing was read
+        for (int i = 0; i < 40; i++) {
+            create("c" + (100 + i), "a", 20_000);
+        }
+        ApiResponse.Chunked list = list("", Map.of());
+        String upTo = "apiserver_response_sizes_bucket{resource=\"configmaps\",verb=\"LIST\",le=";
+        assertThat(server.get("/metrics").text()).doesNotContain(upTo + "\"1000000.0\"} 1\n");
+
+        // when it is read
+        list.whole();
+
+        // then it counts as one of 100 kB to 1 MB
+        assertThat(server.get("/metrics").text())
+                .contains(upTo + "\"100000.0\"} 0\n", upTo + "\"1000000.0\"} 1\n");
+    }
+
+    @Test
     void tablesMetadataSelectionsAndYamlAreChunked() {
         for (int i = 0; i < 30; i++) {
             create("c" + (100 + i), i % 3 == 0 ? "a" : "b", 20_000);

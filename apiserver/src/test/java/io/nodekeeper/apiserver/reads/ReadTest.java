@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -485,12 +487,13 @@ class ReadTest {
         String text = server.get("/metrics").text();
         assertThat(text)
                 .contains(
-                        "apiserver_request_total{code=\"200\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0\n",
-                        "apiserver_request_total{code=\"404\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0\n",
-                        "apiserver_request_total{code=\"201\",group=\"\",resource=\"nodes\",scope=\"cluster\",subresource=\"\",verb=\"POST\",version=\"v1\"} 1.0\n",
+                        "apiserver_request_total{code=\"200\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0\n",
+                        "apiserver_request_total{code=\"404\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0\n",
+                        "apiserver_request_total{code=\"201\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"cluster\",subresource=\"\",verb=\"POST\",version=\"v1\"} 1.0\n",
                         "apiserver_longrunning_requests{resource=\"nodes\",verb=\"WATCH\"} 1.0\n",
                         "apiserver_storage_objects{resource=\"nodes\"} 1.0\n",
                         "apiserver_storage_objects{resource=\"namespaces\"} 4.0\n",
+                        "etcd_object_counts{resource=\"nodes\"} 1.0\n",
                         "apiserver_storage_revision 5.0\n",
                         "apiserver_current_inflight_requests{request_kind=\"mutating\"} 0.0\n")
                 .doesNotContain("made-up");
@@ -499,5 +502,47 @@ class ReadTest {
                 .contains("apiserver_longrunning_requests{resource=\"nodes\",verb=\"WATCH\"} 0.0\n");
         assertThat(server.ask(TestServer.ALICE, "GET", "/metrics", "").message())
                 .isEqualTo("forbidden: User \"alice\" cannot get path \"/metrics\"");
+    }
+
+    @Test
+    void metricsTellApplyAndDryRunsApart() {
+        server.ask(
+                TestServer.ADMIN,
+                "PATCH",
+                "/api/v1/nodes/n1?fieldManager=me&dryRun=All",
+                Map.of("content-type", "application/apply-patch+yaml"),
+                "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"}}");
+
+        assertThat(server.get("/metrics").text())
+                .contains("apiserver_request_total{code=\"201\",component=\"apiserver\",dry_run=\"All\",group=\"\","
+                        + "resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"APPLY\",version=\"v1\"} 1.0\n");
+    }
+
+    @Test
+    void metricsCountTheEventsOfWatchesAndTheirSizes() {
+        server.watch("/api/v1/nodes?watch=true");
+        server.node("n1");
+        server.settle();
+
+        String text = server.get("/metrics").text();
+
+        String labels = "{group=\"\",kind=\"Node\",version=\"v1\"} ";
+        assertThat(text)
+                .contains(
+                        "apiserver_watch_events_total" + labels + "1.0\n",
+                        "apiserver_watch_events_sizes_count" + labels + "1\n");
+    }
+
+    @Test
+    void setsOfALabelSelectorHaveAtMostAThousandValues() {
+        String values = IntStream.range(0, 500).mapToObj(i -> "v" + i).collect(Collectors.joining(","));
+
+        assertThat(server.get("/api/v1/nodes?labelSelector=a+in+(" + values + "),b+in+(" + values + ")")
+                        .status())
+                .isEqualTo(200);
+        Answer refused = server.get("/api/v1/nodes?labelSelector=a+in+(" + values + "),b+in+(" + values + "),c");
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.message())
+                .isEqualTo("the sets of a label selector may have 1000 values together");
     }
 }

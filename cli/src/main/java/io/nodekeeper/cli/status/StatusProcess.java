@@ -3,6 +3,7 @@ package io.nodekeeper.cli.status;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.source.Answer;
 import io.nodekeeper.cli.source.ControllerPages;
@@ -11,6 +12,7 @@ import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 
 /** Reads the controller's status page and prints it, once or again and again. */
 public final class StatusProcess {
@@ -59,7 +61,7 @@ public final class StatusProcess {
                     .orElse(page);
             return switch (command.output) {
                 case json -> Json.writePretty(all) + "\n";
-                case yaml -> Yaml.of(all);
+                case yaml -> new String(Yaml.write(all), StandardCharsets.UTF_8);
                 case text -> StatusReport.of(all, answer.from(), false, palette);
                 case wide -> StatusReport.of(all, answer.from(), true, palette);
             };

@@ -142,9 +142,9 @@ class StatusReportTest {
 
             assertThat(Json.parseObject(printed("status", "-o", "json", url))).isEqualTo(PAGE);
             assertThat(printed("status", "-o", "yaml", url))
-                    .startsWith("at: 2026-11-21T16:14:00.000000Z\nsight:\n  guard: true\n")
+                    .startsWith("at: \"2026-11-21T16:14:00.000000Z\"\nsight:\n  guard: true\n")
                     .contains("nodes: 500\n")
-                    .contains("- name: n7\n  zone: eu/eu-a\n  ready: 'False'\n");
+                    .contains("- name: n7\n  zone: eu/eu-a\n  ready: \"False\"\n");
             assertThat(printed("status", url)).startsWith("Fleet at 2026-11-21 16:14:00 UTC, from the controller at");
         }
     }

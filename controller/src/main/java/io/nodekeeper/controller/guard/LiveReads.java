@@ -49,7 +49,7 @@ final class LiveReads {
     private final long patience;
     /** At most {@link #MOST_WAITING}. */
     private final Map<Target, Waiting> waiting = new HashMap<>();
-    /** Those of {@link #waiting} whose object is not being read, in the order in which they may be sent. */
+    /** The targets of {@link #waiting} whose object is not being read, in the order in which they may be sent. */
     private final ArrayDeque<Target> ready = new ArrayDeque<>();
     /** The objects that are being read; at most {@link #MOST_READS}. */
     private final Set<Target> reading = new HashSet<>();

@@ -135,7 +135,7 @@ final class Evictor {
         return planned;
     }
 
-    /** Those of one node; empty if there are none. */
+    /** The planned evictions of one node; empty if there are none. */
     Optional<PlannedEvictions> planned(String name) {
         return cache.findNode(name).flatMap(this::planned);
     }

@@ -12,7 +12,7 @@ import java.util.Optional;
  * and a node may have tens of thousands.
  */
 final class TolerationIndex {
-    /** Those of one key. */
+    /** The tolerations of one key. */
     private static final class OfKey {
         private final Map<String, Toleration> byValue = new HashMap<>();
         private Optional<Toleration> ofAnyValue = Optional.empty();

@@ -181,7 +181,7 @@ public final class Workload {
         return evictor.planned();
     }
 
-    /** Those of the node of that name; empty if there are none. On the loop. */
+    /** The planned evictions of the node of that name; empty if there are none. On the loop. */
     public Optional<PlannedEvictions> planned(String node) {
         return evictor.planned(node);
     }

@@ -168,7 +168,7 @@ final class DockerAnswers {
         return code == 0 ? "Completed" : "Error";
     }
 
-    /** That a container can be inspected. Its inspection says nothing about what it uses, so all numbers are 0. */
+    /** The usage of a container that can be inspected. Its inspection says nothing about what it uses, so all numbers are 0. */
     static ContainerUsage usage(String id, JsonObject answer) {
         about(id, answer);
         return new ContainerUsage(id, 0, 0, 0, 0);

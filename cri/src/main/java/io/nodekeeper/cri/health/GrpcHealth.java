@@ -42,7 +42,7 @@ public final class GrpcHealth implements AutoCloseable {
     private final VirtualThreads threads = new VirtualThreads("grpc-probes");
 
     private final ScheduledExecutorService timer = TimerThread.named("grpc-probes-timer");
-    /** Those that have not ended yet; some more than the checks that run. */
+    /** The channels that have not ended yet; some more than the checks that run. */
     private final Set<ManagedChannel> channels = ConcurrentHashMap.newKeySet();
 
     /** A client whose answers come on {@code loop}. */

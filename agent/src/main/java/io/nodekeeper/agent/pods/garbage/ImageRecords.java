@@ -56,7 +56,7 @@ final class ImageRecords {
         ids.forEach(id -> records.computeIfPresent(id, (key, old) -> new Times(old.seen, Moment.at(now))));
     }
 
-    /** Those of {@code unused} that have been on the node for {@code age}, the one that was not used for longest first. */
+    /** The images of {@code unused} that have been on the node for {@code age}, the one that was not used for longest first. */
     List<Image> removable(List<Image> unused, Duration age, long now) {
         return unused.stream()
                 .filter(image -> times(image).seen.isOlder(age, now))

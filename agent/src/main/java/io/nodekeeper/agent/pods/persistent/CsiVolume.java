@@ -40,7 +40,7 @@ public record CsiVolume(
         attributes = Map.copyOf(attributes);
     }
 
-    /** That of a PersistentVolume, whose source is {@code csi}. */
+    /** The volume of a PersistentVolume, whose source is {@code csi}. */
     static CsiVolume of(JsonObject volume, boolean readOnly) {
         JsonObject spec = volume.object("spec");
         JsonObject csi = spec.object("csi");
@@ -58,7 +58,7 @@ public record CsiVolume(
                 csi.object("nodePublishSecretRef"));
     }
 
-    /** That of an entry of {@code spec.volumes} with the field {@code csi}. */
+    /** The volume of an entry of {@code spec.volumes} with the field {@code csi}. */
     static CsiVolume inline(String uid, String namespace, JsonObject volume) {
         JsonObject csi = volume.object("csi");
         JsonObject secret = csi.object("nodePublishSecretRef");

@@ -14,7 +14,7 @@ import java.util.Optional;
 public final class MountedVolumes {
     private MountedVolumes() {}
 
-    /** Those of {@code pod} that are in {@code paths}, by their names. */
+    /** The volumes of {@code pod} whose names are in {@code paths}. */
     public static List<MountedVolume> of(Pod pod, Map<String, Path> paths) {
         List<MountedVolume> mounted = new ArrayList<>();
         for (JsonObject volume : pod.spec().array("volumes").objects().toList()) {

@@ -21,7 +21,7 @@ public final class NodeCredentials {
     private final List<Path> files;
     private final List<Path> oldFiles;
 
-    /** Those of a node with this root directory of the agent and home directory. */
+    /** The credentials of a node with this root directory of the agent and home directory. */
     public NodeCredentials(Path root, Path home) {
         files = List.of(
                 root.resolve("config.json"), home.resolve(".docker/config.json"), Path.of("/.docker/config.json"));

@@ -24,7 +24,7 @@ public final class PodTurns {
 
     private final int most;
     private final int shared;
-    /** Those with calls, the next turn first. Its size is bounded by the pods. */
+    /** The pods with calls, the next turn first. Its size is bounded by the pods. */
     private final SequencedMap<String, PodCalls> pods = new LinkedHashMap<>();
 
     private int running;

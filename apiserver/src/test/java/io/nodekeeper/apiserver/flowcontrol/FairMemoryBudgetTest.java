@@ -1,4 +1,4 @@
-package io.nodekeeper.apiserver.netty;
+package io.nodekeeper.apiserver.flowcontrol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

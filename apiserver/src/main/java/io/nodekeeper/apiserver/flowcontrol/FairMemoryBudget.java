@@ -1,14 +1,15 @@
-package io.nodekeeper.apiserver.netty;
+package io.nodekeeper.apiserver.flowcontrol;
 
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Limits the bytes that all connections together use for one purpose, and shares them among users. A user may hold half as
+ * Limits the bytes that all connections together use for one purpose, and shares them among users, by their {@linkplain
+ * io.nodekeeper.apiserver.request.User#flow flow}. A user may hold half as
  * much as is free. So one user gets a third of all, ten users get a twelfth each, and there is always something left for a
  * new user. Thread-safe.
  */
-final class FairMemoryBudget {
+public final class FairMemoryBudget {
     private final long limit;
     /** Up to how many bytes of all a user who holds none may take more than the share. */
     private final long whole;
@@ -17,7 +18,8 @@ final class FairMemoryBudget {
 
     private long total;
 
-    FairMemoryBudget(long limit) {
+    /** A budget of {@code limit} bytes. */
+    public FairMemoryBudget(long limit) {
         this(limit, 0);
     }
 
@@ -30,28 +32,33 @@ final class FairMemoryBudget {
      * A budget for pieces that cannot be made smaller, such as lists: the only piece of a user may be larger than the share,
      * but leaves an eighth of all for other users.
      */
-    static FairMemoryBudget withWholes(long limit) {
+    public static FairMemoryBudget withWholes(long limit) {
         return new FairMemoryBudget(limit, limit - limit / 8);
     }
 
     /** Reserves {@code bytes} for {@code user} if the user's share allows it; the caller must return them. */
-    synchronized boolean take(String user, long bytes) {
+    public synchronized boolean take(String user, long bytes) {
         if (!has(user, bytes)) {
             return false;
         }
-        held.merge(user, bytes, Long::sum);
-        total += bytes;
+        add(user, bytes);
         return true;
     }
 
+    /** Reserves {@code bytes} for {@code user} whatever the share is; the caller must return them. */
+    synchronized void add(String user, long bytes) {
+        held.merge(user, bytes, Long::sum);
+        total += bytes;
+    }
+
     /** Whether {@link #take} would reserve {@code bytes} now. */
-    synchronized boolean has(String user, long bytes) {
+    public synchronized boolean has(String user, long bytes) {
         long before = held.getOrDefault(user, 0L);
         return before + bytes <= (limit - total - bytes) / 2 || (before == 0 && total + bytes <= whole);
     }
 
     /** Returns reserved bytes. */
-    synchronized void giveBack(String user, long bytes) {
+    public synchronized void giveBack(String user, long bytes) {
         total -= bytes;
         held.computeIfPresent(user, (name, had) -> had > bytes ? had - bytes : null);
     }
