@@ -1,17 +1,17 @@
 package io.nodekeeper.apiserver.printers;
 
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /** The columns of requests for certificates in {@code kubectl get}. */
 public final class CertificateTables {
     public static final Table REQUESTS = new Table(List.of(
             Tables.name(),
             Tables.age(),
-            Tables.column("SignerName", request -> request.object("spec").text("signerName")),
+            Tables.column(
+                    "SignerName",
+                    request -> Tables.orNone(request.object("spec").text("signerName"))),
             Tables.column("Requestor", request -> request.object("spec").text("username")),
             Tables.column("RequestedDuration", CertificateTables::duration),
             Tables.column("Condition", CertificateTables::condition)));
@@ -21,25 +21,20 @@ public final class CertificateTables {
     private static String duration(JsonObject request) {
         return request.object("spec")
                 .number("expirationSeconds")
-                .map(seconds -> GoDuration.format(Duration.ofSeconds(seconds)))
+                .map(seconds -> Tables.age(Duration.ofSeconds(seconds)))
                 .orElse("<none>");
     }
 
+    /** The decision, then whether the signer has failed or answered. Conditions of other types do not show. */
     private static String condition(JsonObject request) {
         JsonObject status = request.object("status");
         List<String> types = status.array("conditions")
                 .objects()
                 .map(condition -> condition.text("type"))
                 .toList();
-        String approval = types.contains("Denied") ? "Denied" : types.contains("Approved") ? "Approved" : "";
-        String others = types.stream()
-                .filter(type -> !type.equals("Approved") && !type.equals("Denied"))
-                .collect(Collectors.joining(","));
-        String text = String.join(
-                ",",
-                List.of(approval, others, status.text("certificate").isEmpty() ? "" : "Issued").stream()
-                        .filter(part -> !part.isEmpty())
-                        .toList());
-        return text.isEmpty() ? "Pending" : text;
+        String decision = types.contains("Denied") ? "Denied" : types.contains("Approved") ? "Approved" : "Pending";
+        return decision
+                + (types.contains("Failed") ? ",Failed" : "")
+                + (status.text("certificate").isEmpty() ? "" : ",Issued");
     }
 }

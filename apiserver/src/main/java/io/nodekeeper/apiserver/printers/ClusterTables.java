@@ -4,7 +4,6 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.storage.EventCodec;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 
 /** The columns of the kinds that clients of node health list beside nodes, pods and leases, as Kubernetes prints them. */
@@ -31,14 +30,13 @@ public final class ClusterTables {
     public static final Table SERVICES = new Table(List.of(
             Tables.name(),
             Tables.column("Type", service -> service.object("spec").text("type")),
-            Tables.column(
-                    "Cluster-IP",
-                    service -> Tables.orNone(service.object("spec").text("clusterIP"))),
-            Tables.column(
-                    "External-IP", service -> joined(service.object("spec").array("externalIPs"))),
-            Tables.column("Port(s)", ClusterTables::ports),
+            Tables.column("Cluster-IP", ServiceColumns::clusterIp),
+            Tables.column("External-IP", ServiceColumns::externalIp),
+            Tables.column("Port(s)", ServiceColumns::ports),
             Tables.age(),
-            Tables.wide("Selector", service -> labels(service.object("spec").object("selector")))));
+            Tables.wide(
+                    "Selector",
+                    service -> Selectors.labels(service.object("spec").object("selector")))));
 
     public static final Table DAEMON_SETS = new Table(List.of(
             Tables.name(),
@@ -47,7 +45,7 @@ public final class ClusterTables {
             status("Ready", "numberReady"),
             status("Up-to-date", "updatedNumberScheduled"),
             status("Available", "numberAvailable"),
-            Tables.column("Node Selector", set -> labels(template(set).object("nodeSelector"))),
+            Tables.column("Node Selector", set -> Selectors.labels(template(set).object("nodeSelector"))),
             Tables.age(),
             Tables.wide("Containers", set -> containers(set, "name")),
             Tables.wide("Images", set -> containers(set, "image")),
@@ -72,8 +70,7 @@ public final class ClusterTables {
     public static final Table NETWORK_POLICIES = new Table(List.of(
             Tables.name(),
             Tables.column(
-                    "Pod-Selector",
-                    policy -> labels(policy.object("spec").object("podSelector").object("matchLabels"))),
+                    "Pod-Selector", policy -> Selectors.of(policy.object("spec").object("podSelector"))),
             Tables.age()));
 
     public static final Table VALIDATING_WEBHOOK_CONFIGURATIONS = new Table(List.of(
@@ -92,10 +89,17 @@ public final class ClusterTables {
 
     public static final Table CSI_DRIVERS = new Table(List.of(
             Tables.name(),
-            Tables.column("AttachRequired", driver -> flag(driver, "attachRequired")),
-            Tables.column("PodInfoOnMount", driver -> flag(driver, "podInfoOnMount")),
-            Tables.column("StorageCapacity", driver -> flag(driver, "storageCapacity")),
-            Tables.column("Modes", driver -> joined(driver.object("spec").array("volumeLifecycleModes"))),
+            Tables.flag("AttachRequired", driver -> driver.object("spec").bool("attachRequired")),
+            Tables.flag("PodInfoOnMount", driver -> driver.object("spec").bool("podInfoOnMount")),
+            Tables.flag("StorageCapacity", driver -> driver.object("spec").bool("storageCapacity")),
+            Tables.column("TokenRequests", ClusterTables::audiences),
+            Tables.flag("RequiresRepublish", driver -> driver.object("spec").bool("requiresRepublish")),
+            Tables.column(
+                    "Modes",
+                    driver -> Tables.orNone(driver.object("spec")
+                            .array("volumeLifecycleModes")
+                            .strings()
+                            .collect(Collectors.joining(",")))),
             Tables.age()));
 
     public static final Table VOLUME_ATTACHMENTS = new Table(List.of(
@@ -105,9 +109,7 @@ public final class ClusterTables {
                     "PV",
                     attachment -> attachment.object("spec").object("source").text("persistentVolumeName")),
             Tables.column("Node", attachment -> attachment.object("spec").text("nodeName")),
-            Tables.column(
-                    "Attached",
-                    attachment -> Boolean.toString(attachment.object("status").bool("attached"))),
+            Tables.flag("Attached", attachment -> attachment.object("status").bool("attached")),
             Tables.age()));
 
     public static final Table RUNTIME_CLASSES = new Table(
@@ -115,9 +117,8 @@ public final class ClusterTables {
 
     public static final Table PRIORITY_CLASSES = new Table(List.of(
             Tables.name(),
-            Tables.column(
-                    "Value", priority -> priority.number("value").orElse(0L).toString()),
-            Tables.column("Global-Default", priority -> Boolean.toString(priority.bool("globalDefault"))),
+            Tables.count("Value", priority -> priority.number("value").orElse(0L)),
+            Tables.flag("Global-Default", priority -> priority.bool("globalDefault")),
             Tables.age(),
             Tables.column("PreemptionPolicy", priority -> priority.text("preemptionPolicy"))));
 
@@ -144,8 +145,11 @@ public final class ClusterTables {
                 name, object -> object.object("status").number(field).orElse(0L));
     }
 
-    private static String flag(JsonObject driver, String field) {
-        return Boolean.toString(driver.object("spec").bool(field));
+    private static String audiences(JsonObject driver) {
+        JsonArray requests = driver.object("spec").array("tokenRequests");
+        return requests.isEmpty()
+                ? "<unset>"
+                : requests.objects().map(request -> request.text("audience")).collect(Collectors.joining(","));
     }
 
     private static JsonObject template(JsonObject set) {
@@ -153,7 +157,7 @@ public final class ClusterTables {
     }
 
     private static String selector(JsonObject workload) {
-        return labels(workload.object("spec").object("selector").object("matchLabels"));
+        return Selectors.of(workload.object("spec").object("selector"));
     }
 
     private static String containers(JsonObject set, String field) {
@@ -164,30 +168,10 @@ public final class ClusterTables {
                 .collect(Collectors.joining(","));
     }
 
-    private static String ports(JsonObject service) {
-        String ports = service.object("spec")
-                .array("ports")
-                .objects()
-                .map(port -> port.number("port").orElse(0L) + "/" + port.text("protocol"))
-                .collect(Collectors.joining(","));
-        return Tables.orNone(ports);
-    }
-
     private static String amount(JsonObject budget, String field) {
         String text = budget.object("spec").text(field);
         return text.isEmpty()
                 ? budget.object("spec").number(field).map(Object::toString).orElse("N/A")
                 : text;
-    }
-
-    private static String labels(JsonObject labels) {
-        return Tables.orNone(labels.texts().entrySet().stream()
-                .sorted(Map.Entry.comparingByKey())
-                .map(label -> label.getKey() + "=" + label.getValue())
-                .collect(Collectors.joining(",")));
-    }
-
-    private static String joined(JsonArray texts) {
-        return Tables.orNone(texts.strings().collect(Collectors.joining(",")));
     }
 }

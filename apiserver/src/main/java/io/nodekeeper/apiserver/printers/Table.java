@@ -2,9 +2,7 @@ package io.nodekeeper.apiserver.printers;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
-import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.negotiation.Media;
 import java.time.Instant;
@@ -22,11 +20,11 @@ public record Table(List<Column> columns) {
      * One column.
      *
      * @param name the heading
-     * @param type {@code string} or {@code integer}
+     * @param type {@code string}, {@code integer}, {@code boolean} or {@code date}
      * @param wide whether it shows only in the wide form
-     * @param cell the text for an object, at a time
+     * @param cell the value for an object, at a time
      */
-    record Column(String name, String type, boolean wide, BiFunction<JsonObject, Instant, String> cell) {}
+    record Column(String name, String type, boolean wide, BiFunction<JsonObject, Instant, JsonValue> cell) {}
 
     public JsonObject render(
             List<JsonObject> objects, Media media, boolean withColumns, JsonObject metadata, Instant now) {
@@ -56,12 +54,8 @@ public record Table(List<Column> columns) {
     }
 
     public JsonObject row(JsonObject object, Media media, Instant now) {
-        List<JsonValue> cells = columns.stream()
-                .<JsonValue>map(column -> {
-                    String text = column.cell.apply(object, now);
-                    return column.type.equals("integer") ? JsonNumber.of(Long.parseLong(text)) : new JsonString(text);
-                })
-                .toList();
+        List<JsonValue> cells =
+                columns.stream().map(column -> column.cell.apply(object, now)).toList();
         JsonObject.Builder row = JsonObject.builder().put("cells", new JsonArray(cells));
         switch (media.include()) {
             case "Object" -> row.put("object", object);

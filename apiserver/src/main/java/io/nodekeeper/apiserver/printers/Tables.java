@@ -3,18 +3,24 @@ package io.nodekeeper.apiserver.printers;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonBool;
+import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The table columns of each kind, as in Kubernetes. */
 public final class Tables {
+    /** The age from which on a time is too far ahead to be now (Kubernetes). */
+    private static final Duration AHEAD = Duration.ofSeconds(-2);
+
     public static final Table NODES = new Table(List.of(
             name(),
             column("Status", Tables::nodeStatus),
@@ -29,40 +35,26 @@ public final class Tables {
 
     public static final Table PODS = new Table(List.of(
             name(),
-            column("Ready", Tables::podReady),
-            column("Status", PodColumns::status),
-            count(
-                    "Restarts",
-                    pod -> pod.object("status")
-                            .array("containerStatuses")
-                            .objects()
-                            .mapToLong(status -> status.number("restartCount").orElse(0L))
-                            .sum()),
+            column("Ready", pod -> new PodColumns(pod).ready()),
+            column("Status", pod -> new PodColumns(pod).status()),
+            at("Restarts", false, (pod, now) -> new PodColumns(pod).restarts(now)),
             age(),
-            wide("IP", pod -> orNone(pod.object("status").text("podIP"))),
+            wide("IP", PodColumns::ip),
             wide("Node", pod -> orNone(pod.object("spec").text("nodeName"))),
             wide("Nominated Node", pod -> orNone(pod.object("status").text("nominatedNodeName"))),
             wide("Readiness Gates", PodColumns::readinessGates)));
 
     public static final Table EVENTS = new Table(List.of(
-            at("Last Seen", false, (event, now) -> since(lastSeen(event), now)),
+            at("Last Seen", false, (event, now) -> since(EventColumns.lastSeen(event), now)),
             column("Type", event -> event.text("type")),
             column("Reason", event -> event.text("reason")),
-            column("Object", Tables::eventObject),
+            column("Object", EventColumns::object),
             wide("Subobject", event -> event.object("involvedObject").text("fieldPath")),
-            wide("Source", Tables::eventSource),
+            wide("Source", EventColumns::source),
             column("Message", event -> event.text("message").strip()),
-            at("First Seen", true, (event, now) -> since(firstSeen(event), now)),
-            new Table.Column(
-                    "Count",
-                    "integer",
-                    true,
-                    (event, now) -> Long.toString(event.number("count").orElse(1L))),
-            new Table.Column(
-                    "Name",
-                    "string",
-                    true,
-                    (event, now) -> event.object("metadata").text("name"))));
+            at("First Seen", true, (event, now) -> since(EventColumns.firstSeen(event), now)),
+            new Table.Column("Count", "integer", true, (event, now) -> JsonNumber.of(EventColumns.count(event))),
+            wide("Name", event -> event.object("metadata").text("name"))));
 
     /** The columns of a kind without its own. */
     public static final Table NAME_AND_AGE = new Table(List.of(name(), age()));
@@ -73,8 +65,13 @@ public final class Tables {
     public static final Table LEASES = new Table(
             List.of(name(), column("Holder", lease -> lease.object("spec").text("holderIdentity")), age()));
 
-    public static final Table ROLES = new Table(
-            List.of(name(), column("Created At", role -> role.object("metadata").text("creationTimestamp"))));
+    public static final Table ROLES = new Table(List.of(
+            name(),
+            new Table.Column(
+                    "Created At",
+                    "date",
+                    false,
+                    (role, now) -> new JsonString(role.object("metadata").text("creationTimestamp")))));
 
     public static final Table ROLE_BINDINGS = new Table(List.of(
             name(),
@@ -89,8 +86,14 @@ public final class Tables {
 
     private Tables() {}
 
-    /** An age as kubectl prints it: {@code 12s}, {@code 3m48s}, {@code 69m}, {@code 5h12m}, {@code 3d}, {@code 2y10d}. */
+    /**
+     * An age as kubectl prints it: {@code 12s}, {@code 3m48s}, {@code 69m}, {@code 5h12m}, {@code 3d}, {@code 2y10d}. A time
+     * less than two seconds ahead counts as now, because the clocks of machines differ.
+     */
     static String age(Duration age) {
+        if (age.compareTo(AHEAD) <= 0) {
+            return "<invalid>";
+        }
         long seconds = Math.max(0, age.toSeconds());
         long minutes = seconds / 60;
         long hours = minutes / 60;
@@ -137,11 +140,19 @@ public final class Tables {
 
     static Table.Column count(String name, Function<JsonObject, Number> cell) {
         return new Table.Column(
-                name, "integer", false, (object, now) -> cell.apply(object).toString());
+                name,
+                "integer",
+                false,
+                (object, now) -> JsonNumber.of(cell.apply(object).longValue()));
+    }
+
+    static Table.Column flag(String name, Predicate<JsonObject> cell) {
+        return new Table.Column(
+                name, "boolean", false, (object, now) -> cell.test(object) ? JsonBool.TRUE : JsonBool.FALSE);
     }
 
     private static Table.Column at(String name, boolean wide, BiFunction<JsonObject, Instant, String> cell) {
-        return new Table.Column(name, "string", wide, cell);
+        return new Table.Column(name, "string", wide, (object, now) -> new JsonString(cell.apply(object, now)));
     }
 
     private static String since(String time, Instant now) {
@@ -183,37 +194,6 @@ public final class Tables {
 
     private static String info(JsonObject node, String field) {
         return node.object("status").object("nodeInfo").text(field);
-    }
-
-    private static String podReady(JsonObject pod) {
-        List<JsonObject> statuses =
-                pod.object("status").array("containerStatuses").objects().toList();
-        long ready = statuses.stream().filter(status -> status.bool("ready")).count();
-        int all = pod.object("spec").array("containers").items().size();
-        return ready + "/" + all;
-    }
-
-    private static String lastSeen(JsonObject event) {
-        String series = event.object("series").text("lastObservedTime");
-        String last = series.isEmpty() ? event.text("lastTimestamp") : series;
-        return last.isEmpty() ? firstSeen(event) : last;
-    }
-
-    private static String firstSeen(JsonObject event) {
-        String first = event.text("firstTimestamp");
-        return first.isEmpty() ? event.text("eventTime") : first;
-    }
-
-    private static String eventObject(JsonObject event) {
-        JsonObject about = event.object("involvedObject");
-        return about.text("kind").toLowerCase(Locale.ROOT) + "/" + about.text("name");
-    }
-
-    private static String eventSource(JsonObject event) {
-        JsonObject source = event.object("source");
-        String component = source.text("component");
-        String shown = component.isEmpty() ? event.text("reportingComponent") : component;
-        return source.text("host").isEmpty() ? shown : shown + ", " + source.text("host");
     }
 
     private static String subjects(JsonObject binding, String kind) {

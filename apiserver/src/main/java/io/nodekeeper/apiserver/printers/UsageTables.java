@@ -14,14 +14,14 @@ public final class UsageTables {
             Tables.name(),
             Tables.column("cpu", node -> node.object("usage").text("cpu")),
             Tables.column("memory", node -> node.object("usage").text("memory")),
-            Tables.column("window", node -> node.text("window"))));
+            Tables.column("Window", node -> node.text("window"))));
 
     /** The usage of a pod: the sum of its containers. */
     public static final Table PODS = new Table(List.of(
             Tables.name(),
             Tables.column("cpu", pod -> sum(pod, "cpu").movePointRight(9).toBigInteger() + "n"),
             Tables.column("memory", pod -> sum(pod, "memory").toBigInteger().shiftRight(10) + "Ki"),
-            Tables.column("window", pod -> pod.text("window"))));
+            Tables.column("Window", pod -> pod.text("window"))));
 
     private UsageTables() {}
 

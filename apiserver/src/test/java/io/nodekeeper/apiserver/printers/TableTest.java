@@ -82,7 +82,7 @@ class TableTest {
         server.patch(
                 TestServer.MERGE,
                 "/api/v1/namespaces/default/pods/p1/status",
-                "{\"status\":{\"phase\":\"Running\",\"podIP\":\"10.1.0.1\",\"containerStatuses\":[{\"name\":\"c\",\"ready\":true,\"restartCount\":3}]}}");
+                "{\"status\":{\"phase\":\"Running\",\"podIP\":\"10.1.0.1\",\"containerStatuses\":[{\"name\":\"c\",\"ready\":true,\"restartCount\":3,\"state\":{\"running\":{}},\"lastState\":{\"terminated\":{\"exitCode\":1,\"finishedAt\":\"2026-11-21T06:55:00Z\"}}}]}}");
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p2", "n1"));
         server.delete("/api/v1/namespaces/default/pods/p2", "");
         JsonObject table = table("/api/v1/namespaces/default/pods");
@@ -99,8 +99,8 @@ class TableTest {
                         "Readiness Gates*");
         assertThat(cells(table))
                 .containsExactly(
-                        "[\"p1\",\"1/1\",\"Running\",3,\"0s\",\"10.1.0.1\",\"n1\",\"<none>\",\"<none>\"]",
-                        "[\"p2\",\"0/1\",\"Terminating\",0,\"0s\",\"<none>\",\"n1\",\"<none>\",\"<none>\"]");
+                        "[\"p1\",\"1/1\",\"Running\",\"3 (5m ago)\",\"0s\",\"10.1.0.1\",\"n1\",\"<none>\",\"<none>\"]",
+                        "[\"p2\",\"0/1\",\"Terminating\",\"0\",\"0s\",\"<none>\",\"n1\",\"<none>\",\"<none>\"]");
     }
 
     @Test

@@ -10,7 +10,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class TablesTest {
     @ParameterizedTest
     @CsvSource({
-        "-5, 0s",
+        "-2, <invalid>",
+        "-1, 0s",
         "0, 0s",
         "119, 119s",
         "120, 2m",
