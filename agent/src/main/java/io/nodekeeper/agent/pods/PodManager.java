@@ -230,7 +230,7 @@ final class PodManager implements EvictablePods, EndingPods {
                 return gone;
             });
             rejected.entrySet().removeIf(entry -> entry.getValue().idle().isDone() && !isRejected(entry.getKey()));
-            preemptions.forget(uid -> sources.pod(uid).isEmpty());
+            preemptions.forget(uid -> waiting().noneMatch(pod -> pod.uid().equals(uid)));
             // Pods that had to wait when their source reported them.
             waiting().forEach(this::admit);
             findOrphans();
@@ -312,14 +312,8 @@ final class PodManager implements EvictablePods, EndingPods {
         if (starts && !known && security.mustWait(pod)) {
             return;
         }
-        boolean made = starts && !shuttingDown && preemptions.has(pod.uid());
-        if (preemptions.mustWait(pod.uid(), this::isEnding) && made) {
-            return;
-        }
         if (!starts || known) {
             work(wanted(pod));
-        } else if (made) {
-            allocate(pod);
         } else {
             verdict(pod).ifPresent(verdict -> follow(pod, verdict));
         }
@@ -335,6 +329,7 @@ final class PodManager implements EvictablePods, EndingPods {
 
     /** The pod starts once it has what it needs for itself. */
     private void allocate(Pod pod) {
+        preemptions.forget(pod.uid()::equals);
         freeResources();
         CompletableFuture<Void> allocation = ports.resources().allocate(pod);
         if (allocation.isDone() && !allocation.isCompletedExceptionally()) {
@@ -372,18 +367,21 @@ final class PodManager implements EvictablePods, EndingPods {
     }
 
     /**
-     * The verdict; empty while the pod has room only once others have ended that are ending. Critical ones do not wait: how long those
-     * take, their users decide.
+     * The verdict; empty while the pod has room only once others have ended that are ending. Critical ones do not wait for ever: how long
+     * those take, their users decide.
      */
     private Optional<Admission.Verdict> verdict(Pod pod) {
         // Pods that already run count for what starts, wherever they are among those of their source.
         waiting().filter(known -> pleg.has(known.uid())).forEach(this::admit);
-        Admission.Verdict later = verdict(pod, List.of());
+        // What a pod that waits has made free is not given to others.
+        Stream<Pod> first = waiting()
+                .filter(other -> preemptions.has(other.uid()) && !other.uid().equals(pod.uid()));
+        Admission.Verdict later = verdict(pod, first.toList());
+        List<Pod> ending = ending();
         boolean waits = later instanceof Admission.Verdict.Admitted
-                && !sources.isStatic(pod.uid())
-                && !pod.isCritical()
-                && !(verdict(pod, ending()) instanceof Admission.Verdict.Admitted);
-        return waits ? Optional.empty() : Optional.of(later);
+                && !(verdict(pod, ending) instanceof Admission.Verdict.Admitted);
+        boolean critical = sources.isStatic(pod.uid()) || pod.isCritical();
+        return waits && (!critical || preemptions.mustWait(pod.uid(), ending)) ? Optional.empty() : Optional.of(later);
     }
 
     /** Pods that shall end and still have processes, ports and memory. */
@@ -395,9 +393,9 @@ final class PodManager implements EvictablePods, EndingPods {
                 .toList();
     }
 
-    private Admission.Verdict verdict(Pod pod, List<Pod> ending) {
-        // What a pod that waits has made free is not given to others.
-        List<Pod> active = Stream.of(running(), preemptions.pods(), allocating.values(), ending)
+    /** The verdict beside the pods that run, those that are about to start, and {@code others}. */
+    private Admission.Verdict verdict(Pod pod, List<Pod> others) {
+        List<Pod> active = Stream.of(running(), allocating.values(), others)
                 .flatMap(Collection::stream)
                 .toList();
         JsonObject allocatable = ports.resources().countable(ports.node().get().allocatable());
@@ -405,14 +403,14 @@ final class PodManager implements EvictablePods, EndingPods {
                 .judge(pod, sources.isStatic(pod.uid()), active, active());
     }
 
-    /** The pod starts once {@code victims} have ended, or when a kubelet would not wait for them any more. */
+    /** The pod starts once {@code victims}, and those that are ending already, have made room for it. */
     private void preempt(Pod pod, List<Pod> victims) {
         log.warn(
                 "Critical pod {} has too little room; ending {}",
                 pod.fullName(),
                 victims.stream().map(Pod::fullName).toList());
         victims.forEach(victim -> evict(victim, victim.grace(), Preemption.REASON));
-        preemptions.add(pod, victims);
+        preemptions.begin(pod.uid(), ending());
     }
 
     private void reject(Pod pod, Wanted.Eviction why) {

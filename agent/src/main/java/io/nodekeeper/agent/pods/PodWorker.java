@@ -71,6 +71,9 @@ final class PodWorker {
 
     private boolean busy;
     private boolean again;
+    /** Whether a pod that must end has ended: nothing of it runs, or will run again. What it has left may still be removed. */
+    private boolean hasEnded;
+
     private boolean finished;
     private boolean stopped;
 
@@ -148,15 +151,12 @@ final class PodWorker {
 
     /** Whether nothing of the pod runs or will run again. */
     boolean isOver() {
-        boolean ended = wanted.run() && pod().isTerminal() && !busy && rests();
-        // Its object may still be in the API, or others may know already that it is not.
-        boolean removed = !wanted.run() && memory.cleaned();
-        return finished || ended || removed;
+        return wanted.run() ? pod().isTerminal() && !busy && rests() : hasEnded;
     }
 
     /** Whether everything of the pod shall end, and something of it may still run. */
     boolean isEnding() {
-        return !wanted.run() && !isOver() && !rests();
+        return !wanted.run() && !isOver();
     }
 
     /** Something else is wanted. A pod that once had to end does not run again. */
@@ -290,6 +290,7 @@ final class PodWorker {
         decision.events().forEach(event -> events.record(pod(), event.type(), event.reason(), event.message()));
         shown = Optional.of(new Shown(status, decision));
         shownAt = clock.nanoTime();
+        hasEnded |= !wanted.run() && rests();
         report(status, decision, health);
         if (decision.commands().isEmpty()) {
             finished = decision.finished();

@@ -3,59 +3,56 @@ package io.nodekeeper.agent.pods;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.time.Clock;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/** The critical pods that wait until the pods that end for them are gone. Confined to its loop. */
+/** The critical pods that wait until pods that are ending have made room for them. Confined to its loop. */
 final class Preemptions {
     /** A kubelet waits at least that long for pods that it ends, otherwise one and a half times their grace. */
-    private static final Duration SHORTEST_KILL = Duration.ofSeconds(10);
+    private static final Duration SHORTEST = Duration.ofSeconds(10);
+    /**
+     * Enough for nearly all pods. Their authors choose the grace, and some operators of databases set a week: a node without a critical
+     * pod for so long is worse than two pods in the room of one.
+     */
+    private static final Duration LONGEST = Duration.ofMinutes(10);
 
     private final Clock clock;
-    /** By UID; as many as there are critical pods that have no worker yet. */
-    private final Map<String, Waiting> waiting = new LinkedHashMap<>();
-
-    /** A pod that waits for {@code victims}, until {@code until} at the latest, monotonic ns. */
-    private record Waiting(Pod pod, List<Pod> victims, long until) {}
+    /** By UID: when the wait ends at the latest, monotonic ns. As many as there are critical pods that have no worker yet. */
+    private final Map<String, Long> ends = new HashMap<>();
 
     Preemptions(Clock clock) {
         this.clock = clock;
     }
 
-    /** {@code pod} waits for {@code victims}, which have begun to end. */
-    void add(Pod pod, List<Pod> victims) {
-        Duration longest = victims.stream()
-                .map(victim -> victim.grace().multipliedBy(3).dividedBy(2))
-                .reduce(SHORTEST_KILL, (one, other) -> one.compareTo(other) > 0 ? one : other);
-        waiting.put(pod.uid(), new Waiting(pod, victims, clock.nanoTime() + longest.toNanos()));
+    /** The pod waits for {@code ending} from now on. */
+    void begin(String uid, List<Pod> ending) {
+        ends.put(uid, end(ending));
     }
 
-    /** Those that wait: the room that is made for them is not given to others. */
-    List<Pod> pods() {
-        return waiting.values().stream().map(Waiting::pod).toList();
+    /** Whether the pod waits further for {@code ending}; its time began when it first did. */
+    boolean mustWait(String uid, List<Pod> ending) {
+        return clock.nanoTime() - ends.computeIfAbsent(uid, begun -> end(ending)) < 0;
     }
 
-    /** Whether the pod waits. */
+    private long end(List<Pod> ending) {
+        Duration time = ending.stream()
+                .map(pod -> pod.grace().multipliedBy(3).dividedBy(2))
+                .max(Comparator.naturalOrder())
+                .filter(longest -> longest.compareTo(SHORTEST) > 0)
+                .orElse(SHORTEST);
+        return clock.nanoTime() + (time.compareTo(LONGEST) < 0 ? time : LONGEST).toNanos();
+    }
+
+    /** Whether the pod waits: the room that is made for it is not given to others. */
     boolean has(String uid) {
-        return waiting.containsKey(uid);
+        return ends.containsKey(uid);
     }
 
-    /** Whether the pod has to wait further; what it waited for is forgotten once it has not. */
-    boolean mustWait(String uid, Predicate<Pod> ending) {
-        Waiting entry = waiting.get(uid);
-        boolean waits = entry != null
-                && clock.nanoTime() - entry.until() < 0
-                && entry.victims().stream().anyMatch(ending);
-        if (!waits) {
-            waiting.remove(uid);
-        }
-        return waits;
-    }
-
-    /** Forgets the pods that {@code gone} says. */
-    void forget(Predicate<String> gone) {
-        waiting.keySet().removeIf(gone);
+    /** Forgets the pods of which {@code over} says that they wait no longer. */
+    void forget(Predicate<String> over) {
+        ends.keySet().removeIf(over);
     }
 }

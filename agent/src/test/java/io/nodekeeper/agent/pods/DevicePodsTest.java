@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.devices.DeviceFixture;
 import io.nodekeeper.agent.devices.FakePlugin;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.ContainerConfig;
 import java.time.Duration;
@@ -116,6 +118,43 @@ class DevicePodsTest extends SimulatedNode {
         assertThat(gpu.calls).containsExactly("allocate [a, b]", "allocate [a]");
         advance(5);
         assertThat(phase("two")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldGiveAPodThatWaitsTheDeviceOfOneWhoseContainersHaveEnded() {
+        // given a pod with most of the processor and all devices, whose files cannot be removed
+        node = Optional.of(new Node(Json.parseObject("""
+                {"metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "1"}}}""")));
+        String large = "\"resources\": {\"requests\": {\"cpu\": \"800m\"}, \"limits\": {\"%s\": \"%d\"}}";
+        add("one", large.formatted(GPU, 2), "");
+        start(110);
+        advance(5);
+        files.hanging = "log of ";
+        delete("one");
+
+        // when another one waits for the processor
+        add("two", large.formatted(GPU, 1), "");
+        advance(10);
+
+        // then it starts, and gets a device, once nothing of the first one runs
+        assertThat(pods).containsKey("one");
+        assertThat(phase("two")).isEqualTo("Running");
+        assertThat(gpu.calls).containsExactly("allocate [a, b]", "allocate [a]");
+    }
+
+    @Test
+    void shouldKeepTheDevicesOfAPodThatMustEndWhileItsSandboxIsMade() {
+        runtime.delay("RunPodSandbox", Duration.ofSeconds(20));
+        addWith("one", GPU, 2);
+        start(110);
+        advance(2);
+        delete("one");
+        advance(2);
+
+        addWith("two", GPU, 1);
+        advance(5);
+
+        assertThat(stored("two").object("status").text("reason")).isEqualTo("UnexpectedAdmissionError");
     }
 
     private void deletePodWithAllDevices(String name) {

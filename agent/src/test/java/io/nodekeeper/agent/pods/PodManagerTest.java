@@ -262,27 +262,113 @@ class PodManagerTest extends SimulatedNode {
         assertThat(phase("next")).isEqualTo("Running");
     }
 
-    @Test
-    void shouldStartACriticalPodAlthoughOneIsEnding() {
-        // given a pod that is ending, and another one
+    /**
+     * A machine with one processor on which {@code web} is ending, and {@code other} runs.
+     *
+     * @param grace the seconds that {@code web} has to end
+     * @param takes the time that it takes
+     */
+    private void endSlowly(String web, String other, int grace, Duration takes) {
         node = Optional.of(new Node(Json.parseObject("""
                 {"metadata": {"name": "n1", "uid": "node-uid"}, "status": {"allocatable": {"cpu": "1"}}}""")));
-        add("web", requests("400m"), "");
-        add("other", requests("400m"), "");
+        add("web", requests(web), "");
+        add("other", requests(other), "");
+        start(110);
+        advance(5);
+        runtime.delay("StopContainer", takes);
+        delete("web", grace);
+        advance(5);
+    }
+
+    private void addCritical(String name, String container) {
+        add(name, container, ", \"priority\": 2000000000");
+    }
+
+    @Test
+    void shouldLetACriticalPodWaitForTheRoomOfOneThatIsEndingAndEndNoOther() {
+        // given a pod that is ending, and another one
+        endSlowly("400m", "400m", 30, Duration.ofSeconds(20));
+
+        // when a critical pod needs that room, and an ordinary one the rest
+        addCritical("vital", requests("500m"));
+        add("late", requests("200m"), "");
+        advance(5);
+
+        // then the critical one starts once the room is free, which goes to no other
+        assertThat(pods).containsKey("web");
+        assertThat(phase("vital")).isEqualTo("Pending");
+        assertThat(stored("late").object("status").text("reason")).isEqualTo("OutOfcpu");
+        advance(15);
+        assertThat(pods).doesNotContainKey("web");
+        assertThat(phase("vital")).isEqualTo("Running");
+        assertThat(phase("other")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldEndNoMorePodsForACriticalOneThanAreNeededBesideThoseThatAreEnding() {
+        // given a pod that is ending, and two others
+        endSlowly("400m", "500m", 30, Duration.ofSeconds(20));
+        add("small", requests("100m"), "");
+        advance(5);
+
+        // when a critical pod needs more than what becomes free
+        addCritical("vital", requests("500m"));
+        advance(5);
+
+        // then only the small one ends for it, and it starts when both have ended
+        assertThat(stored("small").object("status").text("reason")).isEqualTo("Preempting");
+        assertThat(phase("vital")).isEqualTo("Pending");
+        advance(10);
+        assertThat(pods).doesNotContainKey("web");
+        assertThat(phase("vital")).isEqualTo("Pending");
+        advance(15);
+        assertThat(phase("vital")).isEqualTo("Running");
+        assertThat(phase("other")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldLetACriticalPodWaitForThePortOfOneThatIsEnding() {
+        add("web", PORT_80, "");
         start(110);
         advance(5);
         runtime.delay("StopContainer", Duration.ofSeconds(20));
         delete("web");
         advance(5);
 
-        // when a critical pod needs that room
-        add("vital", requests("500m"), ", \"priority\": 2000000000");
+        addCritical("vital", PORT_80);
         advance(5);
 
-        // then it starts, and the other goes on
+        assertThat(phase("vital")).isEqualTo("Pending");
+        advance(20);
+        assertThat(phase("vital")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldStartACriticalPodAfterTenMinutesHoweverLongOthersMayTakeToEnd() {
+        // given a pod that has a week to end, and takes it
+        endSlowly("400m", "400m", 604_800, Duration.ofDays(7));
+
+        addCritical("vital", requests("500m"));
+        advance(595);
+        assertThat(phase("vital")).isEqualTo("Pending");
+        advance(10);
+
         assertThat(pods).containsKey("web");
         assertThat(phase("vital")).isEqualTo("Running");
         assertThat(phase("other")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldStartACriticalPodAfterOneAndAHalfTimesTheGraceOfAPodThatDoesNotEnd() {
+        endSlowly("400m", "400m", 30, Duration.ofMinutes(2));
+
+        addCritical("vital", requests("500m"));
+        advance(40);
+        assertThat(phase("vital")).isEqualTo("Pending");
+        advance(10);
+
+        assertThat(pods).containsKey("web");
+        assertThat(phase("vital")).isEqualTo("Running");
     }
 
     private static String requests(String cpu) {
