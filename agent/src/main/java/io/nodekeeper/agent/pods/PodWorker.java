@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Brings one pod to what is wanted: observes it, decides, carries the commands out one after another, and observes it again.
- * It has no thread; while a call hangs, only this pod waits. Confined to its loop.
+ * Meanwhile it removes what is of no use any more, one call at a time. It has no thread; while a call hangs, only this pod waits.
+ * Confined to its loop.
  */
 final class PodWorker {
     private static final Logger log = LoggerFactory.getLogger(PodWorker.class);
@@ -71,6 +72,9 @@ final class PodWorker {
 
     private boolean busy;
     private boolean again;
+    /** What is being removed beside the commands. */
+    private Optional<Removal> removal = Optional.empty();
+
     /** Whether a pod that must end has ended: nothing of it runs, or will run again. What it has left may still be removed. */
     private boolean hasEnded;
 
@@ -79,6 +83,9 @@ final class PodWorker {
 
     /** What the last decision was taken from. */
     private record Shown(PodStatus status, Decision decision) {}
+
+    /** A removal under way. */
+    private record Removal(PodCommand command, CompletableFuture<Outcome> outcome) {}
 
     /** What of the node decides whether pods are worked on now; read from memory. */
     interface Readiness {
@@ -206,7 +213,8 @@ final class PodWorker {
             return;
         }
         busy = true;
-        observe().thenAccept(this::decide).whenComplete(this::goOn);
+        long since = freshAfter;
+        observe().thenAccept(entry -> decide(entry, since)).whenComplete(this::goOn);
     }
 
     /** Its volumes, for statistics. */
@@ -266,7 +274,8 @@ final class PodWorker {
                                 .thenApply(status -> new PodStatusCache.Entry(status, Optional.empty())));
     }
 
-    private void decide(PodStatusCache.Entry entry) {
+    /** Decides from {@code entry}, which is newer than {@code since}. */
+    private void decide(PodStatusCache.Entry entry, long since) {
         if (stopped) {
             return;
         }
@@ -292,6 +301,10 @@ final class PodWorker {
         shownAt = clock.nanoTime();
         hasEnded |= !wanted.run() && rests();
         report(status, decision, health);
+        // What was removed since then is not removed again.
+        decision.removal()
+                .filter(next -> removal.isEmpty() && since == freshAfter)
+                .ifPresent(next -> remove(next, status.ips()));
         if (decision.commands().isEmpty()) {
             finished = decision.finished();
             rest(pause(decision, now));
@@ -358,7 +371,9 @@ final class PodWorker {
         Pod pod = pod();
         CompletionStage<Void> before =
                 command instanceof PodCommand.DeleteFromApi ? writer.idle() : CompletableFuture.completedFuture(null);
-        before.thenCompose(ready -> commands.run(pod, command, ips))
+        before.thenCompose(ready -> removal.filter(other -> other.command().equals(command))
+                        .map(Removal::outcome)
+                        .orElseGet(() -> commands.run(pod, command, ips)))
                 .thenAccept(outcome -> {
                     memory = memory.after(command, outcome, clock.wallTime());
                     if (touchesRuntime(command)) {
@@ -371,6 +386,18 @@ final class PodWorker {
                     }
                 })
                 .whenComplete(this::goOn);
+    }
+
+    /** Carries {@code command} out, a removal, beside the others. */
+    private void remove(PodCommand command, List<String> ips) {
+        CompletableFuture<Outcome> outcome = commands.run(pod(), command, ips);
+        removal = Optional.of(new Removal(command, outcome));
+        outcome.thenAccept(done -> {
+            removal = Optional.empty();
+            memory = memory.afterRemoval(command, done, clock.wallTime());
+            freshAfter = clock.nanoTime();
+            wake();
+        });
     }
 
     /** What failed in an unforeseen way is looked at again, for example because no thread could be started: else the pod would stay as it is. */

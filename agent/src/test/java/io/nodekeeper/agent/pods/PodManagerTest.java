@@ -461,6 +461,64 @@ class PodManagerTest extends SimulatedNode {
     }
 
     @Test
+    void shouldStartContainersInANewSandboxWhileTheRemovalOfAnEarlierOneHangs() {
+        // given a pod whose sandbox has been replaced once, and a container of the first one that cannot be removed
+        add("web");
+        start(110);
+        advance(5);
+        runtime.hang("RemoveContainer:made-2");
+        stopSandbox("made-1");
+        advance(5);
+        assertThat(runtime.calls("StartContainer")).isEqualTo(2);
+
+        // when the next sandbox dies, too
+        stopSandbox("made-3");
+        advance(15);
+
+        // then the pod runs in another one
+        assertThat(runtime.open("RemoveContainer")).isEqualTo(1);
+        assertThat(runtime.calls("RunPodSandbox")).isEqualTo(3);
+        assertThat(runtime.calls("StartContainer")).isEqualTo(3);
+        assertThat(ready("web")).isEqualTo("True");
+    }
+
+    /** A sandbox dies. */
+    private void stopSandbox(String id) {
+        runtime.call(new RuntimeCall.StopSandbox(id), Duration.ofSeconds(1));
+    }
+
+    @Test
+    void shouldStartAContainerAgainAndEndItsPodWhileTheRemovalOfAnEarlierOneHangs() {
+        // given a container that has ended twice, of which the first cannot be removed
+        add("web");
+        start(110);
+        advance(5);
+        runtime.hang("RemoveContainer:made-2");
+        runtime.container("made-2", "uid-web", "app", ContainerState.EXITED);
+        advance(5);
+        runtime.container("made-3", "uid-web", "app", ContainerState.EXITED);
+        advance(15);
+        assertThat(runtime.open("RemoveContainer")).isEqualTo(1);
+
+        // when it ends again
+        runtime.container("made-4", "uid-web", "app", ContainerState.EXITED);
+        advance(25);
+
+        // then it is started again
+        assertThat(runtime.calls("StartContainer")).isEqualTo(4);
+
+        // and when the pod is deleted, its containers end at once, and the removal does not begin a second time
+        delete("web");
+        advance(5);
+        assertThat(calls()).contains("StopContainer", "StopPodSandbox");
+        assertThat(runtime.calls().stream().filter(new RuntimeCall.RemoveContainer("made-2")::equals))
+                .hasSize(1);
+        runtime.heal("RemoveContainer:made-2");
+        advance(130);
+        assertThat(pods).isEmpty();
+    }
+
+    @Test
     void shouldRestartAContainerWhoseLivenessProbeFails() {
         runtime.command("alive", 1, "dead");
         add("web", """

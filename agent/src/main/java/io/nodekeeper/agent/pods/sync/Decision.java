@@ -9,6 +9,7 @@ import java.util.Optional;
  * What must be done for a pod now. Immutable.
  *
  * @param commands one after another; after a failure the rest is dropped and decided again
+ * @param removal what of earlier sandboxes and containers goes next, beside the commands: nothing waits for it
  * @param waiting by container: why it does not run, for the status
  * @param events to record about the pod
  * @param memory the memory before the commands
@@ -18,6 +19,7 @@ import java.util.Optional;
  */
 public record Decision(
         List<PodCommand> commands,
+        Optional<PodCommand> removal,
         Map<String, Waiting> waiting,
         List<Event> events,
         PodMemory memory,

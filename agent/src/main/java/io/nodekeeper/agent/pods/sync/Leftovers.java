@@ -4,7 +4,6 @@ import io.nodekeeper.cri.ContainerStatus;
 import io.nodekeeper.cri.PodSandbox;
 import io.nodekeeper.cri.PodSandboxStatus;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -17,13 +16,13 @@ import java.util.Set;
  */
 record Leftovers(List<ContainerStatus> containers, List<PodSandbox> sandboxes) {
 
-    /** Those of a pod of which the containers {@code gone} are being removed already. */
-    static Leftovers of(Observed observed, Collection<ContainerStatus> gone) {
+    /** Those of a pod. */
+    static Leftovers of(Observed observed) {
         List<ContainerStatus> old = new ArrayList<>();
         Set<String> names = new HashSet<>();
         Set<Optional<String>> homes = new HashSet<>();
         for (ContainerStatus container : observed.containers()) {
-            if (Observed.mayRun(container) || gone.contains(container)) {
+            if (Observed.mayRun(container)) {
                 continue;
             }
             if (names.add(container.name())) {
@@ -41,7 +40,17 @@ record Leftovers(List<ContainerStatus> containers, List<PodSandbox> sandboxes) {
         return new Leftovers(List.copyOf(old), replaced);
     }
 
-    boolean isEmpty() {
-        return containers.isEmpty() && sandboxes.isEmpty();
+    /** What removes the first of them, containers before sandboxes; empty if there are none. Of the sandboxes {@code stopped} are stopped. */
+    Optional<PodCommand> removal(Set<String> stopped) {
+        return containers.stream()
+                .map(PodCommand.RemoveContainer::of)
+                .<PodCommand>map(remove -> remove)
+                .findFirst()
+                .or(() -> sandboxes.stream()
+                        .map(PodSandbox::id)
+                        .<PodCommand>map(id -> stopped.contains(id)
+                                ? new PodCommand.RemoveSandbox(id)
+                                : new PodCommand.StopSandbox(id))
+                        .findFirst());
     }
 }

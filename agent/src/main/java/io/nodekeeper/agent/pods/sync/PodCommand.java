@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.pods.sync;
 
 import io.nodekeeper.agent.pods.model.ContainerSpec;
+import io.nodekeeper.cri.ContainerStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -48,7 +49,12 @@ public sealed interface PodCommand {
     record Kill(String id, String name, String message) {}
 
     /** Removes a container that does not run, and its log. */
-    record RemoveContainer(String id, String name, int attempt) implements PodCommand {}
+    record RemoveContainer(String id, String name, int attempt) implements PodCommand {
+        static RemoveContainer of(ContainerStatus container) {
+            return new RemoveContainer(
+                    container.id(), container.name(), container.origin().attempt());
+        }
+    }
 
     /** Removes the pod's directories, volumes and logs. Can be repeated. */
     record CleanUp() implements PodCommand {}

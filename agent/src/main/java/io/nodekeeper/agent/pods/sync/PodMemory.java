@@ -21,7 +21,7 @@ import java.util.Set;
  * @param stopped the sandboxes whose stop succeeded
  * @param restarts by container and its hash: its newest start after an end; of the {@link #POD}: the newest replacement of its sandbox
  * @param pulls by image: the pause after its last failed pull
- * @param problems by container and its hash, or {@link #POD}: why it does not start, and when to try again
+ * @param problems by container and its hash, or {@link #POD}: why it does not start, and when to try again; or {@link #LEFTOVERS}
  * @param waited by container: the restart that a back-off event was sent about
  * @param replaced by container: the newest one that was ended only to run again. After a restart of the agent in between, the restart
  *     policy alone decides
@@ -46,6 +46,9 @@ public record PodMemory(
 
     /** The key of problems that concern the pod as a whole: its volumes or its sandbox. */
     public static final String POD = "";
+
+    /** The key of the problem that what is of no use any more cannot be removed: nothing else waits for that. */
+    static final String LEFTOVERS = "/leftovers";
 
     /** The pause after a failure of other kinds than an image's or a container's: the kubelet's. */
     private static final Duration RETRY = Duration.ofSeconds(10);
@@ -87,11 +90,26 @@ public record PodMemory(
         };
     }
 
+    /** The memory after a command that a decision has as its {@linkplain Decision#removal removal} had {@code outcome}. */
+    public PodMemory afterRemoval(PodCommand command, Outcome outcome, Instant now) {
+        if (outcome instanceof Outcome.Failed(String reason, String message)) {
+            Change change = new Change(this);
+            change.problems.put(LEFTOVERS, new Problem(kind(command), message, now.plus(RETRY), RETRY, 1));
+            return change.done();
+        }
+        return changed(command).done();
+    }
+
     private PodMemory succeeded(PodCommand command) {
-        Change change = new Change(this);
+        Change change = changed(command);
         if (problem(POD).filter(last -> last.reason().equals(kind(command))).isPresent()) {
             change.problems.remove(POD);
         }
+        return change.done();
+    }
+
+    private Change changed(PodCommand command) {
+        Change change = new Change(this);
         switch (command) {
             case PodCommand.Prepare prepare -> change.prepared = true;
             case PodCommand.CreateSandbox(int attempt) -> {
@@ -109,7 +127,7 @@ public record PodMemory(
             case PodCommand.CleanUp clean -> change.cleaned = true;
             case PodCommand.DeleteFromApi delete -> change.deleted = true;
         }
-        return change.done();
+        return change;
     }
 
     private PodMemory failed(PodCommand command, Outcome.Failed failed, Instant now) {

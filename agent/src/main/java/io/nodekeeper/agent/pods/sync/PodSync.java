@@ -13,7 +13,6 @@ import io.nodekeeper.cri.PodSandboxStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +33,8 @@ public final class PodSync {
     private static final Duration PULL_ERROR_SHOWN = Duration.ofSeconds(2);
     /** The pause before the network is looked at again. */
     private static final Duration NETWORK_PAUSE = Duration.ofSeconds(1);
+    /** So many replaced sandboxes that cannot be removed hold up the next one: the runtime's lists must stay short. Usually there is one. */
+    private static final int MOST_REPLACED = 3;
     /** The key under which the memory keeps that an event about the network was sent. */
     private static final String NETWORK = "/network";
     /** The same of the sandbox. */
@@ -47,6 +48,7 @@ public final class PodSync {
     private final boolean networkReady;
     private final Instant now;
     private final List<PodCommand> commands = new ArrayList<>();
+    private Optional<PodCommand> removal = Optional.empty();
     private final Map<String, Decision.Waiting> waiting = new HashMap<>();
     private final List<Decision.Event> events = new ArrayList<>();
     private Optional<Instant> wakeAt = Optional.empty();
@@ -93,9 +95,10 @@ public final class PodSync {
         } else {
             sync.run();
         }
-        boolean done = sync.commands.isEmpty() && sync.wakeAt.isEmpty();
+        boolean done = sync.commands.isEmpty() && sync.removal.isEmpty() && sync.wakeAt.isEmpty();
         return new Decision(
                 sync.commands,
+                sync.removal,
                 sync.waiting,
                 sync.events,
                 sync.memory,
@@ -154,10 +157,10 @@ public final class PodSync {
                 kills.forEach((grace, list) -> commands.add(new PodCommand.KillContainers(list, grace)));
             }
         } else if (due.isEmpty()) {
-            tidy(List.of());
+            tidy();
         } else if (ready && memory.prepared()) {
             due.forEach(this::start);
-            tidy(List.of());
+            tidy();
         } else {
             sandbox();
         }
@@ -216,6 +219,7 @@ public final class PodSync {
         if (isBlocked() || !ready && stopAll()) {
             return;
         }
+        int replaced = tidy().sandboxes().size();
         if (!networkReady && !pod.hostNetwork() && !ready) {
             if (!memory.waited().containsKey(NETWORK)) {
                 events.add(new Decision.Event("Warning", "NetworkNotReady", "network is not ready"));
@@ -224,7 +228,7 @@ public final class PodSync {
             wake(now.plus(NETWORK_PAUSE));
             return;
         }
-        if (!ready && !memory.sandboxFailed() && backOff()) {
+        if (!ready && (replaced >= MOST_REPLACED || !memory.sandboxFailed() && backOff())) {
             return;
         }
         if (!memory.prepared()) {
@@ -235,26 +239,15 @@ public final class PodSync {
         }
     }
 
-    /**
-     * Makes the next sandbox. If the last one could not be made, what that has left goes first; otherwise the new one does not wait for
-     * what earlier ones have left.
-     */
+    /** Makes the next sandbox. */
     private void replace() {
         // In a new sandbox all init containers run again: what is left of them, or a main container that was only
         // created, would say that they have run.
         Set<String> init = initNames();
-        List<ContainerStatus> gone = observed.containers().stream()
+        observed.containers().stream()
                 .filter(container -> init.contains(container.name()) || container.state() == ContainerState.CREATED)
-                .toList();
-        gone.forEach(container -> commands.add(remove(container)));
-        boolean failed = memory.sandboxFailed();
-        if (failed) {
-            tidy(gone);
-        }
+                .forEach(container -> commands.add(PodCommand.RemoveContainer.of(container)));
         commands.add(new PodCommand.CreateSandbox(Math.max(memory.nextAttempt(), observed.highestAttempt() + 1)));
-        if (!failed) {
-            tidy(gone);
-        }
     }
 
     /** Whether a sandbox that died is replaced later, because others did soon before. The first one of a series does not wait. */
@@ -285,7 +278,7 @@ public final class PodSync {
         if (before.filter(status -> status.state() != ContainerState.EXITED).isPresent()) {
             // It was created but not started, by an agent that ended in between; its name is in use.
             if (!isBlocked()) {
-                commands.add(remove(before.get()));
+                commands.add(PodCommand.RemoveContainer.of(before.get()));
             }
             return;
         }
@@ -363,17 +356,14 @@ public final class PodSync {
         }
     }
 
-    /** Removes what is of no use any more, but not what the commands remove already. */
-    private void tidy(Collection<ContainerStatus> gone) {
-        Leftovers left = Leftovers.of(observed, gone);
-        if (left.isEmpty() || isBlocked()) {
-            return;
+    /** Removes what is of no use any more, one after another. Nothing that it has may run. */
+    private Leftovers tidy() {
+        Leftovers left = Leftovers.of(observed);
+        removal = left.removal(memory.stopped());
+        if (removal.isPresent() && waits(PodMemory.LEFTOVERS)) {
+            removal = Optional.empty();
         }
-        left.containers().forEach(container -> commands.add(remove(container)));
-        left.sandboxes().forEach(sandbox -> {
-            commands.add(new PodCommand.StopSandbox(sandbox.id()));
-            commands.add(new PodCommand.RemoveSandbox(sandbox.id()));
-        });
+        return left;
     }
 
     /** Commands that stop whatever runs; false if nothing does. */
@@ -416,7 +406,7 @@ public final class PodSync {
     private void stopForGood() {
         stopsForGood = true;
         if (!stopAll()) {
-            tidy(List.of());
+            tidy();
         }
     }
 
@@ -425,7 +415,7 @@ public final class PodSync {
         if (isBlocked() || stopAll()) {
             return;
         }
-        observed.containers().forEach(container -> commands.add(remove(container)));
+        observed.containers().forEach(container -> commands.add(PodCommand.RemoveContainer.of(container)));
         observed.sandboxes()
                 .forEach(status -> commands.add(
                         new PodCommand.RemoveSandbox(status.sandbox().id())));
@@ -445,8 +435,13 @@ public final class PodSync {
 
     /** Whether the last command for the pod as a whole failed a moment ago. */
     private boolean isBlocked() {
+        return waits(PodMemory.POD);
+    }
+
+    /** Whether it is too early to try again what the problem with that key is about. */
+    private boolean waits(String problem) {
         Optional<Instant> retry =
-                memory.problem(PodMemory.POD).filter(last -> last.waits(now)).map(PodMemory.Problem::retryAt);
+                memory.problem(problem).filter(last -> last.waits(now)).map(PodMemory.Problem::retryAt);
         retry.ifPresent(this::wake);
         return retry.isPresent();
     }
@@ -464,11 +459,6 @@ public final class PodSync {
 
     private static PodCommand.Kill kill(ContainerStatus container) {
         return new PodCommand.Kill(container.id(), container.name(), "Stopping container " + container.name());
-    }
-
-    private static PodCommand.RemoveContainer remove(ContainerStatus container) {
-        return new PodCommand.RemoveContainer(
-                container.id(), container.name(), container.origin().attempt());
     }
 
     private void wake(Instant at) {

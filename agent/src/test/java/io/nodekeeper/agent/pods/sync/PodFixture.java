@@ -9,12 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A pod with its worker's loop: observe, decide, carry out. Time is the test's. */
+/** A pod with its worker's loop: observe, decide, remove what is of no use, carry out the commands. Time is the test's. */
 final class PodFixture {
     static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
     final SimulatedPod runtime = new SimulatedPod();
     final List<PodCommand> done = new ArrayList<>();
+    final List<PodCommand> removed = new ArrayList<>();
     final List<Decision.Event> events = new ArrayList<>();
     Wanted wanted;
     PodMemory memory = PodMemory.EMPTY;
@@ -50,9 +51,10 @@ final class PodFixture {
     Decision settle() {
         for (int round = 0; round < 50; round++) {
             Decision decision = decide();
-            if (decision.commands().isEmpty()) {
+            if (decision.commands().isEmpty() && decision.removal().isEmpty()) {
                 return decision;
             }
+            remove(decision);
             for (PodCommand command : decision.commands()) {
                 done.add(command);
                 Outcome outcome = runtime.apply(command, now);
@@ -63,6 +65,15 @@ final class PodFixture {
             }
         }
         throw new AssertionError("the pod does not settle: " + done.subList(done.size() - 10, done.size()));
+    }
+
+    /** Removes what goes next beside the commands; whether there is anything. */
+    boolean remove(Decision decision) {
+        decision.removal().ifPresent(command -> {
+            removed.add(command);
+            memory = memory.afterRemoval(command, runtime.apply(command, now), now);
+        });
+        return decision.removal().isPresent();
     }
 
     /** Time passes in steps of a second. */

@@ -115,7 +115,11 @@ class PodSyncPropertiesTest {
         }
 
         private void work() {
-            for (PodCommand command : pod.decide().commands()) {
+            Decision decision = pod.decide();
+            decision.removal().ifPresent(command -> {
+                pod.memory = pod.memory.afterRemoval(command, outcome(command), pod.now);
+            });
+            for (PodCommand command : decision.commands()) {
                 if (random.nextInt(100) < 5) {
                     // The agent is killed in the middle of a start.
                     if (command instanceof PodCommand.StartContainer start) {

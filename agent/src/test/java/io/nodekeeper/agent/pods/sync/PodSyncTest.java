@@ -275,9 +275,13 @@ class PodSyncTest {
             while (!createsSandbox(pod)) {
                 pod.now = pod.now.plusSeconds(1);
             }
+            while (pod.remove(pod.decide())) {
+                assertThat(pod.removed).hasSizeLessThan(20);
+            }
         }
 
-        assertThat(pod.runtime.sandboxes()).isEqualTo(3);
+        // then there is the newest one, and that of the containers that the status shows
+        assertThat(pod.runtime.sandboxes()).isEqualTo(2);
     }
 
     /** Carries out what is decided now; whether a sandbox is made. */
@@ -286,6 +290,60 @@ class PodSyncTest {
         commands.forEach(
                 command -> pod.memory = pod.memory.after(command, pod.runtime.apply(command, pod.now), pod.now));
         return commands.stream().anyMatch(PodCommand.CreateSandbox.class::isInstance);
+    }
+
+    @Test
+    void shouldStartContainersInANewSandboxThoughWhatEarlierOnesLeftCannotBeRemoved() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+        pod.runtime.removeFails = true;
+
+        for (int death = 0; death < 3; death++) {
+            pod.runtime.sandboxDies(pod.now);
+            pod.after(Duration.ofMinutes(6));
+            assertThat(pod.runtime.runs("app")).isTrue();
+        }
+
+        // and what is left is tried again every 10 s
+        pod.removed.clear();
+        pod.after(Duration.ofMinutes(1));
+        assertThat(pod.removed).hasSize(6);
+    }
+
+    @Test
+    void shouldMakeNoMoreSandboxesWhileThreeReplacedOnesCannotBeRemoved() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+        pod.runtime.removeFails = true;
+
+        for (int death = 0; death < 10; death++) {
+            pod.runtime.sandboxDies(pod.now);
+            pod.after(Duration.ofMinutes(6));
+        }
+
+        // then there are three replaced ones, and the last one, which died
+        assertThat(pod.runtime.sandboxes()).isEqualTo(4);
+        assertThat(pod.runtime.runs("app")).isFalse();
+        // and the pod goes on once they can be removed
+        pod.runtime.removeFails = false;
+        pod.after(Duration.ofMinutes(6));
+        assertThat(pod.runtime.runs("app")).isTrue();
+        assertThat(pod.runtime.sandboxes()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldEndADeletedPodAlthoughWhatItLeftCouldNotBeRemovedAMomentAgo() {
+        PodFixture pod = podThatHasEndedOnce();
+        pod.runtime.removeFails = true;
+        pod.runtime.exitRunning("app", 1, pod.now);
+        pod.after(Duration.ofSeconds(10));
+        assertThat(pod.removed).isNotEmpty();
+
+        pod.runtime.removeFails = false;
+        pod.wanted = Wanted.ofApi(deleted(7));
+        pod.settle();
+
+        assertThat(pod.runtime.deletedFromApi).isTrue();
     }
 
     @Test
