@@ -6,10 +6,12 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 
 /** Checks a {@code hostPath} volume against its {@code type}, and makes what the type lets it make. Blocks on the disk. */
 final class HostPaths {
+    /** The beginning of the name of what does not have its mode yet. */
+    private static final String UNFINISHED = ".new-";
+
     private HostPaths() {}
 
     /**
@@ -50,19 +52,34 @@ final class HostPaths {
         }
     }
 
+    /** With its parents. */
     private static void makeDirectory(Path path) throws IOException {
-        if (!Files.exists(path)) {
-            Files.createDirectories(path);
-            // Afterwards, because the process has a umask.
-            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path parent = path.toAbsolutePath().getParent();
+        if (parent != null && !Files.exists(path)) {
+            makeDirectory(parent);
+            finish(Files.createTempDirectory(parent, UNFINISHED), 0755, path);
         }
     }
 
     private static void makeFile(Path path) throws IOException {
+        Path parent = path.toAbsolutePath().getParent();
+        if (parent != null && Files.isDirectory(parent) && !Files.exists(path)) {
+            finish(Files.createTempFile(parent, UNFINISHED, ""), 0644, path);
+        }
+    }
+
+    /**
+     * Gives what is new at {@code unfinished} its mode, which the process's umask has no part in, and then its name: it is not seen with
+     * another mode, also if the agent is killed in between. What has that name by now stays.
+     */
+    private static void finish(Path unfinished, int mode, Path path) throws IOException {
         try {
-            Files.createFile(path);
+            PodDirectories.setMode(unfinished, mode);
+            Files.move(unfinished, path);
         } catch (FileAlreadyExistsException e) {
-            // As wanted.
+            // Another pod or program was faster, or it is a link to nothing.
+        } finally {
+            Files.deleteIfExists(unfinished);
         }
     }
 

@@ -53,6 +53,18 @@ final class PodDirectories {
         }
     }
 
+    /** As {@link #make}, of a directory that only the agent changes: one that is there gets {@code mode}, too. */
+    static void makeOwn(Path directory, int mode) throws IOException {
+        make(directory, mode);
+        if (mode(directory) != mode) {
+            setMode(directory, mode);
+        }
+    }
+
+    private static int mode(Path path) throws IOException {
+        return (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
+    }
+
     /** Where {@code directory} is until it is finished. */
     static Path unfinished(Path directory) {
         return directory.resolveSibling(UNFINISHED + directory.getFileName());
@@ -75,7 +87,7 @@ final class PodDirectories {
         int needed = GROUP_WRITES | GROUP_ENTERS;
         return Files.isDirectory(tree, LinkOption.NOFOLLOW_LINKS)
                 && (int) Files.getAttribute(tree, "unix:gid", LinkOption.NOFOLLOW_LINKS) == (int) group
-                && ((int) Files.getAttribute(tree, "unix:mode", LinkOption.NOFOLLOW_LINKS) & needed) == needed;
+                && (mode(tree) & needed) == needed;
     }
 
     /**
@@ -104,8 +116,7 @@ final class PodDirectories {
 
             private void change(Path path, int more) throws IOException {
                 Files.setAttribute(path, "unix:gid", (int) group, LinkOption.NOFOLLOW_LINKS);
-                int mode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
-                setMode(path, mode | more);
+                setMode(path, mode(path) | more);
             }
         });
     }

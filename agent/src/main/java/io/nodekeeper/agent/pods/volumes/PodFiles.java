@@ -63,7 +63,7 @@ public final class PodFiles {
      * @throws VolumeException if a volume cannot be made
      */
     public void prepare(Pod pod, Contents contents) throws IOException {
-        PodDirectories.make(directory(pod.uid()), PRIVATE_DIRECTORY);
+        PodDirectories.makeOwn(directory(pod.uid()), PRIVATE_DIRECTORY);
         for (JsonObject volume : pod.spec().array("volumes").objects().toList()) {
             Optional<VolumeKind> kind = VolumeKind.of(volume);
             String name = volume.text("name");
@@ -244,7 +244,7 @@ public final class PodFiles {
     /** Makes an empty file in which attempt number {@code attempt} of a container, of any user, can write why it ended. */
     public void makeTerminationLog(String uid, String container, int attempt) throws IOException {
         Path log = terminationLog(uid, container, attempt);
-        PodDirectories.make(log.resolveSibling(""), PRIVATE_DIRECTORY);
+        PodDirectories.makeOwn(log.resolveSibling(""), PRIVATE_DIRECTORY);
         // Whatever an attempt of that number left.
         Files.deleteIfExists(log);
         Files.createFile(log);
@@ -327,8 +327,10 @@ public final class PodFiles {
             throw new IOException("its content was not read");
         }
         Path path = volume(pod.uid(), kind, name);
-        PodDirectories.make(path, OPEN_DIRECTORY);
-        if (kind != VolumeKind.CONFIG_MAP) {
+        if (kind == VolumeKind.CONFIG_MAP) {
+            PodDirectories.makeOwn(path, OPEN_DIRECTORY);
+        } else {
+            PodDirectories.make(path, OPEN_DIRECTORY);
             mounts.memory(path, 0);
         }
         Optional<Long> group = group(pod);

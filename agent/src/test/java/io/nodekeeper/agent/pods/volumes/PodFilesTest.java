@@ -71,6 +71,29 @@ class PodFilesTest {
         assertThat(volumes.resolve(".new-work")).doesNotExist();
     }
 
+    /** One that made directories with their names first, under a strict umask. */
+    @Test
+    void shouldCorrectTheModesThatAKilledAgentLeftWhereNoPodCanChangeThem() throws Exception {
+        Pod pod = pod("""
+                {"name": "settings", "configMap": {"name": "settings"}}, {"name": "work", "emptyDir": {}}""", "u1");
+        Path own = directory.resolve("root/pods/u1");
+        Path settings = Files.createDirectories(own.resolve("volumes/kubernetes.io~configmap/settings"));
+        Path work = Files.createDirectories(own.resolve("volumes/kubernetes.io~empty-dir/work"));
+        Path container = Files.createDirectories(own.resolve("containers/app"));
+        for (Path path : List.of(own, settings, work, container)) {
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwx------"));
+        }
+
+        files.prepare(pod, contents("a", "1"));
+        files.makeTerminationLog("u1", "app", 0);
+
+        assertThat(mode(own)).isEqualTo(0750);
+        assertThat(mode(container)).isEqualTo(0750);
+        assertThat(mode(settings)).isEqualTo(0777);
+        // A pod may have wanted that of its own directory.
+        assertThat(mode(work)).isEqualTo(0700);
+    }
+
     @Test
     void shouldFindAndRemoveAPodsDirectoryThatAKilledAgentBegan() throws Exception {
         Files.createDirectories(directory.resolve("root/pods/.new-u1"));
