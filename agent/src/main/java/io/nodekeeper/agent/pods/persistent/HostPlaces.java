@@ -5,7 +5,6 @@ import io.nodekeeper.agent.pods.volumes.PodFiles;
 import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +35,7 @@ public final class HostPlaces {
             switch (volume.source()) {
                 case PersistentSource.Host(String name, JsonObject source) -> places.add(source);
                 case PersistentSource.Local(String name, String path, boolean readOnly) ->
-                    places.looks.put("local path " + path, () -> isDirectory(path));
+                    places.add("local path " + path, () -> files.localDirectory(path));
                 case PersistentSource.Csi(CsiVolume csi) -> {
                     // Of others the agent does not touch the content. One in the pod's spec is the pod's alone.
                     if (volume.givesGroup() && !csi.inline()) {
@@ -53,25 +52,19 @@ public final class HostPlaces {
     private void add(JsonObject source) {
         String type = source.text("type");
         if (!type.isEmpty()) {
-            looks.put("host path " + source.text("path") + " of type " + type, () -> isFine(source));
-        }
-    }
-
-    private static boolean isDirectory(String path) {
-        try {
-            return Files.isDirectory(Path.of(path));
-        } catch (InvalidPathException e) {
-            return false;
+            add("host path " + source.text("path") + " of type " + type, () -> files.hostPath(source));
         }
     }
 
     /** What is wrong with it, the preparation of the volume says. */
-    private boolean isFine(JsonObject source) {
-        try {
-            files.hostPath(source);
-            return true;
-        } catch (IOException e) {
-            return false;
-        }
+    private void add(String place, Callable<Path> check) {
+        looks.put(place, () -> {
+            try {
+                check.call();
+                return true;
+            } catch (IOException e) {
+                return false;
+            }
+        });
     }
 }

@@ -188,14 +188,23 @@ public final class PodFiles {
         return HostPaths.path(source.text("path"));
     }
 
-    /** Makes the directory {@code source} of a {@code local} PersistentVolume available for a pod; the result is where. */
-    public Path local(Pod pod, String volume, String source) throws IOException {
+    /**
+     * Checks the directory {@code source} of a {@code local} PersistentVolume; the result is its path.
+     *
+     * @throws IOException if it is none
+     */
+    public Path localDirectory(String source) throws IOException {
         Path path = HostPaths.path(source);
         if (!Files.isDirectory(path)) {
             throw new IOException("path \"" + source + "\" does not exist or is not a directory");
         }
+        return path;
+    }
+
+    /** Makes the directory {@code source} of a {@code local} PersistentVolume available for a pod; the result is where. */
+    public Path local(Pod pod, String volume, String source) throws IOException {
         Path target = localPath(pod, volume);
-        mounts.part(path, ".", target);
+        mounts.part(localDirectory(source), ".", target);
         return target;
     }
 
