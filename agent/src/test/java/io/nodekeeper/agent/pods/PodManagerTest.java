@@ -81,6 +81,28 @@ class PodManagerTest extends SimulatedNode {
     }
 
     @Test
+    void shouldKeepTheLastAddressOfAPodThatHasEndedOverARestartOfTheAgent() {
+        // given a pod that has ended, whose sandbox has no address any more
+        add("once", "", ", \"restartPolicy\": \"Never\"");
+        start(110);
+        advance(5);
+        runtime.container("made-2", "uid-once", "app", ContainerState.EXITED);
+        advance(5);
+        assertThat(phase("once")).isEqualTo("Succeeded");
+
+        // when another agent writes its status
+        overwrite("once", status -> status.without("conditions"));
+        start(110);
+        advance(5);
+
+        // then the address stays
+        assertThat(ready("once")).isEqualTo("False");
+        assertThat(stored("once").object("status").text("podIP")).isEqualTo("10.1.0.9");
+        assertThat(stored("once").object("status").array("podIPs").objects())
+                .containsExactly(Json.parseObject("{\"ip\": \"10.1.0.9\"}"));
+    }
+
+    @Test
     void shouldReportAgainWhatTheControllerHasOverwritten() {
         add("web");
         start(110);

@@ -29,6 +29,8 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.patch.StrategicMergePatch;
+import io.nodekeeper.api.schema.Schemas;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
@@ -335,7 +337,10 @@ abstract class SimulatedNode {
             tell("DELETED", pod);
             return Optional.of(FakeTransport.reply(200, pod));
         }
-        JsonObject changed = pod.with("status", Json.parseObject(call.body()).object("status"))
+        JsonObject patch = JsonObject.builder()
+                .put("status", Json.parseObject(call.body()).object("status"))
+                .build();
+        JsonObject changed = StrategicMergePatch.apply(pod, patch, Schemas.POD)
                 .update("metadata", metadata -> metadata.with("resourceVersion", Integer.toString(++versions)));
         pods.put(name, changed);
         tell("MODIFIED", changed);
