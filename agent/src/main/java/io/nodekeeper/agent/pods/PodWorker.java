@@ -89,7 +89,7 @@ final class PodWorker {
 
     /** What of the node decides whether pods are worked on now; read from memory. */
     interface Readiness {
-        /** Whether the runtime works; without it no pod is touched. */
+        /** Whether the runtime works; without it only pods that are to end are worked on. */
         boolean runtime();
 
         /** Whether pods can get a network. */
@@ -208,7 +208,7 @@ final class PodWorker {
             return;
         }
         again = false;
-        if (!readiness.runtime()) {
+        if (isActive() && !readiness.runtime()) {
             wakeAt = OptionalLong.of(clock.nanoTime() + LOOK_AGAIN.toNanos());
             return;
         }

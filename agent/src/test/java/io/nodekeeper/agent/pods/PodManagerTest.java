@@ -2,6 +2,8 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.agent.stats.MountedVolume;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
@@ -19,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Pods of an API server. */
@@ -64,6 +67,72 @@ class PodManagerTest extends SimulatedNode {
         runtime.heal("RunPodSandbox:uid-stuck");
         advance(130);
         assertThat(phase("stuck")).isEqualTo("Running");
+    }
+
+    @Test
+    void shouldEndPodsWhoseCallsAnswerWhileTheRuntimeHasAnErrorBecauseOfOthers() {
+        // given ten pods, of which six hang at the runtime, which is an error of PLEG
+        start(110);
+        for (int pod = 0; pod < 10; pod++) {
+            add("p" + pod);
+            advance(3);
+        }
+        for (int pod = 0; pod < 6; pod++) {
+            runtime.hang("StopContainer:made-" + (2 * pod + 2));
+        }
+        runtimeWorks = false;
+
+        // when all are deleted
+        for (int pod = 0; pod < 10; pod++) {
+            delete("p" + pod);
+        }
+        advance(10);
+
+        // then the other four are gone
+        assertThat(pods).containsOnlyKeys("p0", "p1", "p2", "p3", "p4", "p5");
+    }
+
+    @Test
+    @Tag("A102")
+    void shouldEvictPodsAndShutThemDownWhileTheRuntimeHasAnErrorAndStartNone() {
+        // given two pods, and an error of the runtime
+        add("large");
+        add("web");
+        start(110);
+        advance(5);
+        runtimeWorks = false;
+        runtime.calls().clear();
+
+        // when a pod comes, one is evicted, and the machine is shut down
+        add("new");
+        advance(2);
+        Wanted.Eviction evicted = new Wanted.Eviction("Evicted", "The node was low on resource: memory. ", true);
+        loop.execute(() -> manager().evict(running("large"), Duration.ofSeconds(1), evicted));
+        loop.execute(() -> manager().end(running("web"), Duration.ofSeconds(20), "Terminated", "Shutdown."));
+        advance(10);
+
+        // then both have ended, and the new one waits
+        assertThat(phase("large")).isEqualTo("Failed");
+        assertThat(stored("large").object("status").text("reason")).isEqualTo("Evicted");
+        assertThat(phase("web")).isEqualTo("Failed");
+        assertThat(stored("web").object("status").text("reason")).isEqualTo("Terminated");
+        assertThat(calls())
+                .containsOnly("StopContainer", "StopPodSandbox", "RemoveContainer", "RemovePodSandbox")
+                .filteredOn("StopContainer"::equals)
+                .hasSize(2);
+        assertThat(phase("new")).isEqualTo("Pending");
+
+        // until there is no error
+        runtimeWorks = true;
+        advance(5);
+        assertThat(phase("new")).isEqualTo("Running");
+    }
+
+    private Pod running(String name) {
+        return manager().running().stream()
+                .filter(pod -> pod.name().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test

@@ -79,6 +79,9 @@ abstract class SimulatedNode {
     /** Bytes for the pods of the API. */
     long podMemory = 32 << 20;
 
+    /** Whether the node has no error of the runtime. */
+    boolean runtimeWorks = true;
+
     StopTurns stops = StopTurns.ofNode();
     StaticPodConfig manifests = StaticPodConfig.DEFAULT;
     PodSecurityConfig security = PodSecurityConfig.DEFAULT;
@@ -347,11 +350,11 @@ abstract class SimulatedNode {
         return Optional.of(FakeTransport.reply(200, changed));
     }
 
-    /** The runtime and its network work. */
-    private static final class Works implements PodWorker.Readiness {
+    /** What the node knows about the runtime and its network. */
+    private final class Works implements PodWorker.Readiness {
         @Override
         public boolean runtime() {
-            return true;
+            return runtimeWorks;
         }
 
         @Override
