@@ -104,6 +104,9 @@ public final class Agent {
     private NodeStorage storage = NodeStorage.NONE;
     private boolean reporting;
     private boolean answering;
+    /** Whether there was news during the early report in progress, whose status may not show it. */
+    private boolean again;
+
     private boolean stopped;
 
     /**
@@ -284,12 +287,20 @@ public final class Agent {
         return news.isPresent();
     }
 
-    /** Reports the status before its period ends. */
+    /** Reports the status before its period ends; after the early report in progress if there is one. */
     private void answer() {
-        if (!answering && !stopped) {
-            answering = true;
-            statusTick().whenComplete((outcome, error) -> answering = false);
+        if (answering || stopped) {
+            again = true;
+            return;
         }
+        answering = true;
+        again = false;
+        statusTick().whenComplete((outcome, error) -> {
+            answering = false;
+            if (again) {
+                answer();
+            }
+        });
     }
 
     private CompletionStage<?> statusTick() {

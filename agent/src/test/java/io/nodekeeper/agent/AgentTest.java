@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -73,18 +74,60 @@ class AgentTest {
     void reportsImmediatelyAndOnlyOnceAfterTheControllerSetUnknown() {
         start(Fixtures.config());
         cluster.advance(Duration.ofSeconds(1));
-        Node node = cluster.node.orElseThrow();
-        Node givenUp = node.withConditions(node.conditions().stream()
-                .map(condition -> new Condition(condition.json().with("status", Condition.UNKNOWN)))
-                .toList());
         cluster.transport.clear();
 
-        cluster.show(givenUp);
+        cluster.show(givenUp());
         cluster.advance(Duration.ofMillis(10));
 
         assertThat(cluster.log()).containsExactly("PATCH " + STATUS);
         assertThat(Fixtures.condition(cluster.node.orElseThrow(), "Ready").status())
                 .isEqualTo("True");
+    }
+
+    /** The Node as the controller leaves it that no longer gets heartbeats. */
+    private Node givenUp() {
+        Node node = cluster.node.orElseThrow();
+        return node.withConditions(node.conditions().stream()
+                .map(condition -> new Condition(condition.json().with("status", Condition.UNKNOWN)))
+                .toList());
+    }
+
+    @Test
+    @Tag("A19")
+    @Tag("A102")
+    void newsDuringAnEarlyReportIsReportedAsSoonAsThatReportEnds() {
+        // given an early report whose PATCH has no answer yet
+        AtomicBoolean shuttingDown = new AtomicBoolean();
+        Agent agent = new Agent(
+                Fixtures.config(),
+                cluster.ports(),
+                host,
+                new NoRuntime(),
+                ProblemView.NONE,
+                new LoopMonitor(cluster.ports().loop().clock()),
+                StartListener.NONE,
+                PressureListener.NONE,
+                shuttingDown::get,
+                NodeDevices.NONE);
+        agent.start();
+        cluster.advance(Duration.ofSeconds(1));
+        cluster.refuse("PATCH " + STATUS, -1);
+        cluster.show(givenUp());
+        cluster.advance(Duration.ofMillis(10));
+
+        // when a shutdown of the machine begins meanwhile, and the PATCH is answered after 3 s
+        shuttingDown.set(true);
+        agent.reportNow();
+        cluster.advance(Duration.ofSeconds(3));
+        cluster.refusals.clear();
+        cluster.transport.clear();
+        cluster.transport.release();
+        cluster.advance(Duration.ofMillis(10));
+
+        // then the shutdown is reported at once, and once
+        assertThat(cluster.log()).containsExactly("PATCH " + STATUS);
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "Ready").message())
+                .isEqualTo("node is shutting down");
     }
 
     @Test

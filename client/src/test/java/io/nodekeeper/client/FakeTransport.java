@@ -5,7 +5,9 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -18,6 +20,9 @@ import java.util.function.Function;
 public final class FakeTransport implements Transport {
     private final List<Call> calls = new ArrayList<>();
     private final List<Watch> watches = new ArrayList<>();
+    /** The calls that hang, in their order. */
+    private final Map<CompletableFuture<Reply>, Call> hanging = new LinkedHashMap<>();
+
     private Consumer<Watch> opened = watch -> {};
     private Function<Call, Optional<Reply>> server = call -> Optional.of(reply(404, JsonObject.EMPTY));
 
@@ -49,6 +54,13 @@ public final class FakeTransport implements Transport {
         calls.clear();
     }
 
+    /** The server answers the calls that hang, as it answers now. */
+    public void release() {
+        Map<CompletableFuture<Reply>, Call> released = new LinkedHashMap<>(hanging);
+        hanging.clear();
+        released.forEach((answer, call) -> server.apply(call).ifPresent(answer::complete));
+    }
+
     /** The watches opened so far, ended ones included. */
     public List<Watch> watches() {
         return watches;
@@ -68,10 +80,17 @@ public final class FakeTransport implements Transport {
     public CompletableFuture<Reply> send(Call call) {
         calls.add(call);
         try {
-            return server.apply(call).map(CompletableFuture::completedFuture).orElseGet(CompletableFuture::new);
+            return server.apply(call).map(CompletableFuture::completedFuture).orElseGet(() -> hang(call));
         } catch (TransportException e) {
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    private CompletableFuture<Reply> hang(Call call) {
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        hanging.put(answer, call);
+        answer.whenComplete((reply, error) -> hanging.remove(answer));
+        return answer;
     }
 
     @Override
