@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * Ends pods while the node is short of something. In each round, which comes with each measurement of the node, pods beyond
  * their own limits of disk are ended first; if there is none, one pod is, for the most urgent shortage. The next one follows only
  * once nothing is left of it, or after its grace and {@link #CLEANED_UP}: what it used must be seen to be free first. What pods use is read
- * only in rounds that need it. Before a pod ends for disk, what no pod needs is removed, and the node measured again. Confined to its loop.
+ * only in rounds that need it. Before a pod ends because the node is short of disk, what no pod needs is removed, and the node measured
+ * again. Confined to its loop.
  */
 public final class Evictions implements PressureListener {
     private static final Logger log = LoggerFactory.getLogger(Evictions.class);
@@ -84,50 +85,57 @@ public final class Evictions implements PressureListener {
     @Override
     public void measured(List<Shortage> shortages, Set<Pressure> pressures) {
         pods.underPressure(pressures);
-        List<Pod> active = evictable();
-        boolean limits = active.stream().anyMatch(LocalLimits::has);
-        if (busy || shortages.isEmpty() && !limits) {
+        boolean ofDisk = isOfDisk(shortages);
+        boolean limits = hasLimits();
+        if (busy || ofDisk && reclaiming || shortages.isEmpty() && !limits) {
             return;
         }
-        if (shortages.isEmpty() || !shortages.getFirst().isOfDisk()) {
-            read(shortages, limits);
-        } else if (!reclaiming) {
-            reclaim(shortages, limits);
+        if (ofDisk && !limits) {
+            reclaim(shortages);
+        } else {
+            read(shortages, false);
         }
     }
 
+    private static boolean isOfDisk(List<Shortage> shortages) {
+        return !shortages.isEmpty() && shortages.getFirst().isOfDisk();
+    }
+
+    private boolean hasLimits() {
+        return evictable().stream().anyMatch(LocalLimits::has);
+    }
+
     /** Frees disk without evictions; meanwhile pods end only for something else. */
-    private void reclaim(List<Shortage> shortages, boolean limits) {
+    private void reclaim(List<Shortage> shortages) {
         Shortage first = shortages.getFirst();
         nodeEvent.accept("Attempting to reclaim " + first.resource());
         CompletableFuture<List<Shortage>> freed = reclaim.reclaim(shortages);
         reclaiming = true;
         Deadlines.within(loop, RECLAIM, "freeing disk without evictions", freed)
-                .whenComplete((after, error) -> loop.execute(() -> reclaimed(first, limits, after, error)));
+                .whenComplete((after, error) -> loop.execute(() -> reclaimed(first, after, error)));
     }
 
-    /** Pods end only for what is still short; what is not known ends none. */
-    private void reclaimed(Shortage first, boolean limits, @Nullable List<Shortage> after, @Nullable Throwable error) {
+    /** Pods end only for what is still short, and beyond their limits; what is not known ends none. */
+    private void reclaimed(Shortage first, @Nullable List<Shortage> after, @Nullable Throwable error) {
         reclaiming = false;
-        if (after == null) {
-            log.warn("No pod is evicted for {}: {}", first.resource(), error == null ? "" : Failures.text(error));
-            return;
-        }
-        List<Shortage> left = after.stream()
+        List<Shortage> left = Optional.ofNullable(after).orElse(List.of()).stream()
                 .filter(shortage -> shortage.threshold().equals(first.threshold()))
                 .toList();
-        if (left.isEmpty()) {
+        if (after == null) {
+            log.warn("No pod is evicted for {}: {}", first.resource(), error == null ? "" : Failures.text(error));
+        } else if (left.isEmpty()) {
             log.info("{} is no longer short; no pod has to end for it", first.resource());
         }
-        if (!busy && (limits || !left.isEmpty())) {
-            read(left, limits);
+        if (!busy && (hasLimits() || !left.isEmpty())) {
+            read(left, true);
         }
     }
 
-    private void read(List<Shortage> shortages, boolean limits) {
-        boolean disk = limits || shortages.stream().anyMatch(Shortage::isOfDisk);
+    /** Reads what pods use and then decides; {@code reclaimed} is whether disk was freed before. */
+    private void read(List<Shortage> shortages, boolean reclaimed) {
+        boolean disk = hasLimits() || shortages.stream().anyMatch(Shortage::isOfDisk);
         CompletableFuture<Known> reading = readUse(disk);
-        if (disk && !shortages.isEmpty() && !shortages.getFirst().isOfDisk()) {
+        if (disk && !shortages.isEmpty() && !isOfDisk(shortages)) {
             reading = reading.exceptionallyComposeAsync(
                     error -> {
                         log.warn("Pods end without a look at what they have on disk: {}", Failures.text(error));
@@ -138,7 +146,7 @@ public final class Evictions implements PressureListener {
         busy = true;
         reading.whenComplete((known, error) -> loop.execute(() -> {
             try {
-                decide(shortages, known, error);
+                decide(shortages, reclaimed, known, error);
             } catch (RuntimeException e) {
                 // The next round must come.
                 busy = false;
@@ -151,26 +159,22 @@ public final class Evictions implements PressureListener {
         return use.apply(disk).thenApply(pods -> new Known(pods, disk));
     }
 
-    private void decide(List<Shortage> shortages, @Nullable Known known, @Nullable Throwable error) {
+    private void decide(
+            List<Shortage> shortages, boolean reclaimed, @Nullable Known known, @Nullable Throwable error) {
         if (known == null) {
             log.warn("No pod is evicted: {}", error == null ? "" : Failures.text(error));
+        }
+        Optional<Known> found = Optional.ofNullable(known);
+        List<Pod> ended = new ArrayList<>(found.map(this::endBeyondLimits).orElse(List.of()));
+        Duration longest = IMMEDIATE;
+        if (ended.isEmpty() && isOfDisk(shortages) && !reclaimed) {
             busy = false;
+            reclaim(shortages);
             return;
         }
-        // Some may have ended while their use was read.
-        List<Pod> active = evictable();
-        List<Pod> ended = new ArrayList<>();
-        Duration longest = IMMEDIATE;
-        for (Pod pod : known.disk() ? active : List.<Pod>of()) {
-            Optional.ofNullable(known.pods().get(pod.uid()))
-                    .flatMap(own -> LocalLimits.fault(pod, own))
-                    .ifPresent(why -> {
-                        evict(pod, IMMEDIATE, why, false);
-                        ended.add(pod);
-                    });
-        }
-        if (ended.isEmpty() && !shortages.isEmpty()) {
-            Optional<Pod> first = relieve(shortages.getFirst(), active, known.pods());
+        if (ended.isEmpty() && found.isPresent() && !shortages.isEmpty()) {
+            Optional<Pod> first =
+                    relieve(shortages.getFirst(), evictable(), found.get().pods());
             first.ifPresent(ended::add);
             longest = first.map(pod -> grace(pod, shortages.getFirst())).orElse(longest);
         }
@@ -181,6 +185,21 @@ public final class Evictions implements PressureListener {
             Duration limit = (kill.compareTo(KILL) > 0 ? kill : KILL).plus(CLEANED_UP);
             awaitEnd(ended, loop.clock().nanoTime() + limit.toNanos());
         }
+    }
+
+    /** Ends the pods that are beyond their own limits of disk. */
+    private List<Pod> endBeyondLimits(Known known) {
+        List<Pod> ended = new ArrayList<>();
+        // Some may have ended while their use was read.
+        for (Pod pod : known.disk() ? evictable() : List.<Pod>of()) {
+            Optional.ofNullable(known.pods().get(pod.uid()))
+                    .flatMap(own -> LocalLimits.fault(pod, own))
+                    .ifPresent(why -> {
+                        evict(pod, IMMEDIATE, why, false);
+                        ended.add(pod);
+                    });
+        }
+        return ended;
     }
 
     private List<Pod> evictable() {

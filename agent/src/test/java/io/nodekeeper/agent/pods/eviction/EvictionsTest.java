@@ -31,6 +31,8 @@ import org.junit.jupiter.api.Test;
 /** Which pods end when the node is short of something, in virtual time. */
 class EvictionsTest {
     private static final long MI = 1 << 20;
+    private static final String CACHE = """
+            {"name": "cache", "emptyDir": {"sizeLimit": "1Mi"}}""";
 
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("agent");
@@ -332,6 +334,71 @@ class EvictionsTest {
 
         // One at a time: for disk the next round decides.
         assertThat(evicted).hasSize(1).first().asString().contains("low on resource: memory");
+    }
+
+    @Test
+    void shouldEndPodsBeyondTheirLimitsOfDiskBeforeUnusedImagesAreRemoved() {
+        // given a pod beyond its own limit, and a disk that is short
+        pod("web", 0, "", 10);
+        pod("limited", 0, "", CACHE, disk(0, Map.of("cache", 2 * MI)));
+        Shortage disk = shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1);
+
+        // when the node is measured
+        round(disk);
+
+        // then that pod ends, and nothing else happens in this round
+        assertThat(evicted)
+                .containsExactly("limited 1s Evicted: Usage of EmptyDir volume \"cache\" exceeds the limit \"1Mi\". ");
+        assertThat(reclaims).isZero();
+        assertThat(nodeEvents).isEmpty();
+
+        // and what no pod needs is removed in the next one, if the disk is still short
+        ending.clear();
+        time.advance(Duration.ofSeconds(1));
+        round(disk);
+        assertThat(reclaims).isEqualTo(1);
+        assertThat(evicted).hasSize(2).last().asString().startsWith("web ");
+    }
+
+    @Test
+    void shouldRemoveUnusedImagesIfNoPodIsBeyondItsLimitOfDisk() {
+        pod("limited", 0, "", CACHE, disk(0, Map.of("cache", MI)));
+        reclaim = shortages -> CompletableFuture.completedFuture(List.of());
+
+        round(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1));
+
+        assertThat(reclaims).isEqualTo(1);
+        assertThat(evicted).isEmpty();
+    }
+
+    @Test
+    void shouldRemoveUnusedImagesAlthoughTheUseOfPodsIsNotKnown() {
+        pod("limited", 0, "", CACHE, disk(0, Map.of("cache", 2 * MI)));
+        answer = CompletableFuture.failedFuture(new IllegalStateException("no answer"));
+
+        round(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1));
+
+        assertThat(reclaims).isEqualTo(1);
+        assertThat(evicted).isEmpty();
+    }
+
+    @Test
+    @Tag("A98")
+    void shouldEndPodsBeyondTheirLimitsOfDiskAfterARemovalThatHangs() {
+        // given a pod within its limit, a disk that is short, and a removal that hangs
+        pod("web", 0, "", 10);
+        pod("limited", 0, "", CACHE, disk(0, Map.of("cache", MI)));
+        reclaim = shortages -> new CompletableFuture<>();
+        round(shortage(EvictionSignal.NODEFS_AVAILABLE, "10%", 1));
+        assertThat(reclaims).isEqualTo(1);
+
+        // when the pod goes beyond its limit meanwhile
+        use.put("limited", disk(0, Map.of("cache", 2 * MI)));
+        time.advance(Duration.ofSeconds(41));
+
+        // then it ends after the removal's deadline, and no other pod does
+        assertThat(evicted)
+                .containsExactly("limited 1s Evicted: Usage of EmptyDir volume \"cache\" exceeds the limit \"1Mi\". ");
     }
 
     @Test
