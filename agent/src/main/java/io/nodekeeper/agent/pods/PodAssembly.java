@@ -205,8 +205,8 @@ public final class PodAssembly {
             }
 
             @Override
-            public boolean network() {
-                return view.errors().network().isEmpty();
+            public Optional<String> networkError() {
+                return view.errors().network().stream().findFirst();
             }
 
             @Override

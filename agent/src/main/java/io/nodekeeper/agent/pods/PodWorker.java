@@ -92,8 +92,8 @@ final class PodWorker {
         /** Whether the runtime works; without it only pods that are to end are worked on. */
         boolean runtime();
 
-        /** Whether pods can get a network. */
-        boolean network();
+        /** Why pods cannot get a network; empty if they can. */
+        Optional<String> networkError();
 
         /** The runtime's name, for ids of containers. */
         String runtimeName();
@@ -294,7 +294,7 @@ final class PodWorker {
             memory = memory.unprepared();
         }
         Instant now = clock.wallTime();
-        Decision decision = PodSync.step(wanted, status, memory, health, readiness.network(), now);
+        Decision decision = PodSync.step(wanted, status, memory, health, readiness.networkError(), now);
         memory = decision.memory();
         decision.events().forEach(event -> events.record(pod(), event.type(), event.reason(), event.message()));
         shown = Optional.of(new Shown(status, decision));

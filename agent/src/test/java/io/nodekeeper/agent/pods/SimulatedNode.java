@@ -358,8 +358,8 @@ abstract class SimulatedNode {
         }
 
         @Override
-        public boolean network() {
-            return true;
+        public Optional<String> networkError() {
+            return Optional.empty();
         }
 
         @Override

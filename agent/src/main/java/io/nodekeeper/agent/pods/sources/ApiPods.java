@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The pods that are bound to a node according to the API, by a watch. Who may create pods must not fill the agent's memory with them:
  * of a pod for which there is no room only an outline is kept, which the node refuses ({@link Pod#isOutline}); and a pod that grows
- * too large while it runs stays as it was, until it is deleted. Of pods that had ended when they were listed little is kept. Confined to its client's loop.
+ * too large while it runs stays as it was, until it is deleted. Of pods that had ended when they were listed only what their status, logs and volumes need is kept. Confined to its client's loop.
  */
 public final class ApiPods {
     private static final Logger log = LoggerFactory.getLogger(ApiPods.class);
@@ -33,7 +33,7 @@ public final class ApiPods {
     private final Consumer<Pod> changed;
     private final long limit;
     private PodRoom room;
-    /** That of the list that is being read. */
+    /** The room of the list that is being read. */
     private PodRoom listing;
 
     /** The UIDs of pods that were found too large, of those that the API has. */

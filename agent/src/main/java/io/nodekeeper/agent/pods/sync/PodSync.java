@@ -31,13 +31,15 @@ import java.util.stream.Collectors;
 public final class PodSync {
     /** How long the status shows why a pull failed, before it shows that the next one waits. */
     private static final Duration PULL_ERROR_SHOWN = Duration.ofSeconds(2);
+    /** The most characters of the network's error in an event, whose message may have 1,024 in Kubernetes. */
+    private static final int NETWORK_ERROR = 1_000;
     /** The pause before the network is looked at again. */
     private static final Duration NETWORK_PAUSE = Duration.ofSeconds(1);
     /** So many replaced sandboxes that cannot be removed hold up the next one: the runtime's lists must stay short. Usually there is one. */
     private static final int MOST_REPLACED = 3;
     /** The key under which the memory keeps that an event about the network was sent. */
     private static final String NETWORK = "/network";
-    /** The same of the sandbox. */
+    /** The key for events about the sandbox. */
     private static final String SANDBOX = "/sandbox";
 
     private final Wanted wanted;
@@ -45,7 +47,7 @@ public final class PodSync {
     private final Observed observed;
     private final Map<String, ContainerHealth> health;
     private final Faults faults;
-    private final boolean networkReady;
+    private final Optional<String> networkError;
     private final Instant now;
     private final List<PodCommand> commands = new ArrayList<>();
     private Optional<PodCommand> removal = Optional.empty();
@@ -60,7 +62,7 @@ public final class PodSync {
             PodStatus status,
             PodMemory memory,
             Map<String, ContainerHealth> health,
-            boolean networkReady,
+            Optional<String> networkError,
             Instant now) {
         this.wanted = wanted;
         this.pod = wanted.pod();
@@ -68,7 +70,7 @@ public final class PodSync {
         this.memory = memory;
         this.health = health;
         faults = new Faults(pod, health);
-        this.networkReady = networkReady;
+        this.networkError = networkError;
         this.now = now;
     }
 
@@ -77,7 +79,7 @@ public final class PodSync {
      *
      * @param status what the runtime showed after the last command ended
      * @param health of the running containers that have probes, by the runtime's id
-     * @param networkReady whether the runtime can give a pod a network
+     * @param networkError why the runtime cannot give a pod a network; empty if it can
      * @param now by the wall clock, as the runtime's times are
      */
     public static Decision step(
@@ -85,9 +87,9 @@ public final class PodSync {
             PodStatus status,
             PodMemory memory,
             Map<String, ContainerHealth> health,
-            boolean networkReady,
+            Optional<String> networkError,
             Instant now) {
-        PodSync sync = new PodSync(wanted, status, memory, health, networkReady, now);
+        PodSync sync = new PodSync(wanted, status, memory, health, networkError, now);
         if (!wanted.run()) {
             sync.end();
         } else if (wanted.pod().isTerminal()) {
@@ -220,9 +222,11 @@ public final class PodSync {
             return;
         }
         int replaced = tidy().sandboxes().size();
-        if (!networkReady && !pod.hostNetwork() && !ready) {
+        if (networkError.isPresent() && !pod.hostNetwork() && !ready) {
             if (!memory.waited().containsKey(NETWORK)) {
-                events.add(new Decision.Event("Warning", "NetworkNotReady", "network is not ready"));
+                String error = networkError.get();
+                String shown = error.length() <= NETWORK_ERROR ? error : error.substring(0, NETWORK_ERROR) + "…";
+                events.add(new Decision.Event("Warning", "NetworkNotReady", "network is not ready: " + shown));
                 memory = memory.waiting(NETWORK, "");
             }
             wake(now.plus(NETWORK_PAUSE));

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** A pod with its worker's loop: observe, decide, remove what is of no use, carry out the commands. Time is the test's. */
 final class PodFixture {
@@ -21,7 +22,7 @@ final class PodFixture {
     PodMemory memory = PodMemory.EMPTY;
     Map<String, ContainerHealth> health = Map.of();
     Instant now = START;
-    boolean networkReady = true;
+    Optional<String> networkError = Optional.empty();
 
     PodFixture(Pod pod) {
         wanted = Wanted.ofApi(pod);
@@ -41,7 +42,7 @@ final class PodFixture {
     }
 
     Decision decide() {
-        Decision decision = PodSync.step(wanted, runtime.status(), memory, health, networkReady, now);
+        Decision decision = PodSync.step(wanted, runtime.status(), memory, health, networkError, now);
         memory = decision.memory();
         events.addAll(decision.events());
         return decision;

@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.Json;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -80,7 +81,7 @@ class PodSyncPropertiesTest {
                 case 1 -> pod.runtime.exitRunning("log", random.nextInt(2), pod.now);
                 case 2 -> pod.memory = PodMemory.EMPTY;
                 case 3 -> update();
-                case 4 -> pod.networkReady = random.nextBoolean();
+                case 4 -> pod.networkError = random.nextBoolean() ? Optional.empty() : Optional.of("no network");
                 case 5 -> {
                     if (random.nextInt(4) == 0) {
                         pod.runtime.sandboxDies(pod.now);
@@ -158,7 +159,7 @@ class PodSyncPropertiesTest {
         /** Faults end, and some time passes: longer than the longest pause. */
         private void calm() {
             late.clear();
-            pod.networkReady = true;
+            pod.networkError = Optional.empty();
             pod.runtime.available("app:0");
             pod.runtime.available("app:1");
             pod.runtime.available("app:2");

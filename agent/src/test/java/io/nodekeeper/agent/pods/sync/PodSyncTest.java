@@ -12,6 +12,7 @@ import io.nodekeeper.cri.ContainerState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What is decided for a pod, step by step. */
@@ -596,16 +597,33 @@ class PodSyncTest {
     @Test
     void shouldWaitForTheNetworkUnlessThePodIsOnTheHosts() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
-        pod.networkReady = false;
+        pod.networkError = Optional.of("container runtime network not ready: NetworkReady=false"
+                + " reason:NetworkPluginNotReady message:cni plugin not initialized");
 
         pod.after(Duration.ofSeconds(5));
         assertThat(pod.runtime.sandboxes()).isZero();
         assertThat(pod.events)
-                .containsExactly(new Decision.Event("Warning", "NetworkNotReady", "network is not ready"));
+                .containsExactly(new Decision.Event(
+                        "Warning",
+                        "NetworkNotReady",
+                        "network is not ready: container runtime network not ready: NetworkReady=false"
+                                + " reason:NetworkPluginNotReady message:cni plugin not initialized"));
 
-        pod.networkReady = true;
+        pod.networkError = Optional.empty();
         pod.after(Duration.ofSeconds(1));
         assertThat(pod.runtime.runs("app")).isTrue();
+    }
+
+    @Test
+    void shouldCutALongErrorOfTheNetworkInTheEvent() {
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.networkError = Optional.of("x".repeat(1_001));
+
+        pod.settle();
+
+        assertThat(pod.events)
+                .containsExactly(new Decision.Event(
+                        "Warning", "NetworkNotReady", "network is not ready: " + "x".repeat(1_000) + "…"));
     }
 
     @Test
