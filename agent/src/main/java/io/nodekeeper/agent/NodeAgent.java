@@ -210,6 +210,7 @@ public final class NodeAgent {
                         loop,
                         loops,
                         metrics.probes(),
+                        metrics.pods(),
                         random,
                         cgroups,
                         devices.map(DeviceDirectory::manager),
@@ -267,7 +268,8 @@ public final class NodeAgent {
                 message -> new NodeEvent(EventRecorder.WARNING, "EvictionThresholdMet", message)
                         .record(events, config.nodeName()),
                 agent::measureShortages,
-                agent::measurePressures));
+                agent::measurePressures,
+                metrics.evictions()));
         Optional<Identity> renewable = access.identity()
                 .filter(identity -> config.rotatesCertificates()
                         && access.plugin().isEmpty()
@@ -280,7 +282,11 @@ public final class NodeAgent {
         IssuedCertificate.Ports issuing =
                 new IssuedCertificate.Ports(client, logs, config.certDir(), EcKeys::newKey, random);
         clientCertificate = renewable.map(identity -> IssuedCertificate.client(config.nodeName(), identity, issuing));
-        clientCertificate.ifPresent(issued -> issued.listen(transport::renew));
+        clientCertificate.ifPresent(issued -> {
+            issued.listen(transport::renew);
+            issued.listen(identity -> metrics.clientCertificate(
+                    identity.certificate().getNotAfter().toInstant(), loop.clock()));
+        });
         certificate = pods.filter(parts -> config.nodeApi().issued())
                 .map(parts ->
                         IssuedCertificate.serving(config.nodeName(), () -> nodes.node(config.nodeName()), issuing));
@@ -292,6 +298,7 @@ public final class NodeAgent {
                 pods.map(PodAssembly::endingPods).orElse(EndingPods.NONE),
                 message -> new NodeEvent(EventRecorder.NORMAL, "Shutdown", message).record(events, config.nodeName()),
                 agent::reportNow,
+                metrics,
                 loop);
     }
 

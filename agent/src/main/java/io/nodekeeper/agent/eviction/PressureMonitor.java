@@ -72,7 +72,7 @@ public final class PressureMonitor {
         shortages = passed.stream()
                 .flatMap(
                         threshold -> Optional.ofNullable(levels.get(threshold.signal()))
-                                .map(level -> new Shortage(threshold, level))
+                                .map(level -> new Shortage(threshold, level, nowNanos))
                                 .stream())
                 // Memory first: the kernel will soon kill a process.
                 .sorted(Comparator.comparing(

@@ -6,8 +6,9 @@ import io.nodekeeper.agent.facts.Level;
  * A threshold for which pods are to be evicted. Immutable.
  *
  * @param level the measurement that is too low
+ * @param measuredAt when the node was measured, by the monotonic clock in ns
  */
-public record Shortage(Threshold threshold, Level level) {
+public record Shortage(Threshold threshold, Level level, long measuredAt) {
 
     /** Whether it is of bytes or inodes of a disk. */
     public boolean isOfDisk() {

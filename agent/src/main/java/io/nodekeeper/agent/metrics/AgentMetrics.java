@@ -3,9 +3,13 @@ package io.nodekeeper.agent.metrics;
 import io.nodekeeper.agent.calls.OperationListener;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.pleg.PlegMetrics;
+import io.nodekeeper.agent.pods.eviction.EvictionMetrics;
+import io.nodekeeper.agent.pods.model.PodMetrics;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
+import io.nodekeeper.agent.shutdown.ShutdownMetrics;
 import io.nodekeeper.agent.stats.StatisticsListener;
 import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.time.Clock;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
@@ -26,12 +30,13 @@ import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * The agent's Prometheus metrics: under the kubelet's names where it has one, as {@code nodekeeper_agent_*}
  * otherwise. Times are in seconds. Thread-safe.
  */
-public final class AgentMetrics implements PlegMetrics, OperationListener, StatisticsListener {
+public final class AgentMetrics implements PlegMetrics, OperationListener, StatisticsListener, ShutdownMetrics {
     /**
      * Prometheus' default buckets, extended to ten minutes: the kubelet's end at 10 s and do not show a stuck relist.
      */
@@ -108,10 +113,15 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
     private final Counter devicePlugins = make.counter(
             "kubelet_device_plugin_registration_total", "Registrations of device plugins.", "resource_name");
     private final ProbeCounter probes = new ProbeCounter(make);
+    private final PodCounter pods = new PodCounter(make);
+    private final EvictionCounter evictions = new EvictionCounter(make);
 
     private volatile OptionalDouble lastSeen = OptionalDouble.empty();
     private volatile OptionalDouble probeSuccess = OptionalDouble.empty();
     private volatile OptionalDouble cgroupVersion = OptionalDouble.empty();
+    private volatile OptionalDouble shutdownStart = OptionalDouble.empty();
+    private volatile OptionalDouble shutdownEnd = OptionalDouble.empty();
+    private volatile Supplier<OptionalDouble> clientCertificate = OptionalDouble::empty;
     private volatile StartupTimes startup = StartupTimes.NONE;
     private volatile Map<CulpritKey, Integer> culprits = Map.of();
     private volatile Map<String, Integer> loads = Map.of();
@@ -125,6 +135,18 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
                 "When the runtime last listed its pods, in seconds since 1970.",
                 () -> lastSeen);
         make.lateGauge("kubelet_cgroup_version", "1 or 2.", () -> cgroupVersion);
+        make.lateGauge(
+                "kubelet_graceful_shutdown_start_time_seconds",
+                "When the last shutdown of the machine began, in seconds since 1970.",
+                () -> shutdownStart);
+        make.lateGauge(
+                "kubelet_graceful_shutdown_end_time_seconds",
+                "When the pods had ended for the last shutdown of the machine, in seconds since 1970; 0 until then.",
+                () -> shutdownEnd);
+        make.lateGauge(
+                "kubelet_certificate_manager_client_ttl_seconds",
+                "Time until the agent's client certificate expires, if the agent renews it; negative once it has expired.",
+                () -> clientCertificate.get());
         startup(
                 "pre_kubelet_duration",
                 "From the boot of the kernel to the start of the process.",
@@ -176,6 +198,33 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
     /** Counts the probes of pods. */
     public ProbeMetrics probes() {
         return probes;
+    }
+
+    /** Counts pods. */
+    public PodMetrics pods() {
+        return pods;
+    }
+
+    /** Counts evictions. */
+    public EvictionMetrics evictions() {
+        return evictions;
+    }
+
+    /** The agent's client certificate, which it renews, is valid until {@code end} by {@code clock}. */
+    public void clientCertificate(Instant end, Clock clock) {
+        clientCertificate = () ->
+                OptionalDouble.of(Duration.between(clock.wallTime(), end).toSeconds());
+    }
+
+    @Override
+    public void shutdownBegan(Instant time) {
+        shutdownEnd = OptionalDouble.of(0);
+        shutdownStart = OptionalDouble.of(seconds(time));
+    }
+
+    @Override
+    public void shutdownEnded(Instant time) {
+        shutdownEnd = OptionalDouble.of(seconds(time));
     }
 
     /** An image was removed for {@code space} or {@code age}. */

@@ -24,12 +24,14 @@ import io.nodekeeper.agent.pods.containers.PodLabels;
 import io.nodekeeper.agent.pods.containers.Seccomp;
 import io.nodekeeper.agent.pods.cpus.CpuManager;
 import io.nodekeeper.agent.pods.cpus.CpuReconciler;
+import io.nodekeeper.agent.pods.eviction.EvictionMetrics;
 import io.nodekeeper.agent.pods.eviction.Evictions;
 import io.nodekeeper.agent.pods.eviction.NodeReclaim;
 import io.nodekeeper.agent.pods.garbage.EndedContainers;
 import io.nodekeeper.agent.pods.garbage.GarbageListener;
 import io.nodekeeper.agent.pods.garbage.ImageCollector;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.PodMetrics;
 import io.nodekeeper.agent.pods.mounts.LinuxMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.probes.NodeProber;
@@ -149,7 +151,8 @@ public final class PodAssembly {
             EventRecorder events,
             Loop loop,
             LoopMonitor loops,
-            ProbeMetrics metrics,
+            ProbeMetrics probes,
+            PodMetrics metrics,
             RandomGenerator random,
             Optional<PodCgroups> cgroups,
             Optional<DeviceManager> devices,
@@ -193,11 +196,12 @@ public final class PodAssembly {
                         pods.clusterDomain(),
                         parent,
                         seccomp),
-                ProbePorts.of(prober, loop, random, metrics),
+                ProbePorts.of(prober, loop, random, probes),
                 cgroups.map(files -> new NodeCgroups(files, disk::call, loop, nodeEvent)),
                 new NodeResources(devices, cpus),
                 storage.volumes(),
-                new NodeCredentials(config.rootDir(), Path.of(System.getProperty("user.home", "/"))));
+                new NodeCredentials(config.rootDir(), Path.of(System.getProperty("user.home", "/"))),
+                metrics);
         PodWorker.Readiness readiness = new PodWorker.Readiness() {
             @Override
             public boolean runtime() {
@@ -346,14 +350,15 @@ public final class PodAssembly {
             Function<Boolean, CompletableFuture<Map<String, PodUse>>> use,
             Consumer<String> nodeEvent,
             Supplier<CompletableFuture<List<Shortage>>> measureShortages,
-            Runnable measureAgain) {
+            Runnable measureAgain,
+            EvictionMetrics metrics) {
         NodeReclaim reclaim = shortages -> Deadlines.within(loop, RECLAIM, "freeing disk", free(shortages.getFirst()))
                 .exceptionally(error -> {
                     log.warn("Not all is removed that no pod needs: {}", Failures.text(error));
                     return null;
                 })
                 .thenCompose(done -> measureShortages.get());
-        return new Evictions(manager, reclaim, use, evictionMaxGrace, nodeEvent, measureAgain, loop);
+        return new Evictions(manager, reclaim, use, evictionMaxGrace, nodeEvent, measureAgain, metrics, loop);
     }
 
     /**

@@ -8,6 +8,7 @@ import io.nodekeeper.agent.pods.eviction.EvictablePods;
 import io.nodekeeper.agent.pods.garbage.EndedContainers;
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.PodCounts;
 import io.nodekeeper.agent.pods.security.SecurityAdmission;
 import io.nodekeeper.agent.pods.sources.PodSources;
 import io.nodekeeper.agent.pods.sync.Wanted;
@@ -131,9 +132,7 @@ final class PodManager implements EvictablePods, EndingPods {
 
     @Override
     public List<Pod> active() {
-        return workers.values().stream()
-                .filter(PodWorker::isActive)
-                .map(PodWorker::pod)
+        return running().stream()
                 .filter(pod -> !sources.isStatic(pod.uid()))
                 .toList();
     }
@@ -234,6 +233,7 @@ final class PodManager implements EvictablePods, EndingPods {
             // Pods that had to wait when their source reported them.
             waiting().forEach(this::admit);
             findOrphans();
+            ports.metrics().counted(PodCounts.of(sources.pods(), running(), sources::isStatic, sources.mirrors()));
         }
         return CompletableFuture.completedFuture(null);
     }
@@ -417,6 +417,7 @@ final class PodManager implements EvictablePods, EndingPods {
         if (rejected.size() >= MOST_REJECTED || rejected.containsKey(pod.uid())) {
             return;
         }
+        ports.metrics().rejected(why.reason());
         new PodEvents(ports.events()).warning(pod, why.reason(), why.message());
         StatusWriter writer = new StatusWriter(ports.client(), sources::object);
         rejected.put(pod.uid(), writer);

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods;
 
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.PodMetrics;
 import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
@@ -41,6 +42,7 @@ import java.util.function.Supplier;
  * @param resources what pods have for themselves
  * @param persistent mounts persistent volumes
  * @param credentials the node's own, for image registries
+ * @param metrics receives the numbers of pods
  */
 record PodPorts(
         ContainerRuntime runtime,
@@ -60,7 +62,8 @@ record PodPorts(
         Optional<NodeCgroups> cgroups,
         NodeResources resources,
         PersistentVolumes persistent,
-        NodeCredentials credentials) {
+        NodeCredentials credentials,
+        PodMetrics metrics) {
 
     /** Runs {@code work}, which may block, beside the loop; the result completes on the loop. */
     <T> CompletableFuture<T> onDisk(String what, Callable<T> work) {

@@ -43,6 +43,7 @@ public final class ShutdownManager {
     private final EndingPods pods;
     private final Consumer<String> event;
     private final Runnable statusNow;
+    private final ShutdownMetrics metrics;
     private final Loop loop;
     private Optional<Logind.Session> session = Optional.empty();
     private Optional<Logind.Lock> lock = Optional.empty();
@@ -81,6 +82,7 @@ public final class ShutdownManager {
             EndingPods pods,
             Consumer<String> event,
             Runnable statusNow,
+            ShutdownMetrics metrics,
             Loop loop) {
         this.config = config;
         this.logind = logind;
@@ -88,6 +90,7 @@ public final class ShutdownManager {
         this.pods = pods;
         this.event = event;
         this.statusNow = statusNow;
+        this.metrics = metrics;
         this.loop = loop;
     }
 
@@ -248,9 +251,14 @@ public final class ShutdownManager {
     /** A shutdown has begun or is cancelled. */
     private void turn(boolean begun) {
         shuttingDown = begun;
+        boolean cancelled = !begun && done != round;
         round++;
         pods.refuseAll(begun);
+        if (cancelled) {
+            metrics.shutdownEnded(loop.clock().wallTime());
+        }
         if (begun) {
+            metrics.shutdownBegan(loop.clock().wallTime());
             event.accept("Shutdown manager detected shutdown event");
             statusNow.run();
             endGroup(0, round);
@@ -266,6 +274,7 @@ public final class ShutdownManager {
         if (index == config.groups().size()) {
             log.info("The machine may shut down");
             done = of;
+            metrics.shutdownEnded(loop.clock().wallTime());
             release();
             return;
         }

@@ -2,7 +2,9 @@ package io.nodekeeper.agent.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.eviction.EvictionSignal;
 import io.nodekeeper.agent.health.LoopMonitor;
+import io.nodekeeper.agent.pods.model.PodCounts;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
@@ -163,6 +165,84 @@ class AgentMetricsTest {
 
         metrics.late(Map.of());
         assertThat(lines("nodekeeper_agent_statistics_late_seconds")).isEmpty();
+    }
+
+    @Test
+    void podsAreCountedByTheirSourceOnceTheAgentRunsSome() {
+        assertThat(lines("kubelet_desired_pods")).isEmpty();
+        assertThat(lines("kubelet_active_pods")).isEmpty();
+        assertThat(lines("kubelet_mirror_pods")).isEmpty();
+
+        metrics.pods().counted(new PodCounts(5, 2, 4, 1, 2));
+
+        assertThat(lines("kubelet_desired_pods"))
+                .containsExactlyInAnyOrder(
+                        "kubelet_desired_pods{static=\"\"} 5.0", "kubelet_desired_pods{static=\"true\"} 2.0");
+        assertThat(lines("kubelet_active_pods"))
+                .containsExactlyInAnyOrder(
+                        "kubelet_active_pods{static=\"\"} 4.0", "kubelet_active_pods{static=\"true\"} 1.0");
+        assertThat(lines("kubelet_mirror_pods")).containsExactly("kubelet_mirror_pods 2.0");
+    }
+
+    @Test
+    void refusalsAreCountedByReasonsWhoseNumberIsBounded() {
+        for (String reason : List.of(
+                "OutOfcpu", "OutOfcpu", "NodeShutdown", "OutOfexample.com/a", "OutOfexample.com/b", "Anything")) {
+            metrics.pods().rejected(reason);
+        }
+
+        assertThat(lines("kubelet_admission_rejections_total"))
+                .containsExactlyInAnyOrder(
+                        "kubelet_admission_rejections_total{reason=\"OutOfcpu\"} 2.0",
+                        "kubelet_admission_rejections_total{reason=\"NodeShutdown\"} 1.0",
+                        "kubelet_admission_rejections_total{reason=\"OutOfExtendedResources\"} 2.0",
+                        "kubelet_admission_rejections_total{reason=\"Other\"} 1.0");
+    }
+
+    @Test
+    void evictionsAreCountedBySignal() {
+        metrics.evictions().evicted("memory.available");
+        metrics.evictions().evicted("memory.available");
+        metrics.evictions().evicted("emptydirfs.limit");
+        metrics.evictions().statsAge(EvictionSignal.MEMORY_AVAILABLE, Duration.ofSeconds(12));
+
+        assertThat(lines("kubelet_evictions"))
+                .containsExactlyInAnyOrder(
+                        "kubelet_evictions{eviction_signal=\"memory.available\"} 2.0",
+                        "kubelet_evictions{eviction_signal=\"emptydirfs.limit\"} 1.0");
+        String ages = "kubelet_eviction_stats_age_seconds_bucket{eviction_signal=\"memory.available\",le=";
+        assertThat(lines(ages)).contains(ages + "\"10.0\"} 0", ages + "\"15.0\"} 1");
+    }
+
+    @Test
+    void shutdownHasItsTimesAndItsEndIsZeroUntilThen() {
+        assertThat(lines("kubelet_graceful_shutdown")).isEmpty();
+
+        metrics.shutdownBegan(Instant.ofEpochSecond(1_000));
+        assertThat(lines("kubelet_graceful_shutdown"))
+                .containsExactlyInAnyOrder(
+                        "kubelet_graceful_shutdown_start_time_seconds 1000.0",
+                        "kubelet_graceful_shutdown_end_time_seconds 0.0");
+
+        metrics.shutdownEnded(Instant.ofEpochSecond(1_030));
+        assertThat(lines("kubelet_graceful_shutdown"))
+                .containsExactlyInAnyOrder(
+                        "kubelet_graceful_shutdown_start_time_seconds 1000.0",
+                        "kubelet_graceful_shutdown_end_time_seconds 1030.0");
+    }
+
+    @Test
+    void certificateThatIsRenewedShowsTheTimeThatIsLeft() {
+        assertThat(lines("kubelet_certificate_manager_client_ttl_seconds")).isEmpty();
+
+        metrics.clientCertificate(START.plusSeconds(100), time.loop("clock").clock());
+        time.advance(Duration.ofSeconds(40));
+        assertThat(lines("kubelet_certificate_manager_client_ttl_seconds"))
+                .containsExactly("kubelet_certificate_manager_client_ttl_seconds 60.0");
+
+        time.advance(Duration.ofSeconds(70));
+        assertThat(lines("kubelet_certificate_manager_client_ttl_seconds"))
+                .containsExactly("kubelet_certificate_manager_client_ttl_seconds -10.0");
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.PodCounts;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.agent.stats.MountedVolume;
 import io.nodekeeper.api.Node;
@@ -288,6 +289,9 @@ class PodManagerTest extends SimulatedNode {
                 .contains("more Warning OutOfpods Node didn't have enough resource: pods,"
                         + " requested: 1, used: 1, capacity: 1");
         assertThat(calls().stream().filter("RunPodSandbox"::equals)).hasSize(1);
+        assertThat(rejections).containsExactly("OutOfpods");
+        // The one that was refused is still in the API.
+        assertThat(counts).contains(new PodCounts(2, 0, 1, 0, 0));
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.containers.Seccomp;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.pods.model.PodMetrics;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
@@ -103,7 +104,8 @@ class PodVolumesTest {
                 Optional.empty(),
                 NodeResources.NONE,
                 persistent(client, objectCache),
-                new NodeCredentials(Path.of("/none"), Path.of("/none")));
+                new NodeCredentials(Path.of("/none"), Path.of("/none")),
+                PodMetrics.NONE);
         pod = new PodVolumes(ports);
     }
 

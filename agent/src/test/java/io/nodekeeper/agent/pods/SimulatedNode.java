@@ -10,6 +10,8 @@ import io.nodekeeper.agent.pods.cgroups.PodCgroups;
 import io.nodekeeper.agent.pods.cgroups.PodParent;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.containers.Seccomp;
+import io.nodekeeper.agent.pods.model.PodCounts;
+import io.nodekeeper.agent.pods.model.PodMetrics;
 import io.nodekeeper.agent.pods.mounts.FakeMounts;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
@@ -89,6 +91,22 @@ abstract class SimulatedNode {
     Optional<Node> node = Optional.empty();
     Optional<PodCgroups> cgroups = Optional.empty();
     NodeResources resources = NodeResources.NONE;
+    /** The last numbers for the metrics. */
+    Optional<PodCounts> counts = Optional.empty();
+
+    final List<String> rejections = new ArrayList<>();
+    private final PodMetrics metrics = new PodMetrics() {
+        @Override
+        public void counted(PodCounts now) {
+            counts = Optional.of(now);
+        }
+
+        @Override
+        public void rejected(String reason) {
+            rejections.add(reason);
+        }
+    };
+
     /** If it is another one than that in the directory. */
     Optional<Path> resolvConf = Optional.empty();
 
@@ -172,7 +190,8 @@ abstract class SimulatedNode {
                         new NodeCgroups(files, new AtOnce(), loop, (fine, message) -> events.add("node " + message))),
                 resources,
                 volumes(client, objects),
-                new NodeCredentials(directory.resolve("root"), directory.resolve("home")));
+                new NodeCredentials(directory.resolve("root"), directory.resolve("home")),
+                metrics);
         AtOnce disk = new AtOnce();
         PodManager manager = new PodManager(
                 ports,

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.pods.model.PodCounts;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -67,6 +68,7 @@ class StaticPodsTest extends SimulatedNode {
         assertThat(phase(COPY)).isEqualTo("Running");
         assertThat(ready(COPY)).isEqualTo("True");
         assertThat(calls().stream().filter("StartContainer"::equals)).hasSize(1);
+        assertThat(counts).contains(new PodCounts(0, 1, 0, 1, 1));
     }
 
     @Test

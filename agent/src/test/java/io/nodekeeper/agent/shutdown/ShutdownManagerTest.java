@@ -31,6 +31,9 @@ class ShutdownManagerTest {
     private final FakeLogind logind = new FakeLogind();
     private final FakePods pods = new FakePods();
     private final List<String> events = new ArrayList<>();
+    /** What the metrics got. */
+    private final List<String> times = new ArrayList<>();
+
     private int statuses;
     private ShutdownManager manager = manager(NORMAL, CRITICAL);
 
@@ -47,7 +50,24 @@ class ShutdownManagerTest {
 
     private ShutdownManager manager(Group... groups) {
         return new ShutdownManager(
-                new ShutdownConfig(List.of(groups)), logind, new AtOnce(), pods, events::add, () -> statuses++, loop);
+                new ShutdownConfig(List.of(groups)),
+                logind,
+                new AtOnce(),
+                pods,
+                events::add,
+                () -> statuses++,
+                new ShutdownMetrics() {
+                    @Override
+                    public void shutdownBegan(Instant time) {
+                        times.add("began " + time);
+                    }
+
+                    @Override
+                    public void shutdownEnded(Instant time) {
+                        times.add("ended " + time);
+                    }
+                },
+                loop);
     }
 
     private final class FakePods implements EndingPods {
@@ -228,6 +248,7 @@ class ShutdownManagerTest {
         assertThat(logind.locks).isEqualTo(1);
         advance(5);
         assertThat(logind.locks).isZero();
+        assertThat(times).containsExactly("began 2026-01-01T00:00:01Z", "ended 2026-01-01T00:00:11Z");
     }
 
     @Test
@@ -268,6 +289,7 @@ class ShutdownManagerTest {
         assertThat(logind.connections).isEqualTo(1);
         // The groups that had not begun stay as they are.
         assertThat(pods.ended).hasSize(1);
+        assertThat(times).containsExactly("began 2026-01-01T00:00:01Z", "ended 2026-01-01T00:00:06Z");
 
         logind.signal(true);
         advance(40);

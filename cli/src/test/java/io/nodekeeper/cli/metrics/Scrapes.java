@@ -1,9 +1,11 @@
 package io.nodekeeper.cli.metrics;
 
+import io.nodekeeper.agent.eviction.EvictionSignal;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.metrics.CulpritKey;
 import io.nodekeeper.agent.metrics.StartupTimes;
+import io.nodekeeper.agent.pods.model.PodCounts;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.GuardMetrics;
 import io.nodekeeper.controller.metrics.Hop;
@@ -74,6 +76,13 @@ final class Scrapes {
         all.late(Map.of("nodefs", 1.0));
         all.networkProbeStep("setup", SECOND);
         all.networkProbeEnded(true);
+        all.pods().counted(new PodCounts(1, 1, 1, 1, 1));
+        all.pods().rejected("OutOfcpu");
+        all.evictions().evicted("memory.available");
+        all.evictions().statsAge(EvictionSignal.MEMORY_AVAILABLE, SECOND);
+        all.shutdownBegan(Instant.parse("2026-01-01T00:00:00Z"));
+        all.clientCertificate(
+                Instant.parse("2026-02-01T00:00:00Z"), time.loop("clock").clock());
         Optional<Duration> known = Optional.of(SECOND);
         all.startup(new StartupTimes(known, known, known, known, known));
         return new String(all.scrape(), StandardCharsets.UTF_8);

@@ -49,6 +49,7 @@ public final class Evictions implements PressureListener {
     private final Duration longestGrace;
     private final Consumer<String> nodeEvent;
     private final Runnable measureAgain;
+    private final EvictionMetrics metrics;
     private final Loop loop;
     private boolean busy;
     private boolean reclaiming;
@@ -72,6 +73,7 @@ public final class Evictions implements PressureListener {
             Duration longestGrace,
             Consumer<String> nodeEvent,
             Runnable measureAgain,
+            EvictionMetrics metrics,
             Loop loop) {
         this.pods = pods;
         this.reclaim = reclaim;
@@ -79,6 +81,7 @@ public final class Evictions implements PressureListener {
         this.longestGrace = longestGrace;
         this.nodeEvent = nodeEvent;
         this.measureAgain = measureAgain;
+        this.metrics = metrics;
         this.loop = loop;
     }
 
@@ -175,7 +178,10 @@ public final class Evictions implements PressureListener {
         if (ended.isEmpty() && found.isPresent() && !shortages.isEmpty()) {
             Optional<Pod> first =
                     relieve(shortages.getFirst(), evictable(), found.get().pods());
-            first.ifPresent(ended::add);
+            first.ifPresent(pod -> {
+                ended.add(pod);
+                count(shortages);
+            });
             longest = first.map(pod -> grace(pod, shortages.getFirst())).orElse(longest);
         }
         if (ended.isEmpty()) {
@@ -187,6 +193,13 @@ public final class Evictions implements PressureListener {
         }
     }
 
+    private void count(List<Shortage> shortages) {
+        metrics.evicted(shortages.getFirst().threshold().signal().text());
+        long now = loop.clock().nanoTime();
+        shortages.forEach(shortage ->
+                metrics.statsAge(shortage.threshold().signal(), Duration.ofNanos(now - shortage.measuredAt())));
+    }
+
     /** Ends the pods that are beyond their own limits of disk. */
     private List<Pod> endBeyondLimits(Known known) {
         List<Pod> ended = new ArrayList<>();
@@ -194,8 +207,9 @@ public final class Evictions implements PressureListener {
         for (Pod pod : known.disk() ? evictable() : List.<Pod>of()) {
             Optional.ofNullable(known.pods().get(pod.uid()))
                     .flatMap(own -> LocalLimits.fault(pod, own))
-                    .ifPresent(why -> {
-                        evict(pod, IMMEDIATE, why, false);
+                    .ifPresent(fault -> {
+                        evict(pod, IMMEDIATE, fault.message(), false);
+                        metrics.evicted(fault.signal());
                         ended.add(pod);
                     });
         }

@@ -13,6 +13,14 @@ final class LocalLimits {
 
     private LocalLimits() {}
 
+    /**
+     * A limit that a pod exceeds.
+     *
+     * @param signal the kubelet's name of this kind of limit, for metrics
+     * @param message why the pod must end
+     */
+    record Fault(String signal, String message) {}
+
     /** Whether there is a limit to measure. */
     static boolean has(Pod pod) {
         return volumes(pod).anyMatch(volume -> size(volume).isPresent())
@@ -21,8 +29,11 @@ final class LocalLimits {
     }
 
     /** Why the pod must end; empty if it is within its limits. */
-    static Optional<String> fault(Pod pod, PodUse use) {
-        return volume(pod, use).or(() -> pod(pod, use)).or(() -> container(pod, use));
+    static Optional<Fault> fault(Pod pod, PodUse use) {
+        return volume(pod, use)
+                .map(why -> new Fault("emptydirfs.limit", why))
+                .or(() -> pod(pod, use).map(why -> new Fault("ephemeralpodfs.limit", why)))
+                .or(() -> container(pod, use).map(why -> new Fault("ephemeralcontainerfs.limit", why)));
     }
 
     private static Stream<JsonObject> volumes(Pod pod) {

@@ -92,6 +92,11 @@ public final class PodSources {
                 .toList();
     }
 
+    /** The number of copies of static pods in the API. */
+    public long mirrors() {
+        return api.pods().stream().filter(Pod::isMirror).count();
+    }
+
     /** The static pod of which {@code copy} is the API's copy. */
     public Optional<Pod> original(Pod copy) {
         return statics.pods().stream()

@@ -40,6 +40,8 @@ class EvictionsTest {
     private final List<String> ending = new ArrayList<>();
     private final List<String> evicted = new ArrayList<>();
     private final List<String> nodeEvents = new ArrayList<>();
+    /** What the metrics got. */
+    private final List<String> counted = new ArrayList<>();
     private final Map<String, PodUse> use = new HashMap<>();
     private final List<Boolean> reads = new ArrayList<>();
     private CompletableFuture<Map<String, PodUse>> answer = CompletableFuture.completedFuture(use);
@@ -83,6 +85,17 @@ class EvictionsTest {
             Duration.ofSeconds(20),
             nodeEvents::add,
             () -> measurements++,
+            new EvictionMetrics() {
+                @Override
+                public void evicted(String signal) {
+                    counted.add(signal);
+                }
+
+                @Override
+                public void statsAge(EvictionSignal signal, Duration age) {
+                    counted.add(signal + " measured " + age.toMillis() + " ms ago");
+                }
+            },
             loop);
 
     private void pod(String name, long priority, String resources, long memory) {
@@ -111,16 +124,16 @@ class EvictionsTest {
         use.put(name, used);
     }
 
-    private static Shortage shortage(EvictionSignal signal, String limit, long available) {
+    private Shortage shortage(EvictionSignal signal, String limit, long available) {
         Threshold threshold = new AgentConfigBuilder("n1")
                 .evictionHard(Map.of(signal.toString(), limit))
                 .build()
                 .thresholds()
                 .getFirst();
-        return new Shortage(threshold, new Level(available, 1L << 40));
+        return new Shortage(threshold, new Level(available, 1L << 40), loop.clock().nanoTime());
     }
 
-    private static Shortage memory() {
+    private Shortage memory() {
         return shortage(EvictionSignal.MEMORY_AVAILABLE, "100Mi", 50 * MI);
     }
 
@@ -214,7 +227,7 @@ class EvictionsTest {
                 .thresholds()
                 .getFirst();
 
-        round(new Shortage(soft, new Level(MI, 1L << 40)));
+        round(new Shortage(soft, new Level(MI, 1L << 40), 0));
 
         // The smaller one of evictionMaxPodGracePeriod and the pod's own, 30 s.
         assertThat(evicted).hasSize(1).first().asString().startsWith("slow 20s ");
@@ -469,6 +482,55 @@ class EvictionsTest {
                         "helper 1s Evicted: Pod ephemeral local storage usage exceeds the total limit of containers"
                                 + " 1Mi. ");
         assertThat(nodeEvents).isEmpty();
+        assertThat(counted)
+                .containsExactly(
+                        "emptydirfs.limit", "ephemeralpodfs.limit", "ephemeralpodfs.limit", "ephemeralpodfs.limit");
+    }
+
+    @Test
+    void shouldCountAContainerBeyondItsOwnLimitOfDisk() {
+        // given a pod within its whole limit, of which one container is beyond its own
+        pod("web", 0, "\"limits\": {\"ephemeral-storage\": \"3Mi\"}", "", disk(4 * MI, Map.of()));
+        active.computeIfPresent(
+                "web",
+                (uid, pod) -> new Pod(pod.json()
+                        .update(
+                                "spec",
+                                spec -> spec.with(
+                                        "containers",
+                                        Json.parse(
+                                                "[{\"name\": \"app\", \"resources\": {\"limits\": {\"ephemeral-storage\":"
+                                                        + " \"3Mi\"}}}, {\"name\": \"log\", \"resources\": {\"limits\":"
+                                                        + " {\"ephemeral-storage\": \"3Mi\"}}}]")))));
+
+        round();
+
+        assertThat(evicted)
+                .containsExactly(
+                        "web 1s Evicted: Container app exceeded its local ephemeral storage limit \"3Mi\". ");
+        assertThat(counted).containsExactly("ephemeralcontainerfs.limit");
+    }
+
+    @Test
+    void shouldCountAnEvictionAndTheAgeOfTheMeasurementsThatLedToIt() {
+        // given two shortages, and a use of pods that takes 1.5 s to read
+        pod("web", 0, "", 10);
+        CompletableFuture<Map<String, PodUse>> slow = new CompletableFuture<>();
+        answer = slow;
+        round(memory(), shortage(EvictionSignal.PID_AVAILABLE, "10%", 1));
+        assertThat(counted).isEmpty();
+
+        // when it is read
+        time.advance(Duration.ofMillis(1_499));
+        slow.complete(use);
+        time.advance(Duration.ofMillis(1));
+
+        // then the first one counts, with the ages of both
+        assertThat(counted)
+                .containsExactly(
+                        "memory.available",
+                        "memory.available measured 1500 ms ago",
+                        "pid.available measured 1500 ms ago");
     }
 
     @Test
