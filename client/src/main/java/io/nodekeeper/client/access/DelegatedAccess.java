@@ -11,9 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HexFormat;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -24,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * Lets the cluster decide who may read the pages of this process, as Kubernetes' components do: a bearer token is
  * authenticated by a TokenReview, and every user is authorized by a SubjectAccessReview for the verb get of what the page
  * requires. A caller without credentials is {@code system:anonymous}. Without an answer from the cluster every caller is
- * refused. Thread-safe.
+ * refused. Reviews of callers who are known have places of their own, so clients with bad tokens cannot take them. Thread-safe.
  */
 public final class DelegatedAccess {
     /** As the kubelet's. A token that is revoked is accepted for this time. */
@@ -37,10 +35,6 @@ public final class DelegatedAccess {
     static final Duration DENIED = Duration.ofSeconds(30);
     /** The most results of each kind: far more than there are users of pages. About 200 bytes each. */
     static final int MOST_RESULTS = 1_024;
-    /** The most reviews that are awaited: a few for each of the people and scrapers that read pages. */
-    static final int MOST_REVIEWS = 16;
-    /** The most of them that one source causes, so that a client with bad tokens delays no other source. */
-    static final int MOST_OF_ONE_SOURCE = 4;
     /** The deadline of a review: scrapers give up after 10 s, and one request needs two reviews. */
     static final Duration REVIEW_LIMIT = Duration.ofSeconds(4);
 
@@ -52,12 +46,16 @@ public final class DelegatedAccess {
 
     private final KubeClient client;
     private final Loop loop;
+    /** Tokens that were valid once; no number of others can push them out. */
+    private final ReviewCache<Optional<Caller>> valid;
+    /** Other tokens. */
     private final ReviewCache<Optional<Caller>> tokens;
-    private final ReviewCache<Boolean> rights;
-    /** Source → its awaited reviews; at most {@link #MOST_REVIEWS} in all. */
-    private final Map<String, Integer> awaited = new HashMap<>();
 
-    private int awaitedInAll;
+    private final ReviewCache<Boolean> rights;
+    /** For tokens that were valid before, and rights of callers who are not anonymous. */
+    private final ReviewPlaces known = new ReviewPlaces();
+    /** For other tokens, and rights of anonymous callers. */
+    private final ReviewPlaces strangers = new ReviewPlaces();
 
     /**
      * How long results are kept.
@@ -80,8 +78,9 @@ public final class DelegatedAccess {
     public DelegatedAccess(KubeClient client, Times times) {
         this.client = client.withTimeout(REVIEW_LIMIT);
         this.loop = client.loop();
-        this.tokens = new ReviewCache<>(
+        this.valid = new ReviewCache<>(
                 loop.clock(), MOST_RESULTS, user -> user.isPresent() ? times.authenticated() : NOT_AUTHENTICATED);
+        this.tokens = new ReviewCache<>(loop.clock(), MOST_RESULTS, user -> NOT_AUTHENTICATED);
         this.rights =
                 new ReviewCache<>(loop.clock(), MOST_RESULTS, allowed -> allowed ? times.allowed() : times.denied());
     }
@@ -122,20 +121,38 @@ public final class DelegatedAccess {
         if (token.isEmpty()) {
             return refused(Refusal.unauthorized("expected a bearer token or a client certificate"));
         }
-        JsonObject spec = JsonObject.EMPTY.with("token", token.get());
-        return tokens.get(
-                        digest(token.get()),
-                        () -> review(credentials.source(), TOKEN_REVIEWS, spec).thenApply(Caller::reviewed))
+        return reviewed(token.get(), credentials.source())
                 .exceptionallyCompose(error -> failed(error, "the token could not be reviewed", true))
                 .thenCompose(caller -> caller.map(CompletableFuture::completedFuture)
                         .orElseGet(() -> refused(Refusal.unauthorized("the token is not valid for this cluster"))));
     }
 
+    /** The user of {@code token}; empty if it is not valid. */
+    private CompletableFuture<Optional<Caller>> reviewed(String token, String source) {
+        String key = digest(token);
+        JsonObject spec = JsonObject.EMPTY.with("token", token);
+        if (valid.has(key)) {
+            return valid.get(
+                    key, () -> review(known, source, TOKEN_REVIEWS, spec).thenApply(Caller::reviewed));
+        }
+        return tokens.get(
+                key,
+                () -> review(strangers, source, TOKEN_REVIEWS, spec)
+                        .thenApply(Caller::reviewed)
+                        .thenApply(user -> {
+                            if (user.isPresent()) {
+                                valid.keep(key, user);
+                            }
+                            return user;
+                        }));
+    }
+
     private CompletableFuture<Optional<Refusal>> authorize(Caller caller, PageRight right, String source) {
         JsonObject spec = caller.may(right);
+        ReviewPlaces places = caller.equals(Caller.ANONYMOUS) ? strangers : known;
         return rights.get(
                         digest(Json.write(spec)),
-                        () -> review(source, ACCESS_REVIEWS, spec)
+                        () -> review(places, source, ACCESS_REVIEWS, spec)
                                 .thenApply(review -> review.object("status").bool("allowed")))
                 .exceptionallyCompose(error -> failed(error, "the right to read it could not be reviewed", false))
                 .thenApply(allowed -> allowed ? Optional.empty() : Optional.of(denied(caller, right)));
@@ -148,13 +165,11 @@ public final class DelegatedAccess {
                 : Refusal.forbidden(right.denied(caller.name()));
     }
 
-    private CompletableFuture<JsonObject> review(String source, ResourceType type, JsonObject spec) {
-        int ofSource = awaited.getOrDefault(source, 0);
-        if (awaitedInAll >= MOST_REVIEWS || ofSource >= MOST_OF_ONE_SOURCE) {
+    private CompletableFuture<JsonObject> review(
+            ReviewPlaces places, String source, ResourceType type, JsonObject spec) {
+        if (!places.take(source)) {
             return refused(Refusal.tooMany());
         }
-        awaited.put(source, ofSource + 1);
-        awaitedInAll++;
         return client.create(
                         type,
                         "",
@@ -164,10 +179,7 @@ public final class DelegatedAccess {
                                 .put("metadata", JsonObject.EMPTY)
                                 .put("spec", spec)
                                 .build())
-                .whenComplete((answer, error) -> {
-                    awaitedInAll--;
-                    awaited.computeIfPresent(source, (from, count) -> count > 1 ? count - 1 : null);
-                });
+                .whenComplete((answer, error) -> places.giveBack(source));
     }
 
     private static <T> CompletableFuture<T> failed(Throwable error, String what, boolean unauthorized) {

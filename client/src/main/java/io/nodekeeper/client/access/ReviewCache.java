@@ -48,10 +48,24 @@ final class ReviewCache<T> {
         result.whenComplete((value, error) -> {
             // Another review for this key may have begun since.
             if (results.remove(key, awaited) && error == null) {
-                put(key, new Kept<>(result, clock.nanoTime() + life.apply(value).toNanos()));
+                keep(key, value);
             }
         });
         return result;
+    }
+
+    /** Whether there is a result for {@code key}, fresh or not, or one is awaited. */
+    boolean has(String key) {
+        return results.containsKey(key);
+    }
+
+    /** Keeps a result that was obtained elsewhere. */
+    void keep(String key, T value) {
+        put(
+                key,
+                new Kept<>(
+                        CompletableFuture.completedFuture(value),
+                        clock.nanoTime() + life.apply(value).toNanos()));
     }
 
     private void put(String key, Kept<T> kept) {

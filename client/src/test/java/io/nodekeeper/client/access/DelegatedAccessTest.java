@@ -218,7 +218,7 @@ class DelegatedAccessTest {
             tries.add(ask("Bearer guess-" + i, "/metrics", "10.6.6.6"));
         }
         // then four of its reviews wait, and the other tries are refused immediately
-        assertThat(transport.calls()).hasSize(DelegatedAccess.MOST_OF_ONE_SOURCE);
+        assertThat(transport.calls()).hasSize(4);
         assertThat(tries.stream().filter(CompletableFuture::isDone))
                 .hasSize(96)
                 .allMatch(done -> done.join().orElseThrow().code() == 429);
@@ -237,10 +237,62 @@ class DelegatedAccessTest {
         transport.answer(call -> Optional.empty());
 
         for (int source = 0; source < 50; source++) {
-            ask("Bearer guess-" + source, "/metrics", "10.0.0." + source);
+            for (int i = 0; i < 10; i++) {
+                ask("Bearer guess-" + source + "-" + i, "/metrics", "10.0.0." + source);
+            }
         }
 
-        assertThat(transport.calls()).hasSize(DelegatedAccess.MOST_REVIEWS);
+        assertThat(transport.calls()).hasSize(15);
+    }
+
+    @Test
+    void fourSourcesOfBadTokensLeavePlacesToANewSource() {
+        // given a cluster that does not answer, and four sources that try token after token
+        transport.answer(call -> Optional.empty());
+        for (int i = 0; i < 100; i++) {
+            for (int source = 0; source < 4; source++) {
+                ask("Bearer guess-" + source + "-" + i, "/metrics", "10.6.6." + source);
+            }
+        }
+        // when a source asks with a new token
+        answer();
+        // then it is served
+        assertThat(code(ALICE, "/metrics")).isEqualTo(200);
+    }
+
+    @Test
+    void badTokensNeverTakeThePlacesOfCallersWhoAreKnown() {
+        // given a client with a certificate, and that alice was served, and that the result has ended
+        Credentials certificate =
+                new Credentials(Optional.of(new Caller("alice", "", List.of("g"), JsonObject.EMPTY)), "", "10.0.0.2");
+        assertThat(code(ALICE, "/metrics")).isEqualTo(200);
+        time.advance(Duration.ofMinutes(6));
+        // and that more tokens than results are kept were tried from many sources, of which the last get no answer
+        for (int i = 0; i < 2 * DelegatedAccess.MOST_RESULTS; i++) {
+            ask("Bearer guess-" + i, "/metrics", "10.6.6." + i % 100);
+        }
+        transport.answer(call -> Optional.empty());
+        for (int i = 0; i < 100; i++) {
+            ask("Bearer last-" + i, "/metrics", "10.6.6." + i);
+        }
+        answer();
+        assertThat(code(BOB, "/metrics")).isEqualTo(429);
+        // when the two ask again, alice from a source of bad tokens
+        CompletableFuture<Optional<Refusal>> shown = access.check(certificate, new PageRight.Path("/debug/nodes"));
+        // then both are served
+        assertThat(ask(ALICE, "/metrics", "10.6.6.0").join()).isEmpty();
+        assertThat(shown.join()).map(Refusal::code).contains(403);
+    }
+
+    @Test
+    void aTokenThatIsNoLongerValidIsRefused() {
+        assertThat(code(ALICE, "/metrics")).isEqualTo(200);
+        users.remove("token-of-alice");
+        time.advance(DelegatedAccess.AUTHENTICATED);
+
+        assertThat(code(ALICE, "/metrics")).isEqualTo(401);
+        assertThat(code(ALICE, "/metrics")).isEqualTo(401);
+        assertThat(reviews("tokenreviews")).isEqualTo(2);
     }
 
     @Test
