@@ -16,9 +16,9 @@ public sealed interface Answer {
         }
     }
 
-    /** A text that comes in parts: {@code open} makes the pump for the client, which is not started. */
-    record Log(Function<Feed.Reader, LogPump> open) implements Answer {}
+    /** A text of the pod with the UID {@code pod}, in parts: {@code open} makes the pump for the client, which is not started. */
+    record Log(String pod, Function<Feed.Reader, LogPump> open) implements Answer {}
 
-    /** The runtime's streaming server answers, at {@code place}, which is good for one request. */
-    record Stream(URI place) implements Answer {}
+    /** The runtime's streaming server answers for the pod with the UID {@code pod}, at {@code place}, which is good for one request. */
+    record Stream(String pod, URI place) implements Answer {}
 }

@@ -141,8 +141,10 @@ public final class NodeApi {
         LogReader reader = new LogReader(path, asked.options());
         return disk.call("opening a log", PREPARE, () -> {
                     reader.open();
-                    return (Answer) new Answer.Log(client -> new LogPump(
-                            reader, asked.options().follow(), () -> hasEnded(pod, status), disk, loop, client));
+                    return (Answer) new Answer.Log(
+                            pod.uid(),
+                            client -> new LogPump(
+                                    reader, asked.options().follow(), () -> hasEnded(pod, status), disk, loop, client));
                 })
                 .exceptionallyCompose(error -> Failures.cause(error) instanceof NoSuchFileException
                         ? text(404, "the log of container \"" + asked.container() + "\" does not exist: " + path)
@@ -181,7 +183,7 @@ public final class NodeApi {
             return text(404, "pod does not exist");
         }
         return running(pod.get(), asked.container())
-                .map(id -> stream(new RuntimeCall.Exec(id, asked.command(), asked.streams())))
+                .map(id -> stream(pod.get(), new RuntimeCall.Exec(id, asked.command(), asked.streams())))
                 .orElseGet(() -> text(500, "container not found (\"" + asked.container() + "\")"));
     }
 
@@ -191,7 +193,7 @@ public final class NodeApi {
             return text(404, "pod does not exist");
         }
         return running(pod.get(), asked.container())
-                .map(id -> stream(new RuntimeCall.Attach(id, asked.streams())))
+                .map(id -> stream(pod.get(), new RuntimeCall.Attach(id, asked.streams())))
                 .orElseGet(() -> text(
                         500,
                         "container " + asked.container() + " not found in pod "
@@ -206,7 +208,7 @@ public final class NodeApi {
         return observed(pod.get())
                 .sandbox()
                 .filter(PodSandbox::ready)
-                .map(sandbox -> stream(new RuntimeCall.PortForward(sandbox.id(), asked.ports())))
+                .map(sandbox -> stream(pod.get(), new RuntimeCall.PortForward(sandbox.id(), asked.ports())))
                 .orElseGet(() -> text(500, "not found: pod " + pod.get().fullName() + " has no sandbox that is ready"));
     }
 
@@ -217,12 +219,12 @@ public final class NodeApi {
                 .map(ContainerStatus::id);
     }
 
-    private CompletableFuture<Answer> stream(RuntimeCall<String> call) {
+    private CompletableFuture<Answer> stream(Pod pod, RuntimeCall<String> call) {
         return runtime.call(call, PREPARE).thenCompose(url -> {
             URI place = URI.create(url);
             // The runtime's own server, on this machine.
             return "http".equals(place.getScheme()) && place.getPort() > 0 && place.getHost() != null
-                    ? CompletableFuture.completedFuture(new Answer.Stream(place))
+                    ? CompletableFuture.completedFuture(new Answer.Stream(pod.uid(), place))
                     : text(500, "the runtime serves streams at " + url + "; expected http://ADDRESS:PORT/PATH");
         });
     }

@@ -49,7 +49,9 @@ class NodeApiTest {
         Files.createDirectories(file.getParent());
         Files.writeString(file, "2026-01-01T00:00:01Z stdout F one\n");
 
-        assertThat(answer("GET", "/containerLogs/default/web/main")).isInstanceOf(Answer.Log.class);
+        assertThat(answer("GET", "/containerLogs/default/web/main"))
+                .isInstanceOfSatisfying(
+                        Answer.Log.class, log -> assertThat(log.pod()).isEqualTo("u1"));
         assertThat(answer("GET", "/containerLogs/default/web/main?previous=true"))
                 .satisfies(is(400, "previous terminated container \"main\" in pod \"web\" not found\n"));
     }
@@ -115,11 +117,11 @@ class NodeApiTest {
         container("u1-main", 0, ContainerState.RUNNING);
 
         assertThat(answer("POST", "/exec/default/web/main?command=ls&output=1"))
-                .isEqualTo(new Answer.Stream(URI.create("http://127.0.0.1:1/exec/u1-main")));
+                .isEqualTo(new Answer.Stream("u1", URI.create("http://127.0.0.1:1/exec/u1-main")));
         assertThat(answer("POST", "/attach/default/web/main?output=1"))
-                .isEqualTo(new Answer.Stream(URI.create("http://127.0.0.1:1/attach/u1-main")));
+                .isEqualTo(new Answer.Stream("u1", URI.create("http://127.0.0.1:1/attach/u1-main")));
         assertThat(answer("POST", "/portForward/default/web"))
-                .isEqualTo(new Answer.Stream(URI.create("http://127.0.0.1:1/portforward/s-u1")));
+                .isEqualTo(new Answer.Stream("u1", URI.create("http://127.0.0.1:1/portforward/s-u1")));
     }
 
     @Test

@@ -44,7 +44,8 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
     /** The most parameters of a URL: above the characters that a URL may have. */
     private static final int PARAMETERS = (64 << 10) + 1;
 
-    private static final Page TOO_MANY = Page.text(429, "too many logs and streams are open");
+    private static final Page TOO_MANY =
+            Page.text(429, "too many logs and streams of this pod or of all pods are open");
 
     private final NodeApi api;
     private final NodeApiAccess access;
@@ -117,12 +118,12 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
         switch (answer) {
             case Answer.Whole whole -> answer(context, whole.page(), keep);
             case Answer.Log of -> send(context, of);
-            case Answer.Stream stream -> stream(context, asked, stream.place());
+            case Answer.Stream stream -> stream(context, asked, stream);
         }
     }
 
     private void send(ChannelHandlerContext context, Answer.Log of) {
-        if (!context.channel().isActive() || !connections.begin(context.channel())) {
+        if (!context.channel().isActive() || !connections.begin(context.channel(), of.pod())) {
             // The pump closes the file.
             of.open().apply(new NoClient()).stop();
             answer(context, TOO_MANY, false);
@@ -135,15 +136,16 @@ final class NodeApiHandler extends HttpConnection<FullHttpRequest> {
         context.channel().config().setAutoRead(true);
     }
 
-    private void stream(ChannelHandlerContext context, FullHttpRequest asked, URI place) {
+    private void stream(ChannelHandlerContext context, FullHttpRequest asked, Answer.Stream stream) {
         if (!UpgradeHeaders.wanted(asked.headers())) {
             answer(context, Page.text(400, "Upgrade request required"), false);
             return;
         }
-        if (!connections.begin(context.channel())) {
+        if (!connections.begin(context.channel(), stream.pod())) {
             answer(context, TOO_MANY, false);
             return;
         }
+        URI place = stream.place();
         String target = place.getRawPath() + (place.getRawQuery() == null ? "" : "?" + place.getRawQuery());
         FullHttpRequest request =
                 new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, asked.method(), target, Unpooled.EMPTY_BUFFER);

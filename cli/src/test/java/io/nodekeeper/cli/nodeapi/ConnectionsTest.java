@@ -32,7 +32,7 @@ class ConnectionsTest {
     @Test
     void shouldKeepStreamsWhateverElseComes() {
         Channel stream = opened();
-        assertThat(connections.begin(stream)).isTrue();
+        assertThat(connections.begin(stream, "web")).isTrue();
 
         for (int i = 0; i < 3 * Connections.REQUESTS; i++) {
             opened();
@@ -42,18 +42,31 @@ class ConnectionsTest {
     }
 
     @Test
+    void shouldLeavePlacesToOtherPodsWhateverOnePodTakes() {
+        List<Channel> silent = begunUntilRefused("silent");
+        assertThat(silent).hasSize(73);
+
+        assertThat(begunUntilRefused("other")).hasSize(49);
+        assertThat(begunUntilRefused("third")).hasSize(33);
+        assertThat(connections.begin(opened(), "silent")).isFalse();
+
+        silent.forEach(Channel::close);
+        assertThat(begunUntilRefused("fourth")).hasSize(46);
+    }
+
+    @Test
     void shouldHaveSoManyPlacesForStreams() {
         List<Channel> streams = new ArrayList<>();
-        for (int i = 0; i < Connections.STREAMS; i++) {
+        for (int i = 0; i < Connections.STREAMS - 1; i++) {
             Channel stream = opened();
-            assertThat(connections.begin(stream)).isTrue();
+            assertThat(connections.begin(stream, "pod-" + i)).isTrue();
             streams.add(stream);
         }
-        assertThat(connections.begin(opened())).isFalse();
+        assertThat(connections.begin(opened(), "last")).isFalse();
 
         streams.getFirst().close();
 
-        assertThat(connections.begin(opened())).isTrue();
+        assertThat(connections.begin(opened(), "last")).isTrue();
     }
 
     @Test
@@ -61,8 +74,16 @@ class ConnectionsTest {
         Channel gone = opened();
         gone.close();
 
-        assertThat(connections.begin(gone)).isFalse();
+        assertThat(connections.begin(gone, "web")).isFalse();
         assertThat(connections.requests()).isZero();
+    }
+
+    private List<Channel> begunUntilRefused(String pod) {
+        List<Channel> begun = new ArrayList<>();
+        for (Channel next = opened(); connections.begin(next, pod); next = opened()) {
+            begun.add(next);
+        }
+        return begun;
     }
 
     private Channel opened() {
