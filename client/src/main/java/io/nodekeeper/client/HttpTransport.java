@@ -44,7 +44,7 @@ public final class HttpTransport implements Transport {
     private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
 
     /** The most concurrent calls and connections, without watches: on a few cores, more would not be faster. */
-    private static final int CALLS = 64;
+    public static final int CALLS = 64;
 
     /**
      * The most bytes of a response to a call, unless its user says less: a quarter of the heap, because an array that grows and the
@@ -52,6 +52,13 @@ public final class HttpTransport implements Transport {
      */
     private static final int REPLY =
             (int) Math.min(128 << 20, Runtime.getRuntime().maxMemory() / 4);
+
+    /**
+     * The most bytes of a response where lists of all objects of a kind are read at the same time: a 32nd of the heap, as each needs
+     * twice its bytes while it arrives, and at least as many as the largest object has in JSON. Pages of lists become smaller instead.
+     */
+    private static final int PAGE =
+            (int) Math.min(REPLY, Math.max(6 << 20, Runtime.getRuntime().maxMemory() / 32));
 
     /** How long connections may take to end when the transport is closed. */
     private static final int CLOSE_MILLIS = 1_000;
@@ -89,9 +96,12 @@ public final class HttpTransport implements Transport {
         this(access, mostReply, CALLS);
     }
 
-    /** As {@link #HttpTransport(ServerAccess)}, with up to {@code calls} concurrent calls. */
-    public static HttpTransport withCalls(ServerAccess access, int calls) {
-        return new HttpTransport(access, REPLY, calls);
+    /**
+     * As {@link #HttpTransport(ServerAccess)}, for a process that follows all objects of a kind: responses have at most a 32nd of the
+     * heap, and up to {@code calls} calls are concurrent.
+     */
+    public static HttpTransport forLists(ServerAccess access, int calls) {
+        return new HttpTransport(access, PAGE, calls);
     }
 
     private HttpTransport(ServerAccess access, int mostReply, int calls) {

@@ -11,7 +11,9 @@ import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,17 +26,24 @@ public final class KubeClient {
     private final Loop loop;
     private final Duration timeout;
     private final CallObserver observer;
+    private final Function<byte[], JsonObject> parser;
 
     /** A client whose results complete on {@code loop} and whose calls have the deadline {@code timeout}. */
     public KubeClient(Transport transport, Loop loop, Duration timeout) {
-        this(transport, loop, timeout, CallObserver.NONE);
+        this(transport, loop, timeout, CallObserver.NONE, Json::parseObject);
     }
 
-    private KubeClient(Transport transport, Loop loop, Duration timeout, CallObserver observer) {
+    private KubeClient(
+            Transport transport,
+            Loop loop,
+            Duration timeout,
+            CallObserver observer,
+            Function<byte[], JsonObject> parser) {
         this.transport = transport;
         this.loop = loop;
         this.timeout = timeout;
         this.observer = observer;
+        this.parser = parser;
     }
 
     /** The loop on which results complete. */
@@ -44,12 +53,25 @@ public final class KubeClient {
 
     /** The same server and loop with another deadline. */
     public KubeClient withTimeout(Duration other) {
-        return new KubeClient(transport, loop, other, observer);
+        return new KubeClient(transport, loop, other, observer, parser);
     }
 
     /** The same server, loop and deadline; {@code other} receives the outcome of each call except watches. */
     public KubeClient observedBy(CallObserver other) {
-        return new KubeClient(transport, loop, timeout, other);
+        return new KubeClient(transport, loop, timeout, other, parser);
+    }
+
+    /**
+     * The same server, loop and deadline. The objects that calls return have only {@code parts}, which are taken where an answer is
+     * parsed, on any thread: a parsed object may take many times its bytes, and answers wait for the loop.
+     */
+    public KubeClient keeping(UnaryOperator<JsonObject> parts) {
+        return new KubeClient(transport, loop, timeout, observer, body -> parts.apply(Json.parseObject(body)));
+    }
+
+    /** As {@link #keeping}, for the objects of lists, of which only one is in memory as a whole. */
+    public KubeClient keepingOfItems(UnaryOperator<JsonObject> parts) {
+        return new KubeClient(transport, loop, timeout, observer, body -> Json.parseList(body, parts));
     }
 
     /** Reads one object. */
@@ -142,7 +164,7 @@ public final class KubeClient {
             return result;
         }
         long sent = loop.clock().nanoTime();
-        transport.send(call, loop, timeout).thenApply(KubeClient::object).whenComplete((object, error) -> {
+        transport.send(call, loop, timeout).thenApply(this::object).whenComplete((object, error) -> {
             // Measured here, because the load of the loop says nothing about the server.
             long took = loop.clock().nanoTime() - sent;
             loop.execute(() -> finish(call, sent + took, took, object, error, result));
@@ -165,12 +187,12 @@ public final class KubeClient {
         }
     }
 
-    private static JsonObject object(Reply reply) {
+    private JsonObject object(Reply reply) {
         if (reply.status() / 100 != 2) {
             throw ApiException.fromBody(reply.status(), reply.body());
         }
         try {
-            return Json.parseObject(reply.body());
+            return parser.apply(reply.body());
         } catch (JsonException e) {
             throw new TransportException("the server's answer is not a JSON object: " + e.getMessage(), e);
         }

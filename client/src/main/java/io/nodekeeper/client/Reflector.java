@@ -37,14 +37,22 @@ public final class Reflector {
         default void onListing() {}
 
         /**
-         * The parts of a listed object that {@link #onReplace} needs. A list is held until its last page has come, and
-         * a parsed object takes many times its bytes.
+         * The parts of a listed object that {@link #parts} and {@link #onReplace} need, by the object alone. Called on any thread,
+         * while the page is parsed: a parsed object takes many times its bytes, and only one of a page is in memory.
+         */
+        default JsonObject reduced(JsonObject object) {
+            return object;
+        }
+
+        /**
+         * The parts of a {@link #reduced} object that {@link #onReplace} needs, by what the handler knows. A list is held
+         * until its last page has come.
          */
         default JsonObject parts(JsonObject object) {
             return object;
         }
 
-        /** Receives {@link #parts} of all current objects; any other object that the handler knows was deleted. */
+        /** Receives the {@link #parts} of all current objects; any other object that the handler knows was deleted. */
         void onReplace(List<JsonObject> objects);
 
         /** {@code object} was created or changed. */
@@ -97,6 +105,9 @@ public final class Reflector {
     private static final Duration SILENCE_LIMIT = Duration.ofSeconds(150);
 
     private final KubeClient client;
+    /** For lists. */
+    private final KubeClient lists;
+
     private final Selection selection;
     private final RandomGenerator random;
     private final Handler handler;
@@ -110,7 +121,7 @@ public final class Reflector {
     /** What the handler needs of the pages so far of the current list. Bound: the objects themselves, of which it holds as much anyway. */
     private List<JsonObject> pages = new ArrayList<>();
 
-    /** Objects to request in the next page: fewer after a page that was too long, more again after a whole list. */
+    /** Objects to request in the next page: fewer after a page that was too long, more again after each other one. */
     private int page = PAGE;
 
     private int failures;
@@ -135,6 +146,7 @@ public final class Reflector {
     /** Creates a reflector that has not started; a {@link RawHandler} gets raw events first. */
     public Reflector(KubeClient client, Selection selection, RandomGenerator random, Handler handler) {
         this.client = client;
+        this.lists = client.keepingOfItems(handler::reduced);
         this.selection = selection;
         this.random = random;
         this.handler = handler;
@@ -201,7 +213,7 @@ public final class Reflector {
         String query = selection.query() + "&limit=" + page
                 + (token.isEmpty() ? "" : "&continue=" + URLEncoder.encode(token, StandardCharsets.UTF_8));
         // As a separate task on the loop, so that a failing handler is logged like any other task.
-        client.list(selection.type(), selection.namespace(), query.substring(1))
+        lists.list(selection.type(), selection.namespace(), query.substring(1))
                 .whenComplete((list, error) -> loop.execute(() -> listed(Optional.ofNullable(list), error, token)));
     }
 
@@ -233,12 +245,12 @@ public final class Reflector {
             return;
         }
         list.get().array("items").objects().map(handler::parts).forEach(pages::add);
+        page = Math.min(PAGE, 2 * page);
         String rest = list.get().object("metadata").text("continue");
         if (!rest.isEmpty()) {
             list(rest);
             return;
         }
-        page = Math.min(PAGE, 2 * page);
         List<JsonObject> all = pages;
         pages = new ArrayList<>();
         setVersion(version);

@@ -40,7 +40,13 @@ class ReflectorTest {
                 }
 
                 @Override
+                public JsonObject reduced(JsonObject object) {
+                    return object.without("status");
+                }
+
+                @Override
                 public JsonObject parts(JsonObject object) {
+                    assertThat(object.has("status")).isFalse();
                     parts.add(name(object));
                     return object.without("spec");
                 }
@@ -97,7 +103,8 @@ class ReflectorTest {
     @Test
     void holdsOnlyTheNeededPartsOfAListUntilItsLastPageComes() {
         // given a server with two pages of objects that have more than the handler needs
-        JsonObject whole = Json.parseObject("{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"unschedulable\":true}}");
+        JsonObject whole = Json.parseObject(
+                "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"unschedulable\":true},\"status\":{\"phase\":\"a\"}}");
         transport.answer(call -> Optional.of(
                 call.target().contains("continue") ? list("100", node("n2", "95")) : page("100", "next", whole)));
         // when the reflector lists
@@ -122,21 +129,22 @@ class ReflectorTest {
         });
         // when the reflector lists
         startAndList();
-        // then it requests a quarter of the objects until a page comes
+        // then it requests a quarter of the objects until a page comes, and twice as many after each page
         assertThat(heard).containsExactly("all [n1, n2]");
         assertThat(transport.log())
                 .containsExactly(
                         "GET /api/v1/nodes?limit=500",
                         "GET /api/v1/nodes?limit=125",
                         "GET /api/v1/nodes?limit=31",
-                        "GET /api/v1/nodes?limit=31&continue=next");
-        // and more again in the next list
+                        "GET /api/v1/nodes?limit=62&continue=next",
+                        "GET /api/v1/nodes?limit=15&continue=next");
+        // and so in the next list
         watch(0).refuse(gone());
         settle();
-        assertThat(transport.log().subList(4, 7))
+        assertThat(transport.log().subList(5, 8))
                 .containsExactly(
-                        "GET /api/v1/nodes?limit=62",
-                        "GET /api/v1/nodes?limit=15",
+                        "GET /api/v1/nodes?limit=30",
+                        "GET /api/v1/nodes?limit=60&continue=next",
                         "GET /api/v1/nodes?limit=15&continue=next");
     }
 

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /** Reads and writes {@link JsonValue}s with Jackson's streaming parser. Thread-safe. */
 public final class Json {
@@ -76,7 +77,7 @@ public final class Json {
      *     holds text that UTF-8 cannot write
      */
     public static JsonValue parse(byte[] bytes) {
-        return parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE);
+        return parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE, UnaryOperator.identity());
     }
 
     /**
@@ -85,18 +86,19 @@ public final class Json {
      * @throws JsonException also if there are more than {@link #MAX_VALUES} values
      */
     public static JsonValue parseBody(byte[] bytes) {
-        return parse(bytes, Json::refuseRepeated, MAX_VALUES);
+        return parse(bytes, Json::refuseRepeated, MAX_VALUES, UnaryOperator.identity());
     }
 
     private static void refuseRepeated(String path) {
         throw new JsonException("duplicate field \"" + path + "\"");
     }
 
-    private static JsonValue parse(byte[] bytes, Consumer<String> repeated, int mostValues) {
+    private static JsonValue parse(
+            byte[] bytes, Consumer<String> repeated, int mostValues, UnaryOperator<JsonObject> parts) {
         int[] told = {0};
         if (bytes.length < LARGE) {
             try {
-                return parse(FACTORY, bytes, path -> told(path, told, repeated), mostValues);
+                return parse(FACTORY, bytes, path -> told(path, told, repeated), mostValues, parts);
             } catch (StreamConstraintsException e) {
                 // A long name, or what is refused below, too.
             }
@@ -110,7 +112,8 @@ public final class Json {
                             repeated.accept(path);
                         }
                     },
-                    mostValues);
+                    mostValues,
+                    parts);
         } catch (StreamConstraintsException e) {
             throw new JsonException(oneLine(e));
         }
@@ -121,14 +124,19 @@ public final class Json {
         repeated.accept(path);
     }
 
-    private static JsonValue parse(JsonFactory factory, byte[] bytes, Consumer<String> repeated, int mostValues)
+    private static JsonValue parse(
+            JsonFactory factory,
+            byte[] bytes,
+            Consumer<String> repeated,
+            int mostValues,
+            UnaryOperator<JsonObject> parts)
             throws StreamConstraintsException {
         try (JsonParser parser = factory.createParser(bytes)) {
             JsonToken first = parser.nextToken();
             if (first == null) {
                 throw new JsonException("unexpected end of JSON input");
             }
-            JsonValue value = new Reading(parser, repeated, mayHoldHalves(bytes), mostValues).read(first);
+            JsonValue value = new Reading(parser, repeated, mayHoldHalves(bytes), mostValues, parts).read(first);
             if (parser.nextToken() != null) {
                 throw new JsonException("there is more after the end of the JSON value");
             }
@@ -157,6 +165,17 @@ public final class Json {
     }
 
     /**
+     * Reads a list of the API. Of each object in its {@code items} only {@code parts} are kept, and they are taken as soon as it is
+     * read: the list takes the memory of the parts and of one object, which may take many times its text.
+     *
+     * @param parts may be called again for the same objects
+     * @throws JsonException as {@link #parseObject(byte[])}
+     */
+    public static JsonObject parseList(byte[] bytes, UnaryOperator<JsonObject> parts) {
+        return object(parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE, parts));
+    }
+
+    /**
      * Reads one JSON object out of the body of a request, in which the last value of a repeated field counts.
      *
      * @param repeated gets the path of each of the first 50 repetitions, as {@code spec.taints[0].key}, cut after 500
@@ -165,7 +184,7 @@ public final class Json {
      *     {@link #MAX_VALUES} values
      */
     public static JsonObject parseBody(byte[] bytes, Consumer<String> repeated) {
-        return object(parse(bytes, repeated, MAX_VALUES));
+        return object(parse(bytes, repeated, MAX_VALUES, UnaryOperator.identity()));
     }
 
     private static JsonObject object(JsonValue value) {
@@ -234,12 +253,20 @@ public final class Json {
         private final Consumer<String> repeated;
         /** Whether text may contain an unpaired surrogate. */
         private final boolean halves;
+        /** What is kept of the items of a list. */
+        private final UnaryOperator<JsonObject> parts;
 
         private int valuesLeft;
         private int reportsLeft = REPORTED;
 
-        private Reading(JsonParser parser, Consumer<String> repeated, boolean halves, int mostValues) {
+        private Reading(
+                JsonParser parser,
+                Consumer<String> repeated,
+                boolean halves,
+                int mostValues,
+                UnaryOperator<JsonObject> parts) {
             this.parser = parser;
+            this.parts = parts;
             this.repeated = repeated;
             this.halves = halves;
             valuesLeft = mostValues;
@@ -262,8 +289,10 @@ public final class Json {
                 }
                 case START_ARRAY -> {
                     List<JsonValue> items = new ArrayList<>();
+                    boolean ofList = isOfList(parser.getParsingContext());
                     for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
-                        items.add(read(next));
+                        JsonValue item = read(next);
+                        items.add(ofList && item instanceof JsonObject object ? parts.apply(object) : item);
                     }
                     yield new JsonArray(items);
                 }
@@ -275,6 +304,12 @@ public final class Json {
                 default -> throw new JsonException("unexpected " + token);
             };
         }
+    }
+
+    /** Whether {@code array} is the field {@code items} of the value that is read. */
+    private static boolean isOfList(JsonStreamContext array) {
+        JsonStreamContext list = array.getParent();
+        return list.inObject() && list.getParent().inRoot() && "items".equals(list.getCurrentName());
     }
 
     /** The path of the field {@code name} of the object that is being read. */

@@ -201,4 +201,21 @@ public class JsonTest {
                         .map(Json::identity))
                 .doesNotHaveDuplicates();
     }
+
+    @Test
+    void ofAListOnlyTheWantedPartsOfItsItemsAreKept() {
+        JsonObject list = Json.parseList("""
+                {"kind":"L","metadata":{"items":[{"a":1,"b":2}]},"items":[{"a":1,"b":{"items":[{"b":2}]}},7,{"b":2}]}""".getBytes(StandardCharsets.UTF_8), item -> item.without("b"));
+
+        assertThat(list).hasToString("""
+                {"kind":"L","metadata":{"items":[{"a":1,"b":2}]},"items":[{"a":1},7,{}]}""");
+    }
+
+    @Test
+    void aListIsRefusedLikeAnyOtherObject() {
+        for (String bad : List.of("[{}]", "{\"items\":[{}", "{\"items\":[{\"a\":1,\"a\":2}]}", "")) {
+            assertThatThrownBy(() -> Json.parseList(bad.getBytes(StandardCharsets.UTF_8), item -> JsonObject.EMPTY))
+                    .isInstanceOf(JsonException.class);
+        }
+    }
 }

@@ -99,7 +99,7 @@ public final class ControllerProcess {
                         new Observation(loop, history, config.nodeMonitorGracePeriod(), new ObserveMetrics(metrics)));
         electionTransport = elected.map(lock -> new HttpTransport(access));
         election = elected.flatMap(lock -> electionTransport.map(way -> election(lock, way)));
-        transport = transport(HttpTransport.withCalls(access, PriorityWorkQueue.CALLS));
+        transport = transport(HttpTransport.forLists(access, PriorityWorkQueue.CALLS));
         client = new KubeClient(transport, loop, LIST_TIMEOUT);
     }
 

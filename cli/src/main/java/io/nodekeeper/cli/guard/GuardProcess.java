@@ -74,7 +74,7 @@ public final class GuardProcess {
         this.shared = shared;
         this.enforce = options.enforce;
         this.metrics = new GuardMetrics(shared.metrics());
-        this.transport = new HttpTransport(access);
+        this.transport = HttpTransport.forLists(access, HttpTransport.CALLS);
         KubeClient client = new KubeClient(transport, loop, CALL_LIMIT);
         this.report = new GuardReport(
                 loop.clock(),

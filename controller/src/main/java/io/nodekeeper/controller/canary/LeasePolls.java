@@ -8,6 +8,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
+import io.nodekeeper.controller.heartbeats.ListedParts;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
 import io.nodekeeper.controller.heartbeats.NodeStates;
 import io.nodekeeper.controller.heartbeats.Signal;
@@ -81,7 +82,7 @@ final class LeasePolls {
             Now now,
             Runnable checkWaiting) {
         this.checkWaiting = checkWaiting;
-        this.pages = client.withTimeout(PAGE_TIMEOUT);
+        this.pages = client.withTimeout(PAGE_TIMEOUT).keepingOfItems(ListedParts::ofLease);
         this.single = client.withTimeout(ControllerConfig.CALL_TIMEOUT);
         this.guard = guard;
         this.canary = canary;

@@ -142,6 +142,11 @@ public final class NodeInformer implements NodeStates {
         }
 
         @Override
+        public JsonObject reduced(JsonObject object) {
+            return ListedParts.ofLease(object);
+        }
+
+        @Override
         public void onReplace(List<JsonObject> objects) {
             List<Lease> leases = objects.stream()
                     .map(Lease::new)
@@ -184,6 +189,11 @@ public final class NodeInformer implements NodeStates {
         public void onListing() {
             listingNodes = true;
             changedMeanwhile.clear();
+        }
+
+        @Override
+        public JsonObject reduced(JsonObject object) {
+            return ListedParts.ofNode(object);
         }
 
         @Override

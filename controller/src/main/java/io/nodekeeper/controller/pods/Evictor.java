@@ -105,7 +105,13 @@ final class Evictor {
             }
             return;
         }
-        switch (patience(pod, pod.tolerations, pod.node.taints)) {
+        Optional<List<Toleration>> tolerations = pod.tolerationsFor(pod.node.taints);
+        if (tolerations.isEmpty()) {
+            // The job reads them, and has the pod reviewed again.
+            begin(pod, timers.now());
+            return;
+        }
+        switch (patience(pod, tolerations.get(), pod.node.taints)) {
             case Patience.Endless() -> cancel(pod);
             case Patience.None(ActiveTaint taint) -> {
                 if (config.timeAddedEviction()) {
@@ -226,13 +232,16 @@ final class Evictor {
             if (workQueue.isClosed()) {
                 return KeyedJobs.Next.done();
             }
+            if (pod.tolerationsFor(pod.node.taints).isEmpty()) {
+                return learn().exceptionally(this::failed);
+            }
             if (!config.durableEviction()) {
                 announce();
                 return writes.evictAsReference(pod)
                         .handle((done, error) -> error == null ? evicted(done) : failed(error));
             }
-            if (!isDue(pod.tolerations, pod.node.taints)) {
-                return CompletableFuture.completedFuture(reconsider());
+            if (!isDue()) {
+                return completed(reconsider());
             }
             newsBefore = pod.node.news;
             CompletableFuture<Long> askedFor =
@@ -241,18 +250,38 @@ final class Evictor {
                     .exceptionally(this::failed);
         }
 
+        /** Reads which of the pod's many tolerations matter. */
+        private CompletableFuture<KeyedJobs.Next> learn() {
+            List<ActiveTaint> taints = pod.node.taints;
+            String version = pod.version;
+            return writes.live(pod, taints).thenApply(live -> {
+                if (live.isEmpty()) {
+                    return evicted(false);
+                }
+                // If the pod has changed since, the read may have returned the state before that.
+                if (pod.version.equals(version)) {
+                    pod.learned(taints, PodParts.allTolerations(live.get()));
+                }
+                return reconsider();
+            });
+        }
+
         /**
          * The node requires the eviction. Reads the pod, too, because it may have a new toleration, or be another pod.
          */
         private CompletableFuture<KeyedJobs.Next> evict() {
-            return writes.live(pod).thenCompose(live -> {
+            List<ActiveTaint> taints = pod.node.taints;
+            return writes.live(pod, taints).thenCompose(live -> {
                 if (live.isEmpty()) {
                     return completed(evicted(false));
                 }
-                if (live.get().object("metadata").has("deletionTimestamp") || PodCache.isFinished(live.get())) {
+                if (live.get().object("metadata").has("deletionTimestamp") || PodParts.isFinished(live.get())) {
                     return completed(new KeyedJobs.Next.Done());
                 }
-                long at = due(PodCache.tolerations(live.get()), pod.node.taints);
+                if (!pod.node.taints.equals(taints)) {
+                    return completed(new KeyedJobs.Next.Again(Duration.ZERO));
+                }
+                long at = due(PodParts.allTolerations(live.get()), taints);
                 if (at > timers.now()) {
                     return completed(postponed(at));
                 }
@@ -270,9 +299,16 @@ final class Evictor {
             }
         }
 
-        /** Whether a pod with these tolerations must leave a node with these taints now. */
-        private boolean isDue(List<Toleration> tolerations, List<ActiveTaint> taints) {
-            return due(tolerations, taints) <= timers.now();
+        /** Whether the pod must leave its node now, by what is known. */
+        private boolean isDue() {
+            return due(pod.node.taints) <= timers.now();
+        }
+
+        /** When the pod must leave a node with these taints; never if the tolerations that decide are not known. */
+        private long due(List<ActiveTaint> taints) {
+            return pod.tolerationsFor(taints)
+                    .map(tolerations -> due(tolerations, taints))
+                    .orElse(NEVER);
         }
 
         /** When a pod with these tolerations must leave a node with these taints: a monotonic time, or never. */
@@ -291,9 +327,7 @@ final class Evictor {
         private long dueOn(Optional<Node> live) {
             HostNode node = pod.node;
             long at = live.isPresent() && node.isSame(live.get())
-                    ? due(
-                            pod.tolerations,
-                            node.taintsThatCount(live.get(), loop.clock().wallTime(), timers.now()))
+                    ? due(node.taintsThatCount(live.get(), loop.clock().wallTime(), timers.now()))
                     : NEVER;
             node.disputed |= at > timers.now();
             return at;
@@ -304,7 +338,7 @@ final class Evictor {
          * meanwhile.
          */
         private KeyedJobs.Next postponed(long at) {
-            if (!isDue(pod.tolerations, pod.node.taints)) {
+            if (!isDue()) {
                 return reconsider();
             }
             if (pod.node.news != newsBefore) {

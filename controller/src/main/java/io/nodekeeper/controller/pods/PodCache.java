@@ -21,13 +21,10 @@ final class PodCache {
     record Change(TrackedPod pod, boolean added, boolean moved, boolean tolerations) {}
 
     /**
-     * The most shared lists of tolerations. Pods usually share few; if every pod has its own, the table of shared lists
-     * restarts after this many.
+     * The most texts and tolerations that are shared. Pods usually share few lists; if every pod has its own, the table restarts after
+     * this many.
      */
     private static final int SHARED = 10_000;
-
-    /** The longest list that is shared. Kubernetes does not limit the number of a pod's tolerations. */
-    private static final int SHORT = 16;
 
     private final Map<String, TrackedPod> byUid = new HashMap<>();
     /** In order of arrival, so that each run has the same order of actions. */
@@ -37,6 +34,9 @@ final class PodCache {
     private final Map<HostNode, List<TrackedPod>> byNode = new IdentityHashMap<>();
 
     private final Map<Object, Object> shared = new HashMap<>();
+    /** The texts and tolerations in {@link #shared}; at most {@link #SHARED} and one list. */
+    private int sharedSize;
+
     private int finished;
 
     /** The node of that name; a new one, missing since {@code now}, if there is none. */
@@ -78,32 +78,6 @@ final class PodCache {
         return finished;
     }
 
-    /** The parts of a Pod that {@link #put} reads: a tenth of one with volumes, probes and managed fields. */
-    static JsonObject parts(JsonObject pod) {
-        return JsonObject.builder()
-                .put(
-                        "metadata",
-                        parts(
-                                pod.object("metadata"),
-                                "namespace",
-                                "name",
-                                "uid",
-                                "resourceVersion",
-                                "creationTimestamp",
-                                "deletionTimestamp"))
-                .put("spec", parts(pod.object("spec"), "nodeName", "tolerations"))
-                .put("status", parts(pod.object("status"), "phase", "reason", "conditions"))
-                .build();
-    }
-
-    private static JsonObject parts(JsonObject object, String... names) {
-        JsonObject.Builder parts = JsonObject.builder();
-        for (String name : names) {
-            object.get(name).ifPresent(value -> parts.put(name, value));
-        }
-        return parts.build();
-    }
-
     /** Updates a pod from its newest state. */
     Change put(JsonObject json, long now) {
         JsonObject metadata = json.object("metadata");
@@ -113,7 +87,7 @@ final class PodCache {
         TrackedPod known = byUid.get(uid);
         TrackedPod pod = known;
         if (pod == null) {
-            pod = new TrackedPod(share(metadata.text("namespace")), metadata.text("name"), uid, node);
+            pod = new TrackedPod(share(metadata.text("namespace"), 1), metadata.text("name"), uid, node);
             byUid.put(uid, pod);
             settle(pod, node);
         }
@@ -122,17 +96,21 @@ final class PodCache {
             leave(pod);
             settle(pod, node);
         }
-        List<Toleration> given = tolerations(json);
-        // A long list of its own ends with its pod.
-        List<Toleration> tolerations = given.size() <= SHORT ? share(given) : given;
-        boolean tolerationsChanged = !tolerations.equals(pod.tolerations);
+        boolean tolerationsChanged = tolerations(pod, json);
         count(pod, -1);
-        pod.tolerations = tolerations;
         pod.created = seconds(metadata.text("creationTimestamp"));
         pod.terminating = metadata.has("deletionTimestamp");
         status(pod, json);
         count(pod, 1);
         return new Change(pod, known == null, moved, tolerationsChanged);
+    }
+
+    /** Sets the tolerations; whether they may have changed. */
+    private boolean tolerations(TrackedPod pod, JsonObject json) {
+        List<Toleration> given = PodParts.tolerations(json);
+        List<Toleration> first = given.stream().limit(PodParts.TOLERATIONS).toList();
+        boolean sameVersion = pod.version.equals(json.object("metadata").text("resourceVersion"));
+        return pod.tolerations(share(first, first.size()), given.size() > first.size(), sameVersion);
     }
 
     /** Updates a pod from the answer to a write for the version {@code version}, unless the cache has a newer one. */
@@ -147,7 +125,7 @@ final class PodCache {
     private static void status(TrackedPod pod, JsonObject json) {
         JsonObject status = json.object("status");
         pod.version = json.object("metadata").text("resourceVersion");
-        pod.finished = isFinished(json);
+        pod.finished = PodParts.isFinished(json);
         pod.evicted =
                 status.text("phase").equals("Failed") && status.text("reason").equals("Evicted");
         pod.ready = "";
@@ -164,21 +142,6 @@ final class PodCache {
     /** How many entries each map holds. */
     Map<String, Integer> sizes() {
         return Map.of("pods", byUid.size(), "nodes of pods", nodes.size(), "shared lists", shared.size());
-    }
-
-    /** Whether the Pod has finished. */
-    static boolean isFinished(JsonObject pod) {
-        String phase = pod.object("status").text("phase");
-        return phase.equals("Succeeded") || phase.equals("Failed");
-    }
-
-    /** The tolerations of a Pod. */
-    static List<Toleration> tolerations(JsonObject pod) {
-        return pod.object("spec")
-                .array("tolerations")
-                .objects()
-                .map(Toleration::of)
-                .toList();
     }
 
     /** Removes a pod. */
@@ -226,12 +189,18 @@ final class PodCache {
     }
 
     @SuppressWarnings("unchecked")
-    private <T> T share(T value) {
-        if (shared.size() >= SHARED) {
-            shared.clear();
+    private <T> T share(T value, int size) {
+        Object known = shared.get(value);
+        if (known != null) {
+            return (T) known;
         }
-        Object known = shared.putIfAbsent(value, value);
-        return known == null ? value : (T) known;
+        if (sharedSize >= SHARED) {
+            shared.clear();
+            sharedSize = 0;
+        }
+        shared.put(value, value);
+        sharedSize += size;
+        return value;
     }
 
     private static long seconds(String time) {

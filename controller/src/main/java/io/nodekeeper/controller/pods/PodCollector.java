@@ -239,7 +239,7 @@ final class PodCollector {
         boolean terminating = live.object("metadata").has("deletionTimestamp");
         return live.object("spec").text("nodeName").equals(pod.node.name)
                 && switch (reason) {
-                    case TERMINATED -> PodCache.isFinished(live) && !terminating;
+                    case TERMINATED -> PodParts.isFinished(live) && !terminating;
                     case UNSCHEDULED, OUT_OF_SERVICE -> terminating;
                     case ORPHANED -> true;
                 };

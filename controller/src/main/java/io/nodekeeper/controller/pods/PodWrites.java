@@ -31,9 +31,12 @@ final class PodWrites {
     private static final Logger log = LoggerFactory.getLogger(PodWrites.class);
 
     private final KubeClient client;
+    /** Answers with the {@link PodParts} of pods. */
+    private final KubeClient brief;
 
     PodWrites(KubeClient client) {
         this.client = client;
+        this.brief = client.keeping(PodParts::of);
     }
 
     /** Sets Ready to False if the pod has not changed; the rest of the condition stays. The result is the pod. */
@@ -51,7 +54,7 @@ final class PodWrites {
      * read first, so conflicts are rarer. The result is false if there was nothing to do.
      */
     CompletableFuture<Boolean> markNotReadyAsReference(TrackedPod pod) {
-        return read(pod).thenCompose(json -> {
+        return read(pod, client).thenCompose(json -> {
             Optional<Condition> ready = condition(json, Condition.READY);
             if (ready.isEmpty() || ready.get().status().equals(Condition.FALSE)) {
                 return CompletableFuture.completedFuture(false);
@@ -105,13 +108,22 @@ final class PodWrites {
                             JsonObject.EMPTY.with("uid", json.object("metadata").text("uid"));
                     return patch(pod, uid, JsonObject.EMPTY.with("conditions", JsonArray.of(byTaintManager())));
                 })
-                .thenCompose(patched -> client.delete(ResourceType.PODS, pod.namespace, pod.name, JsonObject.EMPTY))
+                .thenCompose(patched -> brief.delete(ResourceType.PODS, pod.namespace, pod.name, JsonObject.EMPTY))
                 .thenApply(deleted -> true);
     }
 
-    /** Reads the pod from the API; empty if it was deleted, or another pod has its name. */
+    /** Reads the {@link PodParts} of the pod from the API; empty if it was deleted, or another pod has its name. */
     CompletableFuture<Optional<JsonObject>> live(TrackedPod pod) {
-        return read(pod).handle((json, error) -> {
+        return live(pod, brief);
+    }
+
+    /** As {@link #live(TrackedPod)}, with all of its tolerations that matter for {@code taints}. */
+    CompletableFuture<Optional<JsonObject>> live(TrackedPod pod, List<ActiveTaint> taints) {
+        return live(pod, client.keeping(json -> PodParts.of(json, taints)));
+    }
+
+    private static CompletableFuture<Optional<JsonObject>> live(TrackedPod pod, KubeClient reader) {
+        return read(pod, reader).handle((json, error) -> {
             if (error == null) {
                 return Optional.of(json)
                         .filter(seen -> seen.object("metadata").text("uid").equals(pod.uid));
@@ -134,7 +146,7 @@ final class PodWrites {
         JsonObject.Builder status = JsonObject.builder().put("phase", "Failed");
         why.ifPresent(condition -> status.put("conditions", JsonArray.of(condition)));
         JsonObject metadata = precondition(pod, live);
-        boolean finished = live.isEmpty() ? pod.finished : PodCache.isFinished(live);
+        boolean finished = live.isEmpty() ? pod.finished : PodParts.isFinished(live);
         CompletableFuture<Optional<JsonObject>> patched = finished
                 ? CompletableFuture.completedFuture(Optional.of(live))
                 : setStatus(pod, metadata, status.build(), live);
@@ -189,7 +201,7 @@ final class PodWrites {
 
     private CompletableFuture<Boolean> delete(TrackedPod pod, JsonObject preconditions, JsonObject.Builder options) {
         JsonObject body = options.put("preconditions", preconditions).build();
-        return client.delete(ResourceType.PODS, pod.namespace, pod.name, body)
+        return brief.delete(ResourceType.PODS, pod.namespace, pod.name, body)
                 .thenApply(deleted -> true)
                 .exceptionallyCompose(error -> goneOr(pod, error));
     }
@@ -214,12 +226,16 @@ final class PodWrites {
     }
 
     private CompletableFuture<JsonObject> read(TrackedPod pod) {
-        return client.get(ResourceType.PODS, pod.namespace, pod.name);
+        return read(pod, brief);
+    }
+
+    private static CompletableFuture<JsonObject> read(TrackedPod pod, KubeClient reader) {
+        return reader.get(ResourceType.PODS, pod.namespace, pod.name);
     }
 
     private CompletableFuture<JsonObject> patch(TrackedPod pod, JsonObject metadata, JsonObject status) {
         JsonObject patch = JsonObject.EMPTY.with("metadata", metadata).with("status", status);
-        return client.patch(ResourceType.PODS, pod.namespace, pod.name, "status", PatchType.STRATEGIC, patch);
+        return brief.patch(ResourceType.PODS, pod.namespace, pod.name, "status", PatchType.STRATEGIC, patch);
     }
 
     private static Optional<Condition> condition(JsonObject pod, String type) {

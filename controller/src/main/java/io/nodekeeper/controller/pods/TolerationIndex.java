@@ -21,38 +21,33 @@ final class TolerationIndex {
     private final Map<String, OfKey> byKey = new HashMap<>();
     private Optional<Toleration> ofAnyKey = Optional.empty();
 
-    private TolerationIndex() {}
-
     static TolerationIndex of(List<Toleration> tolerations) {
         TolerationIndex index = new TolerationIndex();
-        for (Toleration toleration : tolerations) {
-            if (index.ofAnyKey.isPresent()) {
-                // It matches everything, so no later one is ever the first.
-                break;
-            }
-            index.add(toleration);
-        }
+        tolerations.forEach(index::add);
         return index;
     }
 
-    private void add(Toleration toleration) {
-        // An unknown operator or another effect matches no taint, not even this one.
-        if (!toleration.tolerates(toleration.key(), toleration.value(), Taint.NO_EXECUTE)) {
-            return;
+    /** Adds the pod's next toleration; false if it is never the first that matches. */
+    boolean add(Toleration toleration) {
+        // One of any key matches everything, so no later one is ever the first. An unknown operator or another effect
+        // matches no taint,
+        // not even this one.
+        if (ofAnyKey.isPresent() || !toleration.tolerates(toleration.key(), toleration.value(), Taint.NO_EXECUTE)) {
+            return false;
         }
         if (toleration.key().isEmpty()) {
             ofAnyKey = Optional.of(toleration);
-            return;
+            return true;
         }
         OfKey ofKey = byKey.computeIfAbsent(toleration.key(), key -> new OfKey());
         if (ofKey.ofAnyValue.isPresent()) {
-            return;
+            return false;
         }
         if (toleration.operator().equals(Toleration.EXISTS)) {
             ofKey.ofAnyValue = Optional.of(toleration);
-        } else {
-            ofKey.byValue.putIfAbsent(toleration.value(), toleration);
+            return true;
         }
+        return ofKey.byValue.putIfAbsent(toleration.value(), toleration) == null;
     }
 
     /** The first toleration that matches {@code taint}; empty if none does. */

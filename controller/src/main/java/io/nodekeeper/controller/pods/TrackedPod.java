@@ -4,6 +4,7 @@ import io.nodekeeper.api.Toleration;
 import io.nodekeeper.client.events.ObjectRef;
 import io.nodekeeper.time.DeadlineWheel;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * name is another one. {@link PodCache} writes the parts that come from the API. Confined to the loop.
  */
 final class TrackedPod {
+    /** Those of a pod's tolerations that matter for these taints. */
+    private record Learned(List<ActiveTaint> taints, List<Toleration> tolerations) {}
+
     final String namespace;
     final String name;
     final String uid;
@@ -34,7 +38,12 @@ final class TrackedPod {
     /** When that began, in seconds since 1970 by its writer's clock; or {@link HostNode#NO_TIME}. */
     long readySince = HostNode.NO_TIME;
 
-    List<Toleration> tolerations = List.of();
+    /** The first {@link PodParts#TOLERATIONS} that can decide. */
+    private List<Toleration> tolerations = List.of();
+    /** Whether there are more. */
+    private boolean hasMore;
+    /** What a read returned since they were set; at most one for each taint of the node. */
+    private @Nullable Learned learned;
 
     /** When it must leave; created when first needed. */
     DeadlineWheel.@Nullable Deadline<TrackedPod> timer;
@@ -50,6 +59,36 @@ final class TrackedPod {
         this.name = name;
         this.uid = uid;
         this.node = node;
+    }
+
+    /** Sets the tolerations of a state of the pod; whether they may be others than before. */
+    boolean tolerations(List<Toleration> first, boolean more, boolean sameVersion) {
+        boolean same = first.equals(tolerations) && more == hasMore && (sameVersion || !more);
+        tolerations = first;
+        hasMore = more;
+        if (!same) {
+            learned = null;
+        }
+        return !same;
+    }
+
+    /** The current state in the API has these tolerations that matter for {@code taints}. */
+    void learned(List<ActiveTaint> taints, List<Toleration> matter) {
+        learned = hasMore ? new Learned(taints, matter) : null;
+    }
+
+    /** The tolerations that decide about {@code taints}; empty if they may be among those that are not kept. */
+    Optional<List<Toleration>> tolerationsFor(List<ActiveTaint> taints) {
+        if (!hasMore) {
+            return Optional.of(tolerations);
+        }
+        if (learned != null && learned.taints.equals(taints)) {
+            return Optional.of(learned.tolerations);
+        }
+        TolerationIndex index = TolerationIndex.of(tolerations);
+        return taints.stream().allMatch(taint -> index.firstFor(taint).isPresent())
+                ? Optional.of(tolerations)
+                : Optional.empty();
     }
 
     /** A reference for events. */

@@ -248,8 +248,8 @@ public final class Workload {
 
     private final class Pods implements Reflector.Handler {
         @Override
-        public JsonObject parts(JsonObject object) {
-            return PodCache.parts(object);
+        public JsonObject reduced(JsonObject object) {
+            return PodParts.of(object);
         }
 
         @Override

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Toleration;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -141,6 +145,35 @@ class PatienceTest {
                     .as("second %d of %s on %s", second, tolerations, taints)
                     .isEqualTo(stays);
         }
+    }
+
+    @Property(tries = 3000)
+    void thePartsOfAPodThatMatterForTaintsDecideAsAllOfIt(
+            @ForAll("tolerations") List<Toleration> tolerations, @ForAll("taints") List<ActiveTaint> taints) {
+        JsonObject pod = JsonObject.EMPTY.update(
+                "spec",
+                spec -> spec.with(
+                        "tolerations",
+                        new JsonArray(tolerations.stream()
+                                .<JsonValue>map(PatienceTest::json)
+                                .toList())));
+        Patience patience = Patience.of(tolerations, taints);
+
+        assertThat(Patience.of(PodParts.allTolerations(PodParts.of(pod, taints)), taints))
+                .isEqualTo(patience);
+        assertThat(Patience.of(PodParts.tolerations(PodParts.of(pod)), taints)).isEqualTo(patience);
+    }
+
+    private static JsonObject json(Toleration toleration) {
+        JsonObject json = JsonObject.EMPTY
+                .with("key", toleration.key())
+                .with("operator", toleration.operator())
+                .with("value", toleration.value())
+                .with("effect", toleration.effect());
+        return toleration
+                .seconds()
+                .map(seconds -> json.with("tolerationSeconds", JsonNumber.of(seconds)))
+                .orElse(json);
     }
 
     private static boolean lasts(List<Toleration> tolerations, ActiveTaint taint, long second) {

@@ -51,7 +51,7 @@ class PodWritesTest {
     void markIsForTheVeryPodAsItWasSeen() {
         answers.add(ok(SAME));
 
-        assertThat(ended(writes.markNotReady(pod)).join()).isEqualTo(Json.parseObject(SAME));
+        assertThat(ended(writes.markNotReady(pod)).join()).isEqualTo(PodParts.of(Json.parseObject(SAME)));
 
         assertThat(calls())
                 .containsExactly("PATCH " + POD + "/status {\"metadata\":{\"uid\":\"u1\",\"resourceVersion\":\"7\"},"
@@ -259,7 +259,7 @@ class PodWritesTest {
     void liveReadReturnsThePodUnlessItIsDeletedOrReplaced() {
         answers.addAll(List.of(ok(SAME), ok(OTHER), refusal(404)));
 
-        assertThat(ended(writes.live(pod)).join()).contains(Json.parseObject(SAME));
+        assertThat(ended(writes.live(pod)).join()).contains(PodParts.of(Json.parseObject(SAME)));
         assertThat(ended(writes.live(pod)).join()).isEmpty();
         assertThat(ended(writes.live(pod)).join()).isEmpty();
     }
