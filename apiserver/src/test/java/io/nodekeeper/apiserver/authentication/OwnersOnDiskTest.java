@@ -146,7 +146,7 @@ class OwnersOnDiskTest {
     void bodyIsCollectedWithoutADiskReadAndItsOwnerCheckedLater() {
         int before = disk.reads();
 
-        assertThat(threaded.permitted(version())).contains("system:serviceaccount:default:default");
+        assertThat(threaded.permitted(version())).contains("system:serviceaccounts:default");
 
         assertThat(disk.reads()).isEqualTo(before);
     }

@@ -228,9 +228,19 @@ class NodeRelayTest {
                 .header("Impersonate-User", "bob")
                 .header("Impersonate-Group", "system:masters")
                 .build();
-        CompletableFuture<HttpResponse<String>> ofBob =
-                server.client().sendAsync(asBob, HttpResponse.BodyHandlers.ofString());
-        assertThat(ofBob.join().body()).contains("error dialing backend");
+        assertThat(server.client()
+                        .send(asBob, HttpResponse.BodyHandlers.ofString())
+                        .statusCode())
+                .isEqualTo(429);
+        try (HttpClient other = HttpClient.newBuilder()
+                .sslContext(TestCertificates.anonymous(Certificates.SERVER.get()))
+                .build()) {
+            HttpRequest ofOther = server.request(LOG)
+                    .header("Authorization", "Bearer other-admin")
+                    .build();
+            assertThat(other.send(ofOther, HttpResponse.BodyHandlers.ofString()).body())
+                    .contains("error dialing backend");
+        }
     }
 
     @Test

@@ -45,6 +45,7 @@ final class TransportServer implements AutoCloseable {
                 Randoms.secure(),
                 new Authenticator(Map.of(
                         "controller", User.authenticated("system:kube-controller-manager", List.of()),
+                        "other-admin", User.authenticated("other-admin", List.of(User.MASTERS)),
                         "n1", User.authenticated("system:node:n1", List.of("system:nodes")))),
                 "127.0.0.1:6443",
                 DefaultTolerations.DEFAULT,
