@@ -11,7 +11,6 @@ import io.nodekeeper.apiserver.admission.CertificateAdmission;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.admission.EventAdmission;
 import io.nodekeeper.apiserver.admission.ServiceAccountAdmission;
-import io.nodekeeper.apiserver.audit.AuditEvent;
 import io.nodekeeper.apiserver.audit.AuditIds;
 import io.nodekeeper.apiserver.audit.AuditLog;
 import io.nodekeeper.apiserver.audit.AuditTrail;
@@ -308,7 +307,7 @@ public final class ApiServer {
         long began = clock.nanoTime();
         metrics.started(info);
         String auditId = request.header("audit-id").isEmpty() ? auditIds.next() : request.header("audit-id");
-        Optional<AuditTrail> trail = audit.map(log -> new AuditTrail(clock.wallTime()));
+        Optional<AuditTrail> trail = audit.map(log -> new AuditTrail(log, clock, request, info, auditId));
         CompletableFuture<ApiResponse> answer;
         try {
             answer = route(request, info, trail, origin);
@@ -317,10 +316,8 @@ public final class ApiServer {
         }
         CompletableFuture<ApiResponse> answered = answer.handle((response, error) -> {
             ApiResponse given = error == null ? response : refusal(request, error);
-            metrics.finished(request, info, given.status(), (clock.nanoTime() - began) / 1e9);
-            ApiResponse sized = metrics.answered(info, given);
-            ApiResponse audited = trail.isEmpty() ? sized : audited(trail.get(), request, info, auditId, sized);
-            return withHeaders(audited, auditId);
+            ApiResponse counted = counted(request, info, given, began);
+            return withHeaders(trail.map(known -> known.logged(counted)).orElse(counted), auditId);
         });
         // Refusals are converted last, because the audit log quotes them.
         return answered.thenCompose(response -> response.isRefusal()
@@ -328,27 +325,15 @@ public final class ApiServer {
                 : CompletableFuture.completedFuture(response));
     }
 
-    /** Logs the request when it has been answered; a watch when it starts and when it ends. */
-    private ApiResponse audited(
-            AuditTrail trail, ApiRequest request, RequestInfo info, String auditId, ApiResponse response) {
-        AuditLog log = audit.orElseThrow();
-        if (response instanceof ApiResponse.Streamed streamed) {
-            return new ApiResponse.Streamed(streamed.status(), streamed.headers(), sink -> {
-                log.take(trail.event(AuditEvent.STARTED, request, info, auditId, response, clock.wallTime()));
-                sink.onClose(() ->
-                        log.take(trail.event(AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime())));
-                streamed.start().accept(sink);
-            });
-        }
+    /** Counts the request when it has been answered. */
+    private ApiResponse counted(ApiRequest request, RequestInfo info, ApiResponse response, long began) {
         if (response instanceof ApiResponse.Relayed relayed) {
-            log.take(trail.event(AuditEvent.STARTED, request, info, auditId, response, clock.wallTime()));
-            return new ApiResponse.Relayed(relayed.status(), relayed.headers(), relayed.call(), () -> {
-                relayed.ended().run();
-                log.take(trail.event(AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime()));
-            });
+            return relayed.and(
+                    answer -> metrics.finished(request, info, answer.status(), (clock.nanoTime() - began) / 1e9),
+                    () -> {});
         }
-        log.take(trail.event(AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime()));
-        return response;
+        metrics.finished(request, info, response.status(), (clock.nanoTime() - began) / 1e9);
+        return metrics.answered(info, response);
     }
 
     /** Authenticates the user, applies impersonation, and refuses what the user may not do. */
@@ -497,7 +482,7 @@ public final class ApiServer {
             case ApiResponse.Streamed streamed ->
                 new ApiResponse.Streamed(streamed.status(), headers, streamed.start());
             case ApiResponse.Relayed relayed ->
-                new ApiResponse.Relayed(relayed.status(), headers, relayed.call(), relayed.ended());
+                new ApiResponse.Relayed(relayed.status(), headers, relayed.call(), relayed.answered(), relayed.ended());
         };
     }
 }

@@ -41,6 +41,9 @@ final class NodeRelay implements RelayListener {
             ApiResponse.refusal(ApiException.badRequest("Upgrade request required"));
     private static final ApiResponse.Full NO_NODES = ApiResponse.refusal(
             new ApiException(503, "ServiceUnavailable", "this server has no certificate for connections to nodes"));
+    /** What is counted and logged if the client does not wait for the node. */
+    private static final ApiResponse.Full GONE =
+            ApiResponse.refusal(internal("the client disconnected before the node answered"));
 
     private final ChannelHandlerContext context;
     private final ServerContext serverContext;
@@ -76,7 +79,9 @@ final class NodeRelay implements RelayListener {
         NodeCall call = relayed.call();
         boolean mayChange =
                 context.pipeline().get(HttpServerCodec.class) != null && UpgradeHeaders.wanted(request.headers());
-        if (serverContext.nodes().isEmpty()) {
+        if (!context.channel().isActive()) {
+            begun.refuse(GONE);
+        } else if (serverContext.nodes().isEmpty()) {
             begun.refuse(NO_NODES);
         } else if (call.upgrade() && !mayChange) {
             begun.refuse(NO_UPGRADE);
@@ -88,8 +93,14 @@ final class NodeRelay implements RelayListener {
     }
 
     private void refuse(ApiResponse.Full why) {
+        answer(why);
         relayed.ended().run();
-        answers.write(context, why, method, relayed.call().user());
+    }
+
+    /** Answers without the node. */
+    private void answer(ApiResponse.Full answer) {
+        relayed.answered().accept(answer);
+        answers.write(context, answer, method, relayed.call().user());
         afterEnd.run();
     }
 
@@ -127,24 +138,23 @@ final class NodeRelay implements RelayListener {
     @Override
     public void failed(String why) {
         log.info("node at {}:{}: {}", relayed.call().host(), relayed.call().port(), why);
-        answers.write(
-                context,
-                ApiResponse.refusal(new ApiException(
-                        500, "InternalError", "Internal error occurred: error dialing backend: " + why)),
-                method,
-                relayed.call().user());
-        afterEnd.run();
+        boolean waits = context.channel().isActive();
+        answer(waits ? ApiResponse.refusal(internal("error dialing backend: " + why)) : GONE);
+    }
+
+    private static ApiException internal(String why) {
+        return new ApiException(500, "InternalError", "Internal error occurred: " + why);
     }
 
     @Override
     public void refused(int status, String text) {
         String why = text.strip();
-        answers.write(
-                context,
-                relayed.call().upgrade() ? ApiResponse.text(status, why) : refusal(status, why),
-                method,
-                relayed.call().user());
-        afterEnd.run();
+        answer(relayed.call().upgrade() ? ApiResponse.text(status, why) : refusal(status, why));
+    }
+
+    @Override
+    public void changed() {
+        relayed.answered().accept(ApiResponse.empty(HttpResponseStatus.SWITCHING_PROTOCOLS.code()));
     }
 
     /** As kube-apiserver translates a kubelet's error. */
@@ -152,18 +162,17 @@ final class NodeRelay implements RelayListener {
         return ApiResponse.refusal(
                 switch (status) {
                     case 400 -> ApiException.badRequest(text);
-                    case 401, 403 ->
-                        new ApiException(
-                                500, "InternalError", "Internal error occurred: the node refused this server: " + text);
+                    case 401, 403 -> internal("the node refused this server: " + text);
                     case 404 -> new ApiException(404, "NotFound", text);
                     case 429 -> new ApiException(429, "TooManyRequests", text);
-                    default -> new ApiException(500, "InternalError", "Internal error occurred: " + text);
+                    default -> internal(text);
                 });
     }
 
     @Override
     public void begin(HttpResponse head) {
         HttpResponseStatus status = relayed.call().passed().isPresent() ? head.status() : HttpResponseStatus.OK;
+        relayed.answered().accept(ApiResponse.empty(status.code()));
         HttpResponse out = new DefaultHttpResponse(HttpVersion.HTTP_1_1, status);
         answers.headers(out.headers(), relayed);
         boolean isEmpty = status.code() == HttpResponseStatus.NO_CONTENT.code()

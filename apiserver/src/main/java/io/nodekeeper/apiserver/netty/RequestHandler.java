@@ -285,8 +285,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private void answer(
             ChannelHandlerContext context, IncomingRequest request, ApiRequest asked, ApiResponse response) {
         releaseRequests();
-        if (!context.channel().isActive()) {
-            // The client has disconnected meanwhile. A watch that was not started needs no end.
+        if (!context.channel().isActive() && !(response instanceof ApiResponse.Relayed)) {
+            // The client has disconnected meanwhile. A watch that was not started needs no end, a relay does.
             return;
         }
         switch (response) {

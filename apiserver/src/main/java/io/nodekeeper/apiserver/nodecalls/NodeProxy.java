@@ -67,7 +67,6 @@ public final class NodeProxy implements Action {
                     .forEach(header -> headers.put(header, request.header(header)));
             return new ApiResponse.Relayed(
                     upgrade ? 101 : 200,
-                    Map.of(),
                     new NodeCall(
                             place.host(),
                             place.port(),
@@ -75,8 +74,7 @@ public final class NodeProxy implements Action {
                             upgrade,
                             true,
                             user.flow(),
-                            Optional.of(new NodeCall.Passed(headers, request.body()))),
-                    () -> {});
+                            Optional.of(new NodeCall.Passed(headers, request.body()))));
         });
     }
 

@@ -15,7 +15,6 @@ import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.store.Store;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -41,7 +40,7 @@ public final class PodLog implements Action {
             String container = found.container(request.parameter("container"));
             if (found.node().isEmpty()) {
                 // As in Kubernetes: a pod without a node has written nothing.
-                return new ApiResponse.Full(204, Map.of(), new byte[0]);
+                return ApiResponse.empty(204);
             }
             Parameters asked = new Parameters("containerLogs", target.namespace(), target.name(), container);
             for (String flag : List.of("follow", "previous", "timestamps")) {
@@ -53,15 +52,13 @@ public final class PodLog implements Action {
             boolean verified = !request.flag("insecureSkipTLSVerifyBackend");
             return new ApiResponse.Relayed(
                     200,
-                    Map.of(),
                     new NodeCall(
                             found.address().host(),
                             found.address().port(),
                             asked.target(),
                             false,
                             verified,
-                            user.flow()),
-                    () -> {});
+                            user.flow()));
         });
     }
 

@@ -11,7 +11,6 @@ import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.store.Store;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
@@ -41,10 +40,8 @@ public final class PodStream implements Action {
             }
             return new ApiResponse.Relayed(
                     101,
-                    Map.of(),
                     new NodeCall(
-                            found.address().host(), found.address().port(), asked.target(), true, true, user.flow()),
-                    () -> {});
+                            found.address().host(), found.address().port(), asked.target(), true, true, user.flow()));
         });
     }
 

@@ -43,8 +43,34 @@ public sealed interface ApiResponse {
         }
     }
 
-    /** An answer that a node gives; {@code ended} is called once, when the connection to the node has ended. */
-    record Relayed(int status, Map<String, String> headers, NodeCall call, Runnable ended) implements ApiResponse {}
+    /**
+     * An answer that a node gives.
+     *
+     * @param status the one that the client gets if the node does what it is asked for
+     * @param answered called once with what the client gets; without the body if that is the node's
+     * @param ended called once after that, when the connection to the node has ended
+     */
+    record Relayed(int status, Map<String, String> headers, NodeCall call, Consumer<Full> answered, Runnable ended)
+            implements ApiResponse {
+
+        /** An answer that nothing waits for. */
+        public Relayed(int status, NodeCall call) {
+            this(status, Map.of(), call, answer -> {}, () -> {});
+        }
+
+        /** The same answer, which calls these, too. */
+        public Relayed and(Consumer<Full> alsoAnswered, Runnable alsoEnded) {
+            return new Relayed(status, headers, call, answered.andThen(alsoAnswered), () -> {
+                ended.run();
+                alsoEnded.run();
+            });
+        }
+    }
+
+    /** An answer without headers and without a body. */
+    static Full empty(int status) {
+        return new Full(status, Map.of(), new byte[0]);
+    }
 
     /** An answer in JSON. */
     static Full json(int status, byte[] body) {

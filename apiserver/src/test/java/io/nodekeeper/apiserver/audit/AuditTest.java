@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.audit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
@@ -11,6 +12,7 @@ import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.wire.Protobuf;
+import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
@@ -106,6 +108,37 @@ class AuditTest {
     }
 
     @Test
+    void requestThatANodeAnswersHasTheStatusOfThatAnswer() {
+        // given a request for a command in a pod
+        server.node("n1");
+        server.patch(
+                TestServer.MERGE,
+                "/api/v1/nodes/n1/status",
+                "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"10.0.0.7\"}]}}");
+        server.post("/api/v1/namespaces/default/pods", TestServer.pod("web", "n1"));
+        server.settle();
+        int before = lines.size();
+        ApiResponse.Relayed exec = (ApiResponse.Relayed) server.send(
+                        TestServer.ADMIN, "POST", "/api/v1/namespaces/default/pods/web/exec?command=ls", Map.of(), "")
+                .join();
+        server.settle();
+        assertThat(lines).hasSize(before);
+
+        // when the node refuses
+        exec.answered().accept(ApiResponse.refusal(new ApiException(404, "NotFound", "no such container")));
+        assertThat(last().text("stage")).isEqualTo("ResponseStarted");
+        exec.ended().run();
+
+        // then both lines say so
+        assertThat(last().text("stage")).isEqualTo("ResponseComplete");
+        assertThat(lines.subList(before, lines.size()))
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line.object("responseStatus"))
+                        .hasToString("{\"metadata\":{},\"status\":\"Failure\",\"reason\":\"NotFound\","
+                                + "\"message\":\"no such container\",\"code\":404}"));
+    }
+
+    @Test
     void eventOfAnImpersonatedRequestHasBothUsers() {
         server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
         assertThat(last().object("user").text("username")).isEqualTo("admin");
@@ -156,7 +189,8 @@ class AuditTest {
     void waitingEventsHoldAtMostSixteenMebibytes() {
         // given a log whose thread does not run
         VirtualTime time = new VirtualTime(Instant.EPOCH);
-        AuditLog log = new AuditLog(time.loop("audit"), new AuditLog.Out() {
+        Loop loop = time.loop("audit");
+        AuditLog log = new AuditLog(loop, new AuditLog.Out() {
             @Override
             public void write(List<byte[]> written) {
                 lines.add(JsonObject.EMPTY);
@@ -170,28 +204,17 @@ class AuditTest {
             ApiRequest request = TestServer.request(
                     TestServer.ADMIN, "POST", "/api/v1/namespaces/default/configmaps", Map.of(), new byte[1 << 20]);
             RequestInfo info = RequestInfo.of("POST", request.path(), false);
-            log.take(new AuditTrail(Instant.EPOCH)
-                    .event(
-                            AuditEvent.COMPLETE,
-                            request,
-                            info,
-                            "id",
-                            new ApiResponse.Full(201, Map.of(), new byte[1 << 20]),
-                            Instant.EPOCH));
+            new AuditTrail(log, loop.clock(), request, info, "id")
+                    .logged(new ApiResponse.Full(201, Map.of(), new byte[1 << 20]));
         }
         // then only as many events wait as the limit allows, without the bodies of the requests
         assertThat(log.taken()).isEqualTo(15);
         assertThat(log.lost()).isEqualTo(85);
         // and written events free the queue
         time.advance(Duration.ZERO);
-        log.take(new AuditTrail(Instant.EPOCH)
-                .event(
-                        AuditEvent.COMPLETE,
-                        TestServer.request(TestServer.ADMIN, "GET", "/healthz", Map.of(), new byte[0]),
-                        RequestInfo.of("GET", "/healthz", false),
-                        "id",
-                        new ApiResponse.Full(200, Map.of(), new byte[8 << 20]),
-                        Instant.EPOCH));
+        ApiRequest small = TestServer.request(TestServer.ADMIN, "GET", "/healthz", Map.of(), new byte[0]);
+        new AuditTrail(log, loop.clock(), small, RequestInfo.of("GET", "/healthz", false), "id")
+                .logged(new ApiResponse.Full(200, Map.of(), new byte[8 << 20]));
         assertThat(log.taken()).isEqualTo(16);
     }
 }

@@ -267,7 +267,11 @@ class KindsTest {
                 "/api/v1/persistentvolumes | 'accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'} | spec: Required value: must specify a volume type",
                 "/api/v1/persistentvolumes | 'accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'},'local':{'path':'/d'} | spec.nodeAffinity: Required value: Local volume requires node affinity",
                 "/api/v1/persistentvolumes | 'accessModes':['X'],'capacity':{'storage':'1Gi'},'hostPath':{'path':'/d'} | spec.accessModes: Unsupported value: ^X^: supported values: ^ReadWriteOnce^, ^ReadOnlyMany^, ^ReadWriteMany^, ^ReadWriteOncePod^",
+                "/api/v1/persistentvolumes | 'accessModes':['ReadWriteOnce'],'capacity':{'storage':'0'},'hostPath':{'path':'/d'} | spec.capacity[storage]: Invalid value: ^0^: must be greater than zero",
+                "/api/v1/persistentvolumes | 'accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi','cpu':'1'},'hostPath':{'path':'/d'} | spec.capacity: Unsupported value: {^storage^:^1Gi^,^cpu^:^1^}: supported values: ^storage^",
                 "/api/v1/namespaces/default/persistentvolumeclaims | 'accessModes':['ReadWriteOnce'] | spec.resources[storage]: Required value",
+                "/api/v1/namespaces/default/persistentvolumeclaims | 'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'-1Gi'}} | spec.resources[storage]: Invalid value: ^-1Gi^: must be greater than zero",
+                "/api/v1/namespaces/default/persistentvolumeclaims | 'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1500m'}} | spec.resources[storage]: Invalid value: ^1500m^: must be an integer",
                 "/apis/apps/v1/namespaces/default/daemonsets | 'minReadySeconds':-1,'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}} | spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"
             })
     void invalidObjectsAreRefusedAsInKubernetes(String path, String spec, String error) {

@@ -18,7 +18,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -176,7 +175,7 @@ class NodeRelayTest {
     @Test
     void theServerIsNoNodeOfItsOwn() throws Exception {
         TransportServer server = server(HttpClient.Version.HTTP_1_1);
-        place(server, server.https.port());
+        server.place("n1", server.https.port());
 
         HttpResponse<String> response = server.get("/api/v1/nodes/n1/proxy/api/v1/secrets");
 
@@ -187,7 +186,7 @@ class NodeRelayTest {
     @Test
     void aNodeThatCannotBeReachedIsAnError() throws Exception {
         TransportServer server = server(HttpClient.Version.HTTP_2);
-        place(server, 1);
+        server.place("n1", 1);
 
         HttpResponse<String> response = server.get(LOG);
 
@@ -215,7 +214,7 @@ class NodeRelayTest {
         // It accepts connections and says nothing.
         ServerSocket silent = new ServerSocket(0, 2 * OF_ONE_USER, InetAddress.getLoopbackAddress());
         parts.add(silent);
-        place(server, silent.getLocalPort());
+        server.place("n1", silent.getLocalPort());
         for (int i = 0; i < OF_ONE_USER; i++) {
             server.client().sendAsync(server.request(LOG).build(), HttpResponse.BodyHandlers.discarding());
         }
@@ -312,23 +311,7 @@ class NodeRelayTest {
             end.countDown();
             node.stop(0);
         });
-        place(server, node.getAddress().getPort());
-    }
-
-    private static void place(TransportServer server, int port) throws Exception {
-        HttpRequest status = server.request("/api/v1/nodes/n1/status")
-                .header("Content-Type", "application/merge-patch+json")
-                .timeout(Duration.ofSeconds(30))
-                .method(
-                        "PATCH",
-                        HttpRequest.BodyPublishers.ofString(
-                                "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"127.0.0.1\"}],"
-                                        + "\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":" + port + "}}}}"))
-                .build();
-        assertThat(server.client()
-                        .send(status, HttpResponse.BodyHandlers.ofString())
-                        .statusCode())
-                .isEqualTo(200);
+        server.place("n1", node.getAddress().getPort());
     }
 
     private static String text(byte[] bytes) {

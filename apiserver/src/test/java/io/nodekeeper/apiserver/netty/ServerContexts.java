@@ -46,7 +46,8 @@ final class ServerContexts {
         return of(server.server, server.loop, memory, workers);
     }
 
-    private static ServerContext of(ApiServer server, Loop loop, long memory, Executor workers) {
+    /** Of {@code server}, whose store is on {@code loop}. */
+    static ServerContext of(ApiServer server, Loop loop, long memory, Executor workers) {
         return new ServerContext(
                 server,
                 new HttpsOptions(

@@ -1,7 +1,10 @@
 package io.nodekeeper.apiserver.netty;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.audit.AuditLog;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.request.User;
@@ -36,6 +39,16 @@ final class TransportServer implements AutoCloseable {
 
     TransportServer(FlowControlOptions limits, HttpClient.Version version, Duration drain, long memory)
             throws Exception {
+        this(limits, version, drain, memory, Optional.empty());
+    }
+
+    private TransportServer(
+            FlowControlOptions limits,
+            HttpClient.Version version,
+            Duration drain,
+            long memory,
+            Optional<AuditLog> audit)
+            throws Exception {
         Identity server = Certificates.SERVER.get();
         Identity client = Certificates.CLIENT.get();
         admin = TestCertificates.context(client, server);
@@ -51,7 +64,7 @@ final class TransportServer implements AutoCloseable {
                 DefaultTolerations.DEFAULT,
                 limits,
                 workers,
-                Optional.empty());
+                audit);
         core.start(Duration.ofHours(1)).get(10, TimeUnit.SECONDS);
         https = HttpsServer.start(
                 core,
@@ -62,6 +75,11 @@ final class TransportServer implements AutoCloseable {
 
     TransportServer(HttpClient.Version version) throws Exception {
         this(FlowControlOptions.DEFAULT, version, Duration.ofSeconds(20), 64 << 20);
+    }
+
+    /** A server with an audit log. */
+    TransportServer(HttpClient.Version version, AuditLog audit) throws Exception {
+        this(FlowControlOptions.DEFAULT, version, Duration.ofSeconds(20), 64 << 20, Optional.of(audit));
     }
 
     /** Another client, with its own connections. */
@@ -95,6 +113,20 @@ final class TransportServer implements AutoCloseable {
         return post(
                 "/api/v1/nodes",
                 "{\"metadata\":{\"name\":\"" + name + "\",\"annotations\":{\"a\":\"" + "x".repeat(padding) + "\"}}}");
+    }
+
+    /** Says in the status of a node that its API is at this port of the loopback address. */
+    void place(String node, int port) throws Exception {
+        HttpRequest status = request("/api/v1/nodes/" + node + "/status")
+                .header("Content-Type", "application/merge-patch+json")
+                .method(
+                        "PATCH",
+                        HttpRequest.BodyPublishers.ofString(
+                                "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"127.0.0.1\"}],"
+                                        + "\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":" + port + "}}}}"))
+                .build();
+        assertThat(client.send(status, HttpResponse.BodyHandlers.ofString()).statusCode())
+                .isEqualTo(200);
     }
 
     HttpClient client() {

@@ -290,6 +290,7 @@ public final class Relay extends ChannelInboundHandlerAdapter {
         if (changed && upgrade) {
             stopClock();
             state = State.JOINING;
+            listener.changed();
             change(head);
         } else if (changed) {
             fail("the protocol was changed, which was not asked for");

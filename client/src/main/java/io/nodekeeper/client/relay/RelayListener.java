@@ -15,6 +15,9 @@ public interface RelayListener {
      */
     void refused(int status, String text);
 
+    /** The other server has changed the protocol; the relay tells the client so. */
+    default void changed() {}
+
     /** Writes the head of a response to the client; the relay writes the body. */
     void begin(HttpResponse head);
 

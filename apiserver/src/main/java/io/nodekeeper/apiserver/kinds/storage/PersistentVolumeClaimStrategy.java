@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.kinds.storage;
 
 import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.fields.ObjectFields;
 import io.nodekeeper.apiserver.registry.Strategy;
@@ -10,6 +11,9 @@ import java.util.List;
 
 /** The rules of PersistentVolumeClaims. */
 public final class PersistentVolumeClaimStrategy implements Strategy {
+    private static final String VOLUME = "volumeName";
+    private static final String CLASS = "storageClassName";
+    private static final String ATTRIBUTES = "volumeAttributesClassName";
 
     @Override
     public JsonObject withDefaults(JsonObject object) {
@@ -26,29 +30,81 @@ public final class PersistentVolumeClaimStrategy implements Strategy {
         List<FieldError> errors = new ArrayList<>();
         JsonObject spec = claim.object("spec");
         AccessModes.check(spec, errors);
-        if (!spec.object("resources").object("requests").has("storage")) {
+        if (!requests(spec).has(StorageSize.STORAGE)) {
             errors.add(FieldError.required("spec.resources[storage]", ""));
         }
         return errors;
     }
 
     @Override
-    public List<FieldError> validateUpdate(JsonObject claim, JsonObject old) {
-        JsonObject before = old.object("spec");
-        boolean same = fixed(claim.object("spec"), before).equals(fixed(before, before));
-        return same
-                ? List.of()
-                : List.of(FieldError.forbidden(
-                        "spec",
-                        "spec is immutable after creation except resources.requests and volumeAttributesClassName for"
-                                + " bound claims"));
+    public List<FieldError> validateCreate(JsonObject claim) {
+        List<FieldError> errors = new ArrayList<>();
+        checkSize(claim.object("spec"), errors);
+        return errors;
     }
 
-    /** What of {@code spec} may not change: a controller sets the volume and the class of a claim that has none. */
-    private static JsonObject fixed(JsonObject spec, JsonObject before) {
-        JsonObject rest = spec.update("resources", resources -> resources.without("requests"))
-                .without("volumeAttributesClassName");
-        rest = before.text("volumeName").isEmpty() ? rest.without("volumeName") : rest;
-        return before.has("storageClassName") ? rest : rest.without("storageClassName");
+    private static JsonObject requests(JsonObject spec) {
+        return spec.object("resources").object("requests");
+    }
+
+    private static void checkSize(JsonObject spec, List<FieldError> errors) {
+        String path = "spec.resources[storage]";
+        StorageSize.fault(path, requests(spec)).ifPresent(errors::add);
+        Quantity size = StorageSize.of(requests(spec));
+        if (size.value().stripTrailingZeros().scale() > 0) {
+            errors.add(FieldError.invalid(path, AccessModes.quoted(size.toString()), "must be an integer"));
+        }
+    }
+
+    @Override
+    public List<FieldError> validateUpdate(JsonObject claim, JsonObject old) {
+        List<FieldError> errors = new ArrayList<>();
+        JsonObject spec = claim.object("spec");
+        JsonObject before = old.object("spec");
+        if (!isAllowed(spec, before, old.object("status").text("phase").equals("Bound"))) {
+            errors.add(FieldError.forbidden(
+                    "spec",
+                    "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound"
+                            + " claims"));
+        }
+        Quantity size = StorageSize.of(requests(spec));
+        int grown = size.compareTo(StorageSize.of(requests(before)));
+        if (grown != 0) {
+            checkSize(spec, errors);
+        }
+        // After an expansion that failed a claim may ask for less again, but for more than it has.
+        Quantity actual = StorageSize.of(old.object("status").object("capacity"));
+        if (grown < 0 && size.compareTo(actual) <= 0) {
+            errors.add(FieldError.forbidden(
+                    "spec.resources.requests.storage", "field can not be less than status.capacity"));
+        }
+        // Attributes that the volume has cannot be taken away, only replaced.
+        if (old.object("status").has("currentVolumeAttributesClassName")
+                && before.has(ATTRIBUTES)
+                && spec.text(ATTRIBUTES).isEmpty()) {
+            errors.add(FieldError.forbidden(
+                    "spec." + ATTRIBUTES,
+                    "update to " + (spec.has(ATTRIBUTES) ? "empty string" : "nil")
+                            + " is forbidden when status.currentVolumeAttributesClassName is not nil"));
+        }
+        return errors;
+    }
+
+    /** Whether {@code spec} may follow {@code before}: a controller sets the volume and the class of a claim that has none. */
+    private static boolean isAllowed(JsonObject spec, JsonObject before, boolean bound) {
+        return (before.text(VOLUME).isEmpty() || before.text(VOLUME).equals(spec.text(VOLUME)))
+                && (!before.has(CLASS) || before.get(CLASS).equals(spec.get(CLASS)))
+                && (bound || before.get(ATTRIBUTES).equals(spec.get(ATTRIBUTES)))
+                && SemanticEquality.of(fixed(spec, bound), fixed(before, bound));
+    }
+
+    /** What of {@code spec} may not change at all. */
+    private static JsonObject fixed(JsonObject spec, boolean bound) {
+        JsonObject fixed = spec.without(VOLUME).without(CLASS).without(ATTRIBUTES);
+        return bound
+                ? fixed.update(
+                        "resources",
+                        resources -> resources.update("requests", requests -> requests.without(StorageSize.STORAGE)))
+                : fixed;
     }
 }

@@ -38,7 +38,16 @@ public final class StorageClassStrategy implements Strategy {
 
     @Override
     public List<FieldError> validateUpdate(JsonObject storageClass, JsonObject old) {
-        return Strategy.immutable(
-                "", storageClass, old, List.of("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"));
+        List<FieldError> errors = new ArrayList<>();
+        if (!storageClass.object("parameters").equals(old.object("parameters"))) {
+            errors.add(FieldError.forbidden("parameters", "updates to parameters are forbidden."));
+        }
+        for (String field : List.of("provisioner", "reclaimPolicy")) {
+            if (!storageClass.text(field).equals(old.text(field))) {
+                errors.add(FieldError.forbidden(field, "updates to " + field + " are forbidden."));
+            }
+        }
+        errors.addAll(Strategy.immutable("", storageClass, old, List.of("volumeBindingMode")));
+        return errors;
     }
 }
