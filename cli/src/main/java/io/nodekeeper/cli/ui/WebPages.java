@@ -96,6 +96,9 @@ public final class WebPages implements Pages {
     /** The controller's own blind periods, as far as its history has them. */
     private CompletableFuture<Page> sight() {
         return pages.get("/debug/nodes/-", "limit=" + DECISIONS).thenApply(page -> {
+            if (page.status() != 200 && page.status() != 404) {
+                return page;
+            }
             Instant now = timer.clock().wallTime();
             // 404: nothing was decided about the controller yet.
             List<Decision> decisions = page.status() == 200 ? decisions(page, "decisions") : List.of();

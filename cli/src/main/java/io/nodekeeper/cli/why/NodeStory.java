@@ -1,5 +1,6 @@
 package io.nodekeeper.cli.why;
 
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -49,6 +50,7 @@ public final class NodeStory {
     public CompletableFuture<JsonObject> of(String name, JsonObject page, int limit, boolean isNewest) {
         Story story = new Story(name, "this controller", List.of(), page.object("node"), decisions(page, "decisions"))
                 .limited(limit, isNewest)
+                .readSince(KubeTime.parse(page.text("completeSince")))
                 .withController(decisions(page, "controller"));
         return api(name)
                 .thenApply(api -> json(api.map(story::withApi).orElse(story), api))

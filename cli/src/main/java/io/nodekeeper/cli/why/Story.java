@@ -5,7 +5,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.controller.history.Decision;
-import java.time.Duration;
+import io.nodekeeper.controller.history.DecisionQuery;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -21,7 +21,8 @@ import java.util.stream.Stream;
  * @param notes what to know about the source, for people
  * @param facts the node's current state, by name; empty if unknown
  * @param decisions the decisions about it, and about the controller while these were made, newest last
- * @param completeFrom from when on no decision was left out because of a limit; empty if none was at any time
+ * @param completeFrom from when on no decision was left out because of a limit or not read; empty if none was at any
+ *     time
  */
 record Story(
         String node,
@@ -36,9 +37,6 @@ record Story(
     static final String CORDONED = "Cordoned";
     /** The beginning of the kind of an event. */
     static final String EVENT = "Event ";
-
-    /** Changes of the controller's sight this long before the first decision may explain it. */
-    private static final Duration BEFORE = Duration.ofMinutes(5);
 
     /** A story without a limit. */
     Story(String node, String source, List<String> notes, JsonObject facts, List<Decision> decisions) {
@@ -55,6 +53,17 @@ record Story(
         }
         Instant from = isNewest ? decisions.getFirst().at() : Instant.MAX;
         return new Story(node, source, notes, facts, decisions, Optional.of(from));
+    }
+
+    /** This story, if decisions from before {@code since} were not read; the same one if that is empty. */
+    Story readSince(Optional<Instant> since) {
+        if (since.isEmpty()) {
+            return this;
+        }
+        Instant from = completeFrom.filter(since.get()::isBefore).orElse(since.get());
+        String note = "Decisions before " + Times.exact(since.get()) + " UTC are missing: the history could not be read"
+                + " further back in the time of a request. \"nodekeeper why NODE --history-dir DIR\" reads all of it.";
+        return new Story(node, source, notes, facts, decisions, Optional.of(from)).withNote(note);
     }
 
     /** This story with one more note. */
@@ -83,7 +92,7 @@ record Story(
         if (decisions.isEmpty()) {
             return this;
         }
-        Instant from = decisions.getFirst().at().minus(BEFORE);
+        Instant from = decisions.getFirst().at().minus(DecisionQuery.BEFORE);
         return with(controllers.stream()
                 .filter(decision -> !decision.at().isBefore(from))
                 .toList());

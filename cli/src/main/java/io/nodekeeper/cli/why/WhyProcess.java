@@ -135,10 +135,11 @@ public final class WhyProcess {
         if (command.historyDir.isPresent()) {
             Path directory = command.historyDir.get();
             DecisionQuery query = new DecisionQuery(name, command.time(asked), command.limit);
-            List<Decision> found = FileHistory.read(directory, query, damage -> err.println("unreadable: " + damage));
-            return new Story(name, "the history in " + directory, List.of(), JsonObject.EMPTY, found)
+            DecisionQuery.Found found =
+                    FileHistory.read(directory, query, damage -> err.println("unreadable: " + damage));
+            return new Story(name, "the history in " + directory, List.of(), JsonObject.EMPTY, found.node())
                     .limited(command.limit, command.at.isEmpty())
-                    .withController(FileHistory.read(directory, query.aboutController(), damage -> {}));
+                    .withController(found.controller());
         }
         return command.source.hasServer() ? asked(name) : found(name);
     }
@@ -189,6 +190,7 @@ public final class WhyProcess {
                 .orElse(List.of());
         return new Story(name, answer.from(), notes, facts, decisions(page, "decisions"))
                 .limited(command.limit, command.at.isEmpty())
+                .readSince(KubeTime.parse(page.text("completeSince")))
                 .withController(decisions(page, "controller"));
     }
 

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cli.why.NodeStory;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -144,6 +146,19 @@ class WebPagesTest {
                         .objects()
                         .map(period -> period.text("text")))
                 .containsExactly("nothing seen");
+    }
+
+    @Test
+    void refusalOfABusyHistoryIsPassedOnSoThatTheBrowserKeepsTheBlindPeriods() {
+        VirtualTime.VirtualLoop timer = time.loop("timer");
+        WebPages refused = new WebPages(
+                (path, query) -> CompletableFuture.completedFuture(Page.text(503, "try again in some seconds")),
+                fleet,
+                new NodeStory(Optional.empty(), timer),
+                timer);
+
+        assertThat(refused.get("/ui/api/sight", "").join().status()).isEqualTo(503);
+        assertThat(refused.get("/ui/api/nodes/n1", "").join().status()).isEqualTo(503);
     }
 
     @Test

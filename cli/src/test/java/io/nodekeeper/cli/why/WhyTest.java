@@ -192,6 +192,25 @@ class WhyTest {
     }
 
     @Test
+    void historyThatTheControllerCouldNotReadToItsEndIsCalledIncomplete() throws IOException {
+        JsonObject page = JsonObject.EMPTY.with("name", "n1").with("completeSince", "2015-01-01T12:00:00.000000Z");
+        try (PagesServer controller = api((path, query) -> CompletableFuture.completedFuture(
+                Page.json(path.endsWith("/n1") ? page.with("decisions", JsonArray.of(UNKNOWN.json())) : page)))) {
+            String server = "--server=http://127.0.0.1:" + controller.address().getPort();
+
+            assertThat(runner.run("why", "n1", server)).isZero();
+            assertThat(runner.run("why", "other", server)).isEqualTo(1);
+        }
+
+        String note = "Decisions before 2015-01-01 12:00:00.000 UTC are missing: the history could not be read further"
+                + " back in the time of a request. \"nodekeeper why NODE --history-dir DIR\" reads all of it.\n";
+        assertThat(out.toString()).contains(".\n" + note).contains("(4m9s ago)  Unknown\n");
+        assertThat(err.toString())
+                .startsWith("error: nothing is known of node \"other\" to ")
+                .endsWith("\n" + note);
+    }
+
+    @Test
     void controllerThatCannotBeReachedIsNamed() {
         assertThat(runner.run("why", "n1", "--server=http://127.0.0.1:1")).isEqualTo(1);
 

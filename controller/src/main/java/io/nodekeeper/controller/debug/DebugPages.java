@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
@@ -165,13 +166,9 @@ public final class DebugPages implements Pages {
         return paths;
     }
 
-    /** The state of a node and the decisions about it. */
+    /** The state of a node, the decisions about it, and those about the controller itself. */
     private CompletableFuture<Page> node(String name, String query) {
-        DecisionQuery wanted = wanted(name, parameters(query));
-        CompletableFuture<List<Decision>> decisions = stored(wanted);
-        CompletableFuture<List<Decision>> controllers = stored(wanted.aboutController());
-        return decisions
-                .thenCombine(controllers, Found::new)
+        return stored(wanted(name, parameters(query)))
                 .thenCombineAsync(within(view.node(name)), (found, facts) -> page(name, found, facts), timer);
     }
 
@@ -213,19 +210,17 @@ public final class DebugPages implements Pages {
         return Deadlines.within(timer, HISTORY_LIMIT, "the controller's history", found);
     }
 
-    /** The decisions about a node, and those about the controller itself. */
-    private record Found(List<Decision> node, List<Decision> controller) {}
-
     private static JsonArray array(List<Decision> decisions) {
         return new JsonArray(decisions.stream().<JsonValue>map(Decision::json).toList());
     }
 
-    private static Page page(String name, Found found, Optional<JsonObject> facts) {
-        if (found.node().isEmpty() && facts.isEmpty()) {
+    private static Page page(String name, DecisionQuery.Found found, Optional<JsonObject> facts) {
+        if (found.node().isEmpty() && facts.isEmpty() && found.completeSince().isEmpty()) {
             return Page.text(404, "node \"" + name + "\" is unknown, and no decision about it is stored");
         }
         JsonObject.Builder json = JsonObject.builder().put("name", name);
         facts.ifPresent(known -> json.put("node", known));
+        found.completeSince().ifPresent(since -> json.put("completeSince", KubeTime.formatMicro(since)));
         return Page.json(json.put("decisions", array(found.node()))
                 .put("controller", array(found.controller()))
                 .build());
@@ -271,7 +266,8 @@ public final class DebugPages implements Pages {
     }
 
     private static Page failure(Throwable error) {
-        boolean stuck = Failures.cause(error) instanceof DeadlineExceededException;
-        return Page.text(stuck ? 503 : 500, Failures.text(error));
+        Throwable cause = Failures.cause(error);
+        boolean isBusy = cause instanceof DeadlineExceededException || cause instanceof RejectedExecutionException;
+        return Page.text(isBusy ? 503 : 500, Failures.text(error));
     }
 }

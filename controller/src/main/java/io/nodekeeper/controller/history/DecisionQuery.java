@@ -1,22 +1,33 @@
 package io.nodekeeper.controller.history;
 
+import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * A query for decisions.
+ * A query for the decisions about a node, and those about the controller itself from the same time.
  *
  * @param node the name or the UID of the node; empty for all; {@link #CONTROLLER} for decisions about the controller
  * @param at the time around which to search, half of the decisions before it and half after; empty for the newest
- * @param limit the most decisions, positive
+ * @param limit the most decisions of each of the two kinds, positive
  */
-public record DecisionQuery(String node, Optional<Instant> at, int limit) implements Search<List<Decision>> {
+public record DecisionQuery(String node, Optional<Instant> at, int limit) implements Search<DecisionQuery.Found> {
     /** Stands for the controller itself, such as its blindness; no node has this name or UID. */
     public static final String CONTROLLER = "-";
+
+    /** Changes of the controller's sight this long before the first decision about a node may explain it. */
+    public static final Duration BEFORE = Duration.ofMinutes(5);
+
+    /**
+     * The result.
+     *
+     * @param node the decisions about the node, newest last
+     * @param controller the decisions about the controller itself, newest last: all of them since {@link #BEFORE} the
+     *     first one about the node, as far as the limit permits, and perhaps earlier ones
+     * @param completeSince the time since which no decision is missing, if the history could not be read further back
+     */
+    public record Found(List<Decision> node, List<Decision> controller, Optional<Instant> completeSince) {}
 
     /** Checks that the limit is positive. */
     public DecisionQuery {
@@ -30,63 +41,56 @@ public record DecisionQuery(String node, Optional<Instant> at, int limit) implem
         return new DecisionQuery(node, Optional.empty(), limit);
     }
 
-    /** The same query for decisions about the controller itself. */
-    public DecisionQuery aboutController() {
-        return new DecisionQuery(CONTROLLER, at, limit);
+    @Override
+    public boolean wants(String about, String uid, String kind) {
+        return about.isEmpty() || isAbout(about, uid);
     }
 
-    /** Whether a decision is about the queried node, at any time. */
-    boolean isAbout(Decision decision) {
+    private boolean isAbout(String about, String uid) {
         if (node.equals(CONTROLLER)) {
-            return decision.node().isEmpty();
+            return about.isEmpty();
         }
-        return node.isEmpty() || decision.node().equals(node) || decision.uid().equals(node);
+        return node.isEmpty() || about.equals(node) || uid.equals(node);
     }
 
     @Override
-    public Sieve<List<Decision>> sieve() {
+    public Sieve<Found> sieve() {
         return new DecisionSieve();
     }
 
-    /** Keeps the matching decisions of a stream in order of time. */
-    private final class DecisionSieve implements Sieve<List<Decision>> {
-        private final ArrayDeque<Decision> before = new ArrayDeque<>();
-        private final List<Decision> after = new ArrayList<>();
+    private final class DecisionSieve implements Sieve<Found> {
+        private final NearestDecisions ofNode = new NearestDecisions(at, limit);
+        private final NearestDecisions ofController = new NearestDecisions(at, limit);
+        private Optional<Instant> unread = Optional.empty();
 
         @Override
         public void offer(Decision decision) {
-            if (!isAbout(decision)) {
-                return;
+            if (isAbout(decision.node(), decision.uid())) {
+                ofNode.offer(decision);
             }
-            if (at.isPresent() && decision.at().isAfter(at.get())) {
-                if (after.size() < limit) {
-                    after.add(decision);
-                }
-                return;
+            if (decision.node().isEmpty()) {
+                ofController.offer(decision);
             }
-            before.add(decision);
-            if (before.size() > limit) {
-                before.removeFirst();
-            }
+        }
+
+        @Override
+        public boolean isComplete(Instant time) {
+            return ofNode.isFull()
+                    && (ofController.isFull() || time.isBefore(ofNode.oldest().minus(BEFORE)));
         }
 
         /** Shows what there is; a page of one node is not a complete account. */
         @Override
         public void deletedUntil(Instant time) {}
 
-        /** The matching decisions, newest last. */
         @Override
-        public List<Decision> answer() {
-            // If one side has few decisions, the other one gets more.
-            int afterwards = Math.min(after.size(), Math.max(limit / 2, limit - before.size()));
-            while (before.size() > limit - afterwards) {
-                before.removeFirst();
-            }
-            List<Decision> kept = new ArrayList<>(before);
-            kept.addAll(after.subList(0, afterwards));
-            // The wall clock may have been set back, so sort by time. The sort is stable.
-            kept.sort(Comparator.comparing(Decision::at));
-            return List.copyOf(kept);
+        public void unreadUntil(Instant time) {
+            unread = Optional.of(time);
+        }
+
+        @Override
+        public Found answer() {
+            return new Found(ofNode.all(), ofController.all(), unread);
         }
     }
 }

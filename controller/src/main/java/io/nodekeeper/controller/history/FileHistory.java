@@ -15,24 +15,38 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Stores decisions on disk within a size limit; they survive any kind of process end. One worker does all file work in
- * order and in batches. A disk that is full, broken or stuck affects only the history: decisions that cannot be written
- * are counted, logged once, and the newest of them stay in memory. Confined to the controller's loop, but {@link #close} may
- * be called from anywhere.
+ * order: it writes in batches, and reads for one query at a time. A disk that is full, broken or stuck affects only the
+ * history: decisions that cannot be written are counted, logged once, and the newest of them stay in memory. Confined
+ * to the controller's loop, but {@link #close} may be called from anywhere.
  */
 public final class FileHistory implements SearchableHistory {
     private static final Logger log = LoggerFactory.getLogger(FileHistory.class);
     /** The deadline of one batch. A stalled disk may take tens of seconds, and no other work waits for it. */
     private static final Duration WRITE_TIMEOUT = Duration.ofSeconds(60);
-    /** The deadline of a query: reading the default 64 MiB takes about a second, and up to ten on a slow disk. */
+    /**
+     * How long a query may read, with the time that it waits; then it answers with what it has found. Enough for a history of
+     * 512 MiB on a disk that reads 64 MiB/s.
+     */
+    private static final Duration READ_TIME = Duration.ofSeconds(8);
+    /** The deadline of a query, if the disk does not even give a block of a file. */
     private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
+    /**
+     * The most queries that read or wait for their turn; further ones are refused. They run one after the other, so
+     * more would only wait until their time is over.
+     */
+    private static final int MOST_READS = 8;
+    /** The most unreadable lines that the log names for a query. */
+    private static final int MOST_DAMAGED = 10;
     /**
      * How long a stop waits for the last batch: a healthy disk takes milliseconds, and a stop must not wait long for a
      * broken one.
@@ -63,6 +77,10 @@ public final class FileHistory implements SearchableHistory {
     private CompletableFuture<?> writing;
     private boolean busy;
     private boolean failing;
+    /** At most {@link #MOST_READS}. */
+    private int reads;
+    /** Read by the worker. */
+    private volatile boolean closing;
 
     /**
      * A history in {@code directory}, which is created if it does not exist. Starts to write immediately, and never
@@ -94,28 +112,12 @@ public final class FileHistory implements SearchableHistory {
                         loop);
     }
 
-    /** Reads the decisions in a directory, to which another process may be writing. Blocks. */
+    /** Reads the decisions in a directory, to which another process may be writing, however long that takes. Blocks. */
     public static <R> R read(Path directory, Search<R> search, Consumer<String> damaged) throws IOException {
         Search.Sieve<R> sieve = search.sieve();
-        read(new Segments(directory, Long.MAX_VALUE), new Unstored(List.of()), sieve, damaged);
+        new SegmentSearch(search, sieve, new Unstored(List.of()), () -> false, damaged)
+                .run(new Segments(directory, Long.MAX_VALUE));
         return sieve.answer();
-    }
-
-    private static void read(Segments segments, Unstored unstored, Search.Sieve<?> sieve, Consumer<String> damaged)
-            throws IOException {
-        List<Instant> first = new ArrayList<>(1);
-        segments.read(
-                decision -> {
-                    if (first.isEmpty()) {
-                        first.add(decision.at());
-                    }
-                    unstored.stored(decision, sieve);
-                },
-                damaged);
-        unstored.end(sieve);
-        if (segments.wasPruned()) {
-            first.forEach(sieve::deletedUntil);
-        }
     }
 
     @Override
@@ -177,17 +179,25 @@ public final class FileHistory implements SearchableHistory {
 
     @Override
     public <R> CompletableFuture<R> find(Search<R> search) {
+        if (reads == MOST_READS) {
+            return CompletableFuture.failedFuture(new RejectedExecutionException(
+                    "the history is being read for " + MOST_READS + " other requests; try again in some seconds"));
+        }
+        reads++;
         CompletableFuture<R> answer = new CompletableFuture<>();
         Search.Sieve<R> sieve = search.sieve();
         droppedUntil.ifPresent(sieve::deletedUntil);
-        Unstored unstored = unstored();
+        List<Decision> unstored = unstored();
         List<String> damaged = new ArrayList<>();
+        BooleanSupplier isOver = readTime();
         // The worker does this after the current batch.
         onWorker("reading " + segments, READ_TIMEOUT, () -> {
-                    read(segments, unstored, sieve, damaged::add);
+                    new SegmentSearch(search, sieve, new Unstored(unstored), isOver, line -> addTo(damaged, line))
+                            .run(segments);
                     return true;
                 })
                 .whenComplete((done, error) -> loop.execute(() -> {
+                    reads--;
                     if (error != null) {
                         log.warn(
                                 "History {} cannot be read: {}; showing only decisions in memory",
@@ -205,22 +215,35 @@ public final class FileHistory implements SearchableHistory {
         return answer;
     }
 
+    /** Whether the time of a query that begins now is over; always when this history is closed, which must not wait. */
+    private BooleanSupplier readTime() {
+        long begin = loop.clock().nanoTime();
+        return () -> closing || loop.clock().nanoTime() - begin > READ_TIME.toNanos();
+    }
+
+    private static void addTo(List<String> damaged, String line) {
+        if (damaged.size() < MOST_DAMAGED) {
+            damaged.add(line);
+        }
+    }
+
     /** The decisions that are lost, being written, or wait. */
-    private Unstored unstored() {
+    private List<Decision> unstored() {
         List<Decision> decisions = new ArrayList<>(lost.all());
         decisions.addAll(batch.all());
         decisions.addAll(waiting.all());
-        return new Unstored(decisions);
+        return decisions;
     }
 
     private <R> R inMemory(Search.Sieve<R> sieve) {
-        sieve.deletedUntil(memory.since().orElseGet(loop.clock()::wallTime));
+        sieve.unreadUntil(memory.completeSince().orElseGet(loop.clock()::wallTime));
         memory.offerTo(sieve);
         return sieve.answer();
     }
 
     @Override
     public void close() {
+        closing = true;
         CompletableFuture<Void> written = new CompletableFuture<>();
         loop.execute(() -> drain(written));
         try {

@@ -85,15 +85,15 @@ public final class MemoryHistory implements SearchableHistory {
         return CompletableFuture.completedFuture(sieve.answer());
     }
 
-    /** Offers all decisions, oldest first. */
+    /** Offers all decisions, newest first. */
     void offerTo(Search.Sieve<?> sieve) {
         forgotten.ifPresent(sieve::deletedUntil);
-        decisions.forEach(sieve::offer);
+        decisions.descendingIterator().forEachRemaining(sieve::offer);
     }
 
-    /** The time of the oldest decision; empty if there is none. */
-    Optional<Instant> since() {
-        return Optional.ofNullable(decisions.peekFirst()).map(Decision::at);
+    /** The time since which no decision is missing here; empty if there is no decision. */
+    Optional<Instant> completeSince() {
+        return Optional.ofNullable(decisions.peekFirst()).map(oldest -> later(forgotten, oldest.at()));
     }
 
     @Override

@@ -25,7 +25,7 @@ public record PeriodQuery(Instant from, Set<String> kinds, int limit) implements
      * @param before of each kind, the last decision about the controller itself before the period, oldest first
      * @param decisions the decisions in the period, newest last
      * @param completeSince the time since which nothing is missing, if something may be missing before it: the history
-     *     or the query reached its limit
+     *     or the query reached its limit, or the history could not be read further back
      */
     public record Found(List<Decision> before, List<Decision> decisions, Optional<Instant> completeSince) {
         /** Nothing, of which nothing is missing. */
@@ -41,6 +41,11 @@ public record PeriodQuery(Instant from, Set<String> kinds, int limit) implements
     }
 
     @Override
+    public boolean wants(String node, String uid, String kind) {
+        return kinds.contains(kind);
+    }
+
+    @Override
     public Sieve<Found> sieve() {
         return new PeriodSieve();
     }
@@ -48,7 +53,7 @@ public record PeriodQuery(Instant from, Set<String> kinds, int limit) implements
     private final class PeriodSieve implements Sieve<Found> {
         /** At most one for each kind. */
         private final Map<String, Decision> before = new HashMap<>();
-        /** At most {@link #limit}. */
+        /** At most {@link #limit}, newest last. */
         private final ArrayDeque<Decision> decisions = new ArrayDeque<>();
 
         private Instant missing = Instant.MIN;
@@ -60,14 +65,21 @@ public record PeriodQuery(Instant from, Set<String> kinds, int limit) implements
             }
             if (decision.at().isBefore(from)) {
                 if (decision.node().isEmpty()) {
-                    before.put(decision.kind(), decision);
+                    before.putIfAbsent(decision.kind(), decision);
                 }
                 return;
             }
-            decisions.add(decision);
-            if (decisions.size() > limit) {
-                deletedUntil(decisions.removeFirst().at());
+            if (decisions.size() < limit) {
+                decisions.addFirst(decision);
+            } else {
+                deletedUntil(decision.at());
             }
+        }
+
+        /** Never: the last state before the period may be of any age. */
+        @Override
+        public boolean isComplete(Instant time) {
+            return false;
         }
 
         @Override
@@ -75,6 +87,11 @@ public record PeriodQuery(Instant from, Set<String> kinds, int limit) implements
             if (time.isAfter(missing)) {
                 missing = time;
             }
+        }
+
+        @Override
+        public void unreadUntil(Instant time) {
+            deletedUntil(time);
         }
 
         @Override

@@ -1,26 +1,20 @@
 package io.nodekeeper.controller.history;
 
 import io.nodekeeper.api.json.Json;
-import io.nodekeeper.api.json.JsonException;
-import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.files.OwnerOnly;
-import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -42,8 +36,6 @@ final class Segments {
      * more files, fewer would drop more at a time.
      */
     private static final int SEGMENTS = 8;
-    /** The longest line: a decision has some KB, so a longer line is damage. */
-    private static final int LONGEST = 1 << 20;
 
     /** Symbolic links are not followed, because another file would then be written or truncated. */
     private static final Set<OpenOption> APPEND = Set.of(
@@ -150,20 +142,6 @@ final class Segments {
         }
     }
 
-    /**
-     * Passes all decisions to {@code each}, oldest first; {@code damaged} receives descriptions of unreadable lines.
-     */
-    void read(Consumer<Decision> each, Consumer<String> damaged) throws IOException {
-        for (Path segment : list()) {
-            try (InputStream in = new BufferedInputStream(Files.newInputStream(segment), 1 << 16)) {
-                read(segment, in, each, damaged);
-            } catch (NoSuchFileException e) {
-                // The writer deleted the file just now; its decisions are too old.
-                continue;
-            }
-        }
-    }
-
     /** Whether the oldest decisions have been deleted. */
     boolean wasPruned() throws IOException {
         List<Path> all = list();
@@ -177,36 +155,6 @@ final class Segments {
             size += Files.size(segment);
         }
         return size;
-    }
-
-    private static void read(Path segment, InputStream in, Consumer<Decision> each, Consumer<String> damaged)
-            throws IOException {
-        ByteArrayOutputStream line = new ByteArrayOutputStream(1_024);
-        int number = 1;
-        for (int next = in.read(); next >= 0; next = in.read()) {
-            if (next != '\n') {
-                if (line.size() < LONGEST) {
-                    line.write(next);
-                }
-                continue;
-            }
-            parse(segment + ":" + number, line.toByteArray(), each, damaged);
-            line.reset();
-            number++;
-        }
-        if (line.size() > 0) {
-            damaged.accept(segment + ":" + number + ": torn line of " + line.size() + " bytes");
-        }
-    }
-
-    private static void parse(String where, byte[] line, Consumer<Decision> each, Consumer<String> damaged) {
-        try {
-            JsonObject json = Json.parseObject(line);
-            Decision.of(json)
-                    .ifPresentOrElse(each, () -> damaged.accept(where + ": expected a decision with at and kind"));
-        } catch (JsonException e) {
-            damaged.accept(where + ": " + e.getMessage());
-        }
     }
 
     private static long afterLastNewline(FileChannel channel, long size) throws IOException {
@@ -252,7 +200,8 @@ final class Segments {
         }
     }
 
-    private List<Path> list() throws IOException {
+    /** The files, oldest first. */
+    List<Path> list() throws IOException {
         if (!Files.exists(directory)) {
             return List.of();
         }

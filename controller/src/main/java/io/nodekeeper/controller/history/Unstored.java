@@ -8,11 +8,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Adds decisions that may not be on disk to a stream of those that are, each of them once and in order of time. Not
+ * Adds decisions that may not be on disk to a stream of those that are, each of them once, the newest first. Not
  * thread-safe.
  */
 final class Unstored {
     private final Set<Decision> all;
+    /** Newest last. */
     private final ArrayDeque<Decision> left;
 
     Unstored(List<Decision> decisions) {
@@ -23,7 +24,7 @@ final class Unstored {
 
     /** The next decision on disk. */
     void stored(Decision decision, Search.Sieve<?> sieve) {
-        offerUntil(decision.at(), sieve);
+        offerAfter(decision.at(), sieve);
         // One whose write ended in the meantime, or after its deadline, was or will be offered already.
         if (all.isEmpty() || !all.contains(decision)) {
             sieve.offer(decision);
@@ -32,12 +33,12 @@ final class Unstored {
 
     /** There are no more decisions on disk. */
     void end(Search.Sieve<?> sieve) {
-        offerUntil(Instant.MAX, sieve);
+        offerAfter(Instant.MIN, sieve);
     }
 
-    private void offerUntil(Instant time, Search.Sieve<?> sieve) {
-        while (!left.isEmpty() && !left.getFirst().at().isAfter(time)) {
-            sieve.offer(left.removeFirst());
+    private void offerAfter(Instant time, Search.Sieve<?> sieve) {
+        while (!left.isEmpty() && left.getLast().at().isAfter(time)) {
+            sieve.offer(left.removeLast());
         }
     }
 }

@@ -14,7 +14,6 @@ import io.nodekeeper.controller.heartbeats.NodeHealth;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.time.Backoff;
-import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -139,6 +138,7 @@ public final class Tainter {
         /** Whether the node must be read before a write. */
         private boolean unread;
 
+        /** Whether a round of attempts has begun and not ended; it pauses after a conflict. */
         private boolean running;
         /** Whether a change seen since the write began needs another write. */
         private boolean outdated;
@@ -148,6 +148,8 @@ public final class Tainter {
         private Optional<Node> result = Optional.empty();
 
         private int failures;
+        /** The number of the next attempt of a round, from 1 on. */
+        private int attempt = 1;
 
         private Work(NodeHealth health, Optional<TaintPlan> plan, boolean unread) {
             this.health = health;
@@ -174,22 +176,22 @@ public final class Tainter {
 
         @Override
         public CompletionStage<KeyedJobs.Next> run() {
-            // If the previous run ended unexpectedly, it is unknown what was written.
-            boolean interrupted = running;
+            // After a conflict the node has changed; after an unexpected end it is unknown what was written.
+            boolean isContinued = running;
             running = true;
-            return unread || interrupted ? read(1) : attempt(1);
+            return unread || isContinued ? read() : write();
         }
 
-        private CompletionStage<KeyedJobs.Next> attempt(int number) {
+        private CompletionStage<KeyedJobs.Next> write() {
             if (!heartbeats.isCurrent(health) || workQueue.isClosed()) {
                 return KeyedJobs.Next.done();
             }
             if (plan.isEmpty()) {
-                return outdated ? read(number) : settled();
+                return outdated ? read() : settled();
             }
             TaintPlan sent = plan.get();
             return client.patch(ResourceType.NODES, "", health.name(), "", PatchType.STRATEGIC, sent.patch())
-                    .handle((patched, error) -> error == null ? wrote(sent, patched) : refused(number, error))
+                    .handle((patched, error) -> error == null ? wrote(sent, patched) : refused(error))
                     .thenCompose(next -> next);
         }
 
@@ -198,29 +200,31 @@ public final class Tainter {
             Node node = new Node(patched);
             record(health, sent, node);
             failures = 0;
+            attempt = 1;
             tainted |= sent.tainted();
             // Only if just removals are left, so that a server that ignores additions does not cause endless writes.
             boolean more = sent.more()
                     && plan(health, node).filter(rest -> rest.added().isEmpty()).isPresent();
             if (outdated || more) {
-                return read(1);
+                return read();
             }
             result = Optional.of(node);
             return settled();
         }
 
-        private CompletionStage<KeyedJobs.Next> refused(int number, Throwable error) {
-            if (Failures.isCode(error, 409) && number < TRIES) {
-                return Deadlines.sleep(loop, Jitter.stretch(CONFLICT_WAIT, 1.0, random))
-                        .thenCompose(slept -> read(number + 1));
+        /** After a conflict the job waits outside the work queue, whose places are for calls. */
+        private CompletionStage<KeyedJobs.Next> refused(Throwable error) {
+            if (Failures.isCode(error, 409) && attempt < TRIES) {
+                attempt++;
+                return KeyedJobs.Next.again(Jitter.stretch(CONFLICT_WAIT, 1.0, random));
             }
             return failed(error);
         }
 
-        private CompletionStage<KeyedJobs.Next> read(int number) {
+        private CompletionStage<KeyedJobs.Next> read() {
             outdated = false;
             // Kubernetes' first attempt reads from the API server's cache; after a conflict it needs the newest state.
-            String query = oneWrite || number > 1 ? "" : "resourceVersion=0";
+            String query = oneWrite || attempt > 1 ? "" : "resourceVersion=0";
             return client.get(ResourceType.NODES, "", health.name(), query)
                     .handle((json, error) -> {
                         if (error != null) {
@@ -231,7 +235,7 @@ public final class Tainter {
                             return KeyedJobs.Next.done();
                         }
                         plan = plan(health, node);
-                        return attempt(number);
+                        return write();
                     })
                     .thenCompose(next -> next);
         }
@@ -243,6 +247,7 @@ public final class Tainter {
             Duration wait = RETRY.delay(failures++);
             log.warn("Node {}: writing taints failed: {}; retrying in {}", health.name(), Failures.text(error), wait);
             running = false;
+            attempt = 1;
             unread = true;
             return KeyedJobs.Next.again(wait);
         }

@@ -7,7 +7,10 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.controller.ControllerView;
 import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.DecisionQuery;
 import io.nodekeeper.controller.history.MemoryHistory;
+import io.nodekeeper.controller.history.Search;
+import io.nodekeeper.controller.history.SearchableHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.metrics.ObserveMetrics;
@@ -20,6 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -98,6 +103,47 @@ class DebugPagesTest {
         assertThat(json.array("controller").objects().map(decision -> decision.text("kind")))
                 .containsExactly("ObserverBlind");
         assertThat(json.text("name")).isEqualTo("n1");
+    }
+
+    @Test
+    void pageOfANodeSearchesTheHistoryOnceAndSaysSinceWhenItIsComplete() {
+        Decision unknown = new Decision(B, "n1", "uid-1", "Unknown", "silent for 50s", JsonObject.EMPTY);
+        List<Search<?>> searches = new ArrayList<>();
+        DebugPages shown = pages(search -> {
+            searches.add(search);
+            return CompletableFuture.completedFuture(
+                    new DecisionQuery.Found(List.of(unknown), List.of(), Optional.of(B.minusSeconds(60))));
+        });
+
+        JsonObject json = Json.parseObject(get(shown, "/debug/nodes/n1", "").body());
+
+        assertThat(searches).containsExactly(DecisionQuery.newest("n1", 20));
+        assertThat(json.text("completeSince")).isEqualTo("2015-01-01T11:59:00.000000Z");
+        assertThat(json.array("decisions").objects().map(decision -> decision.text("kind")))
+                .containsExactly("Unknown");
+    }
+
+    @Test
+    void nodeOfWhichNothingIsFoundInAHistoryThatWasNotReadToItsEndIsNotCalledUnknown() {
+        DebugPages shown = pages(search ->
+                CompletableFuture.completedFuture(new DecisionQuery.Found(List.of(), List.of(), Optional.of(B))));
+
+        Page page = get(shown, "/debug/nodes/other", "");
+
+        assertThat(page.status()).isEqualTo(200);
+        assertThat(Json.parseObject(page.body()).text("completeSince")).isEqualTo("2015-01-01T12:00:00.000000Z");
+    }
+
+    @Test
+    void historyThatIsReadForTooManyIsAnswered503() {
+        DebugPages shown = pages(search -> CompletableFuture.failedFuture(
+                new RejectedExecutionException("the history is being read for 8 other requests")));
+
+        Page page = get(shown, "/debug/nodes/n1", "");
+
+        assertThat(page.status()).isEqualTo(503);
+        assertThat(new String(page.body(), StandardCharsets.UTF_8).strip())
+                .isEqualTo("the history is being read for 8 other requests");
     }
 
     @Test
@@ -244,8 +290,30 @@ class DebugPagesTest {
         return page.status() + ": " + new String(page.body(), StandardCharsets.UTF_8);
     }
 
+    /** Pages whose history answers with what {@code find} returns. */
+    private DebugPages pages(Function<Search<?>, CompletableFuture<DecisionQuery.Found>> find) {
+        SearchableHistory stub = new SearchableHistory() {
+            @Override
+            public void add(Decision decision) {}
+
+            @Override
+            @SuppressWarnings("unchecked")
+            public <R> CompletableFuture<R> find(Search<R> search) {
+                return (CompletableFuture<R>) find.apply(search);
+            }
+
+            @Override
+            public void close() {}
+        };
+        return new DebugPages(new View(), stub, metrics, loop, timer);
+    }
+
     private Page get(String path, String query) {
-        CompletableFuture<Page> page = pages.get(path, query);
+        return get(pages, path, query);
+    }
+
+    private Page get(DebugPages shown, String path, String query) {
+        CompletableFuture<Page> page = shown.get(path, query);
         time.advance(Duration.ofSeconds(5));
         return page.join();
     }

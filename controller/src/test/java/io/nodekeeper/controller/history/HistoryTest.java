@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -92,9 +93,8 @@ class HistoryTest {
             long cut = segments.repair();
             segments.append(List.of(decision(9, "n1")));
 
-            List<Decision> found = new ArrayList<>();
             List<String> damaged = new ArrayList<>();
-            segments.read(found::add, damaged::add);
+            List<Decision> found = stored(damaged::add);
             int kept = length == whole.length ? 2 : length >= first ? 1 : 0;
             assertThat(found).as("cut at %d", length).hasSize(kept + 1).endsWith(decision(9, "n1"));
             assertThat(damaged).isEmpty();
@@ -136,9 +136,15 @@ class HistoryTest {
     }
 
     private List<Decision> kept() throws IOException {
-        return FileHistory.read(directory, DecisionQuery.newest("n1", 10), damage -> {
+        return stored(damage -> {
             throw new AssertionError(damage);
         });
+    }
+
+    /** All decisions that are on disk. */
+    private List<Decision> stored(Consumer<String> damaged) throws IOException {
+        return FileHistory.read(directory, DecisionQuery.newest("", 10_000), damaged)
+                .node();
     }
 
     @Test
@@ -149,14 +155,13 @@ class HistoryTest {
         Files.writeString(segment, "no json\n{\"at\":\"yesterday\"}\n", StandardOpenOption.APPEND);
         segments.append(List.of(decision(1, "n1")));
 
-        List<Decision> found = new ArrayList<>();
         List<String> damaged = new ArrayList<>();
-        segments.read(found::add, damaged::add);
+        List<Decision> found = stored(damaged::add);
 
         assertThat(found).containsExactly(decision(0, "n1"), decision(1, "n1"));
         assertThat(damaged).hasSize(2);
-        assertThat(damaged.get(0)).startsWith(segment + ":2: ");
-        assertThat(damaged.get(1)).isEqualTo(segment + ":3: expected a decision with at and kind");
+        assertThat(damaged.get(0)).isEqualTo(segment + ", byte 107: expected a decision with at and kind");
+        assertThat(damaged.get(1)).startsWith(segment + ", byte 99: ");
     }
 
     @Test
@@ -168,8 +173,7 @@ class HistoryTest {
         }
 
         assertThat(segments.size()).isBetween(12_000L, 16_384L);
-        List<Decision> found = new ArrayList<>();
-        segments.read(found::add, line -> {});
+        List<Decision> found = stored(damage -> {});
         assertThat(found).endsWith(decision(999, "n999")).doesNotContain(decision(0, "n0"));
         assertThat(found.getFirst().at()).isAfter(B.plusSeconds(700));
     }
@@ -335,7 +339,7 @@ class HistoryTest {
         history.add(decision(0, "calm"));
         IntStream.range(1, 500).forEach(i -> history.add(decision(i, "flaps")));
 
-        assertThat(history.find(DecisionQuery.newest("", 100)).join())
+        assertThat(history.find(DecisionQuery.newest("", 100)).join().node())
                 .extracting(Decision::node)
                 .containsExactly("calm", "flaps", "flaps", "flaps");
     }
@@ -346,7 +350,7 @@ class HistoryTest {
         history.add(about("n1", 0, "Unknown"));
         IntStream.range(1, 100).forEach(i -> history.add(about("n1", i, i % 2 == 0 ? "Evicted" : "Collected")));
 
-        assertThat(history.find(DecisionQuery.newest("n1", 100)).join())
+        assertThat(history.find(DecisionQuery.newest("n1", 100)).join().node())
                 .containsExactly(
                         about("n1", 0, "Unknown"),
                         about("n1", 97, "Collected"),
@@ -370,7 +374,7 @@ class HistoryTest {
         MemoryHistory history = new MemoryHistory(3, 10);
         IntStream.range(0, 50).forEach(i -> history.add(decision(i, "n" + i)));
 
-        assertThat(history.find(DecisionQuery.newest("", 100)).join())
+        assertThat(history.find(DecisionQuery.newest("", 100)).join().node())
                 .extracting(Decision::node)
                 .containsExactly("n40", "n41", "n42", "n43", "n44", "n45", "n46", "n47", "n48", "n49");
     }
@@ -475,7 +479,7 @@ class HistoryTest {
     }
 
     private static List<Integer> around(MemoryHistory history, int second, int limit) {
-        return history.find(new DecisionQuery("n1", Optional.of(B.plusSeconds(second)), limit)).join().stream()
+        return history.find(new DecisionQuery("n1", Optional.of(B.plusSeconds(second)), limit)).join().node().stream()
                 .map(decision -> (int) (decision.at().getEpochSecond() - B.getEpochSecond()))
                 .toList();
     }
@@ -501,7 +505,8 @@ class HistoryTest {
         }
         return CompletableFuture.supplyAsync(() -> history.find(query), loop)
                 .thenCompose(found -> found)
-                .get(10, TimeUnit.SECONDS);
+                .get(10, TimeUnit.SECONDS)
+                .node();
     }
 
     private void onLoop(Runnable action) {

@@ -246,6 +246,27 @@ class TainterTest {
     }
 
     @Test
+    void otherJobsRunWhileTheNextAttemptAfterAConflictWaits() {
+        onFirst("PATCH", () -> {
+            throw ApiException.modified(ResourceType.NODES, "n1");
+        });
+        is("Unknown");
+
+        // when the only place in the work queue is needed for another job
+        List<String> others = new ArrayList<>();
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> {
+            others.add("done");
+            return CompletableFuture.completedFuture(null);
+        });
+
+        assertThat(others).containsExactly("done");
+        assertThat(tainter.size()).isEqualTo(1);
+        time.advance(Duration.ofMillis(200));
+        assertThat(log()).containsExactly(PATCH, GET, PATCH);
+        assertThat(tainter.size()).isZero();
+    }
+
+    @Test
     @Tag("L50")
     void fiveConflictsEndARound() {
         fault = call -> call.method().equals("PATCH")
