@@ -15,6 +15,7 @@ import io.nodekeeper.controller.duplicates.Duplicates;
 import io.nodekeeper.controller.explain.Explanations;
 import io.nodekeeper.controller.explain.NodeEvents;
 import io.nodekeeper.controller.explain.ObserverReport;
+import io.nodekeeper.controller.explain.ReadyChanges;
 import io.nodekeeper.controller.flaps.FlapFollower;
 import io.nodekeeper.controller.flaps.Flaps;
 import io.nodekeeper.controller.flaps.NoDamping;
@@ -75,6 +76,7 @@ public final class Controller {
     private final ObserverGuard guard;
     private final Observer observer;
     private final Explanations explanations;
+    private final ReadyChanges readyChanges;
     private final JudgementRunner verdicts;
     private final Optional<EarlyWarning> warning;
     private final HeartbeatLags lags;
@@ -125,6 +127,7 @@ public final class Controller {
                 ? ObserverGuard.watching(config.canaryPeriod(), config.canaryTolerance())
                 : ObserverGuard.off();
         this.explanations = new Explanations(history, loop.clock());
+        this.readyChanges = new ReadyChanges(history, loop);
         this.metrics = ports.metrics();
         this.lags = new HeartbeatLags(config, loop.clock(), guard, metrics, now());
         this.heartbeats = new Heartbeats(config, guard, wheel);
@@ -187,8 +190,9 @@ public final class Controller {
         this.dispatcher = new NodeChangeDispatcher(
                 lags,
                 warning,
+                readyChanges,
                 flaps.<FlapFollower>map(damping -> damping)
-                        .orElseGet(() -> new NoDamping(client, workQueue, heartbeats, explanations, events)),
+                        .orElseGet(() -> new NoDamping(client, workQueue, heartbeats, explanations, events, metrics)),
                 duplicates,
                 zones,
                 tainter,
@@ -253,6 +257,7 @@ public final class Controller {
         loop.execute(() -> {
             stopped = true;
             workQueue.close();
+            readyChanges.stop();
             zones.stop();
             workload.stop();
             pass.ifPresent(MonitorPass::stop);
@@ -314,6 +319,7 @@ public final class Controller {
         sizes.putAll(heartbeats.sizes());
         sizes.putAll(zones.sizes());
         sizes.put("machines", duplicates.size());
+        sizes.put("nodes with Ready changes", readyChanges.size());
         sizes.put("taint writes", tainter.size());
         sizes.put("label writes", labels.size());
         sizes.putAll(observer.sizes());

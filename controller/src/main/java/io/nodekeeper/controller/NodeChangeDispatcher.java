@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.duplicates.Duplicates;
 import io.nodekeeper.controller.explain.Explanations;
 import io.nodekeeper.controller.explain.NodeEvents;
+import io.nodekeeper.controller.explain.ReadyChanges;
 import io.nodekeeper.controller.flaps.FlapFollower;
 import io.nodekeeper.controller.heartbeats.EarlyWarning;
 import io.nodekeeper.controller.heartbeats.NodeChange;
@@ -33,6 +34,7 @@ public final class NodeChangeDispatcher {
 
     private final HeartbeatLags lags;
     private final Optional<EarlyWarning> warning;
+    private final ReadyChanges readyChanges;
     private final FlapFollower flaps;
     private final Duplicates duplicates;
     private final Zones zones;
@@ -48,6 +50,7 @@ public final class NodeChangeDispatcher {
     NodeChangeDispatcher(
             HeartbeatLags lags,
             Optional<EarlyWarning> warning,
+            ReadyChanges readyChanges,
             FlapFollower flaps,
             Duplicates duplicates,
             Zones zones,
@@ -60,6 +63,7 @@ public final class NodeChangeDispatcher {
             boolean announces) {
         this.lags = lags;
         this.warning = warning;
+        this.readyChanges = readyChanges;
         this.flaps = flaps;
         this.duplicates = duplicates;
         this.zones = zones;
@@ -76,7 +80,10 @@ public final class NodeChangeDispatcher {
     void dispatch(NodeChange change) {
         switch (change) {
             case NodeChange.Added(NodeHealth health, Node node) -> added(health, node);
-            case NodeChange.Seen(NodeHealth health, Node node, String readyBefore) -> {
+            case NodeChange.Seen(NodeHealth health, Node node, String readyBefore, boolean reported) -> {
+                if (reported) {
+                    readyChanges.reported(health, readyBefore, node);
+                }
                 flaps.changed(health, readyBefore);
                 seen(health, node);
             }
@@ -154,6 +161,7 @@ public final class NodeChangeDispatcher {
 
     private void removed(NodeHealth health) {
         warning.ifPresent(early -> early.settled(health));
+        readyChanges.gone(health);
         flaps.gone(health);
         duplicates.gone(health);
         zones.gone(health);

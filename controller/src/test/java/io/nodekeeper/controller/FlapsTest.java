@@ -229,7 +229,7 @@ class FlapsTest {
         assertThat(undamped.taints("n1")).isEmpty();
         assertThat(flapping(undamped)).isEqualTo("none");
         assertThat(undamped.events("FlapDamped")).isEmpty();
-        assertThat(undamped.metric("nodekeeper_node_flaps_total")).isEqualTo("0.0");
+        assertThat(undamped.metric("nodekeeper_node_flaps_total")).isEqualTo("3.0");
     }
 
     @Test

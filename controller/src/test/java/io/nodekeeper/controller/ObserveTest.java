@@ -293,6 +293,27 @@ class ObserveTest {
     }
 
     @Test
+    void whatANodeReportedIsAFact() {
+        cluster.addNode("n1", K, ready("True", B));
+        start();
+        cluster.advanceTo("10S");
+        cluster.post("n1", ready("False", B.plusSeconds(10)));
+
+        // The verdict at 60 s is not written.
+        cluster.advanceTo("2M");
+        cluster.post("n1", ready("True", B.plusSeconds(120)));
+        cluster.advanceTo("121S");
+
+        assertThat(differences)
+                .filteredOn(decision -> decision.kind().equals("ReadyChanged"))
+                .extracting(Decision::text)
+                .containsExactly(
+                        "Ready changed from True to False: KubeletSays: kubelet says so",
+                        "Ready changed from Unknown to True: KubeletSays: kubelet says so (Unknown may be a verdict that"
+                                + " was not written)");
+    }
+
+    @Test
     void writesShowUntilAnotherClientChangesTheSameField() {
         cluster.addNode("n1", K, ready("True", B));
         JsonObject patch = Json.parseObject("{\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}");

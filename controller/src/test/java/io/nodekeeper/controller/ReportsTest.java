@@ -5,6 +5,7 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
@@ -93,6 +94,28 @@ class ReportsTest {
         assertThat(cluster.metric("workqueue_adds_total{name=\"node_lifecycle_controller\"}"))
                 .isEqualTo("2.0");
         assertThat(cluster.metric("workqueue_depth{name=\"node_lifecycle_controller\"}"))
+                .isEqualTo("0.0");
+    }
+
+    @Test
+    void evictionsHaveTheQueuesOfTheTaintEvictionController() {
+        TestCluster cluster = new TestCluster();
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.renew("n1", B);
+        cluster.pods.add("pod1", "n1");
+        cluster.start();
+        cluster.advanceTo("1S");
+        cluster.change("n1", node -> TestCluster.taint(node, "k", Taint.NO_EXECUTE));
+        cluster.advanceTo("5S");
+
+        // The node when it was seen first and when its taints changed, and the eviction of its pod.
+        assertThat(cluster.metric("workqueue_adds_total{name=\"noexec_taint_node\"}"))
+                .isEqualTo("2.0");
+        assertThat(cluster.metric("workqueue_adds_total{name=\"noexec_taint_pod\"}"))
+                .isEqualTo("1.0");
+        assertThat(cluster.metric("workqueue_depth{name=\"noexec_taint_node\"}"))
+                .isEqualTo("0.0");
+        assertThat(cluster.metric("workqueue_depth{name=\"noexec_taint_pod\"}"))
                 .isEqualTo("0.0");
     }
 }

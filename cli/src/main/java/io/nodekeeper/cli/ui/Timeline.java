@@ -88,7 +88,7 @@ final class Timeline {
         return new JsonArray(periods);
     }
 
-    /** The node's state from each verdict to the next. */
+    /** The node's state from each verdict or report to the next. */
     private JsonArray states() {
         List<JsonValue> spans = new ArrayList<>();
         Optional<Decision> begun = Optional.empty();
@@ -112,7 +112,7 @@ final class Timeline {
         return switch (decision.kind()) {
             case "Unknown" -> "unknown";
             case "Removed" -> "gone";
-            case "Registered", "Returned" ->
+            case "Registered", "Returned", Decision.READY_CHANGED ->
                 switch (decision.details().text("ready")) {
                     case "True" -> "ready";
                     case "False" -> "notReady";
@@ -173,7 +173,7 @@ final class Timeline {
             return "problems";
         }
         return switch (kind) {
-            case "Unknown", "Returned", "Registered", "Removed" -> "state";
+            case "Unknown", "Returned", "Registered", "Removed", Decision.READY_CHANGED -> "state";
             case "Suspected", "Spared", "ClockSet" -> "heartbeats";
             case "Cordoned" -> "cordon";
             default -> "taints";

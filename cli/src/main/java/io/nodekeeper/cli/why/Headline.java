@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * The first sentence of a story: the state, its cause, since when, and what follows when; then the next command. Pure.
@@ -77,7 +78,7 @@ final class Headline {
 
     /** For a node that does not exist, or a source that knows no states: the last decision tells most. */
     private String withoutFacts() {
-        Optional<Decision> last = last("Unknown", "Returned", "Registered", "Removed");
+        Optional<Decision> last = last("Unknown", "Returned", "Registered", "Removed", Decision.READY_CHANGED);
         if (last.isEmpty()) {
             return sentence("has no state that " + story.source() + " knows", "kubectl get node " + story.node());
         }
@@ -101,6 +102,8 @@ final class Headline {
                 sentence("became Unknown at " + when + ": " + decision.text(), "kubectl get node " + story.node());
             case "Returned" ->
                 sentence("came back at " + when + ": " + decision.text(), "kubectl get node " + story.node());
+            case Decision.READY_CHANGED ->
+                sentence("reported at " + when + ": " + decision.text(), "kubectl get node " + story.node());
             default ->
                 sentence("was first seen at " + when + ", without trouble since", "kubectl get node " + story.node());
         };
@@ -145,8 +148,7 @@ final class Headline {
                             + " times; its taints are kept until " + times.brief(facts.text("dampedUntil")),
                     "nodekeeper why " + story.node() + " --limit 100");
         }
-        Optional<Decision> trouble =
-                last("Unknown", "Returned", "GuardRefused", "GuardWouldRefuse", "GuardBudgetSpent");
+        Optional<Decision> trouble = last(Headline::isTrouble);
         return sentence(
                 "is Ready"
                         + (facts.has("silentFor") ? ", last heartbeat " + facts.text("silentFor") + " ago" : "")
@@ -208,9 +210,22 @@ final class Headline {
 
     private Optional<Decision> last(String... kinds) {
         List<String> wanted = List.of(kinds);
-        return story.decisions().reversed().stream()
-                .filter(decision -> wanted.contains(decision.kind()))
-                .findFirst();
+        return last(decision -> wanted.contains(decision.kind()));
+    }
+
+    private Optional<Decision> last(Predicate<Decision> wanted) {
+        return story.decisions().reversed().stream().filter(wanted).findFirst();
+    }
+
+    /** What a node that is Ready had before. A node that joins may report False first, which is none. */
+    private static boolean isTrouble(Decision decision) {
+        JsonObject details = decision.details();
+        return switch (decision.kind()) {
+            case "Unknown", "Returned", "GuardRefused", "GuardWouldRefuse", "GuardBudgetSpent" -> true;
+            case Decision.READY_CHANGED ->
+                details.has("was") && !details.text("ready").equals("True") || details.has("lastNotReady");
+            default -> false;
+        };
     }
 
     private static String state(String ready) {

@@ -53,9 +53,13 @@ final class WhyReport {
             Map.entry("lateMillis", "late by, in ms"),
             Map.entry("podUid", "UID of the pod"),
             Map.entry("hop", "what stalled"),
-            Map.entry("how", "verdicts now use"));
+            Map.entry("how", "verdicts now use"),
+            Map.entry("changedAt", "changed, by its clock"),
+            Map.entry("lastNotReady", "last not Ready"));
     /** What people need only in JSON. */
     private static final Set<String> HIDDEN = Set.of("resourceVersion");
+    /** The facts about a change of Ready that its text has. */
+    private static final Set<String> IN_TEXT = Set.of("was", "ready", "reason", "message", "changes");
 
     private final Instant now;
     private final Times times;
@@ -121,6 +125,7 @@ final class WhyReport {
         names.retainAll(decision.details().fields().keySet());
         decision.details().fields().keySet().stream()
                 .filter(name -> !names.contains(name))
+                .filter(name -> !decision.kind().equals(Decision.READY_CHANGED) || !IN_TEXT.contains(name))
                 .forEach(names::add);
         fields("      ", decision.details(), names);
     }

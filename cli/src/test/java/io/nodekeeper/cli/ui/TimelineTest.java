@@ -47,6 +47,23 @@ class TimelineTest {
     }
 
     @Test
+    void fallThatTheNodeReportedIsASpan() {
+        JsonObject timeline = Timeline.of(
+                List.of(
+                        node(0, "Registered", JsonObject.EMPTY.with("ready", "True")),
+                        node(60, "ReadyChanged", JsonObject.EMPTY.with("ready", "False")),
+                        node(80, "ReadyChanged", JsonObject.EMPTY.with("ready", "True"))),
+                List.of(),
+                Optional.empty(),
+                B.plusSeconds(120));
+
+        assertThat(spans(timeline.array("states")))
+                .containsExactly("ready 00:00-01:00", "notReady 01:00-01:20", "ready 01:20-02:00");
+        assertThat(timeline.array("marks").objects().map(mark -> mark.text("lane")))
+                .containsOnly("state");
+    }
+
+    @Test
     void outageThatLastsReachesTheEnd() {
         JsonObject timeline = Timeline.of(
                 List.of(node(0, "Unknown", JsonObject.EMPTY)), List.of(), Optional.empty(), B.plusSeconds(60));

@@ -64,6 +64,42 @@ class HeadlineTest {
         assertThat(headline(story(damped))).contains("is Ready, but fell 4 times; its taints are kept until ");
     }
 
+    private static Decision changed(int second, String was, String becomes, JsonObject more) {
+        JsonObject details = more.with("ready", becomes);
+        return new Decision(
+                SINCE.plusSeconds(second),
+                "n2",
+                "5f0c",
+                "ReadyChanged",
+                "Ready changed from " + was + " to " + becomes + ": reason: message",
+                was.isEmpty() ? details : details.with("was", was));
+    }
+
+    @Test
+    void shortFallIsTheLastTroubleOfANodeThatIsReady() {
+        JsonObject ready = JsonObject.EMPTY.with("ready", "True");
+        Decision fall = changed(60, "True", "False", JsonObject.EMPTY);
+        Decision recovery = changed(61, "False", "True", JsonObject.EMPTY);
+
+        assertThat(headline(story(ready, fall, recovery)))
+                .isEqualTo("Node n2 is Ready; last trouble at 16:14:52 UTC (9m0s ago): Ready changed from True to False:"
+                        + " reason: message.");
+        // Several changes in one decision may end with Ready.
+        assertThat(headline(story(ready, changed(62, "True", "True", JsonObject.EMPTY.with("lastNotReady", "down")))))
+                .contains("; last trouble at 16:14:54 UTC ");
+        // The first report of a node that joins is no trouble.
+        assertThat(headline(story(ready, changed(0, "", "False", JsonObject.EMPTY), recovery)))
+                .isEqualTo("Node n2 is Ready.");
+    }
+
+    @Test
+    void filesOfADeadControllerTellTheLastReport() {
+        assertThat(headline(
+                        story(JsonObject.EMPTY, about(0, "Registered", ""), changed(60, "True", "False", JsonObject.EMPTY))))
+                .isEqualTo("Node n2 reported at 16:14:52 UTC (9m0s ago): Ready changed from True to False: reason:"
+                        + " message.");
+    }
+
     @Test
     void limitThatMayHideEvictionsIsTold() {
         // given the newest two decisions, both of this outage

@@ -192,6 +192,33 @@ class StoriesTest {
                         JsonObject.EMPTY));
     }
 
+    private static Story shortFall() {
+        return story(
+                facts("True", "1.5s").toBuilder().put("fellFromReady", 1).build(),
+                changed(
+                        31_000,
+                        "Ready changed from True to False: KubeletNotReady: container runtime is down",
+                        "False",
+                        "KubeletNotReady",
+                        "container runtime is down"),
+                changed(
+                        31_020,
+                        "Ready changed from False to True: KubeletReady: kubelet is posting ready status",
+                        "True",
+                        "KubeletReady",
+                        "kubelet is posting ready status"));
+    }
+
+    private static Decision changed(int millis, String text, String ready, String reason, String message) {
+        JsonObject details = JsonObject.EMPTY
+                .with("was", ready.equals("True") ? "False" : "True")
+                .with("ready", ready)
+                .with("reason", reason)
+                .with("message", message)
+                .with("changedAt", "2026-11-21T16:13:31Z");
+        return new Decision(B.plusMillis(millis), "n2", "5f0c", "ReadyChanged", text, details);
+    }
+
     @TestFactory
     Stream<DynamicTest> storiesOfTheDocumentationAreWhatTheCommandPrints() {
         return Stream.of(
@@ -200,7 +227,8 @@ class StoriesTest {
                 told("Two machines with one name", duplicateName()),
                 told("A deleted node", deletedNode()),
                 told("A wrong clock", wrongClock()),
-                told("A hung CNI plugin", hungCniPlugin()));
+                told("A hung CNI plugin", hungCniPlugin()),
+                told("A short fall", shortFall()));
     }
 
     private static DynamicTest told(String title, Story story) {
@@ -224,7 +252,14 @@ class StoriesTest {
     /** No label shows a name of a field: no capital inside of a word, no underscore. */
     @Test
     void noStoryShowsTheNameOfAField() {
-        Stream.of(frozenNode(), frozenApiServer(), duplicateName(), deletedNode(), wrongClock(), hungCniPlugin())
+        Stream.of(
+                        frozenNode(),
+                        frozenApiServer(),
+                        duplicateName(),
+                        deletedNode(),
+                        wrongClock(),
+                        hungCniPlugin(),
+                        shortFall())
                 .flatMap(story -> Stream.concat(
                         story.facts().fields().keySet().stream(),
                         story.decisions().stream().flatMap(decision -> decision.details().fields().keySet().stream())))

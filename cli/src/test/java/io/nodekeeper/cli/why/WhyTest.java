@@ -159,6 +159,30 @@ class WhyTest {
     }
 
     @Test
+    void reportOfANodeIsInJsonWithItsReason() {
+        JsonObject details = JsonObject.EMPTY
+                .with("was", "True")
+                .with("ready", "False")
+                .with("reason", "KubeletNotReady")
+                .with("message", "container runtime is down");
+        Decision changed = new Decision(
+                B.plusMillis(20), "n1", "uid-1", "ReadyChanged", "Ready changed from True to False", details);
+        FileHistory history = new FileHistory(directory, 1 << 20, loop, new ControllerMetrics());
+        CompletableFuture.runAsync(() -> history.add(changed), loop).join();
+        history.close();
+
+        assertThat(runner.run("why", "n1", "--history-dir=" + directory, "-o", "json"))
+                .isZero();
+
+        assertThat(Json.parseObject(out.toString()).array("decisions").objects())
+                .singleElement()
+                .hasToString("{\"at\":\"2015-01-01T12:00:00.020000Z\",\"node\":\"n1\",\"uid\":\"uid-1\","
+                        + "\"kind\":\"ReadyChanged\",\"text\":\"Ready changed from True to False\",\"details\":"
+                        + "{\"was\":\"True\",\"ready\":\"False\",\"reason\":\"KubeletNotReady\","
+                        + "\"message\":\"container runtime is down\"}}");
+    }
+
+    @Test
     void controllerAnswersOverHttp() throws IOException {
         MemoryHistory history = new MemoryHistory();
         history.add(UNKNOWN);

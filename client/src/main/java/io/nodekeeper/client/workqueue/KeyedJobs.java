@@ -52,6 +52,24 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
         }
     }
 
+    /** Receives the number of jobs that wait for a run, for metrics; those that run or pause do not count. */
+    public interface Watcher {
+        /** Ignores all jobs. */
+        Watcher NONE = new Watcher() {
+            @Override
+            public void added(int waiting) {}
+
+            @Override
+            public void taken(int waiting) {}
+        };
+
+        /** A job was queued, and {@code waiting} jobs wait now. */
+        void added(int waiting);
+
+        /** A job began, and {@code waiting} jobs still wait. */
+        void taken(int waiting);
+    }
+
     private static final Logger log = LoggerFactory.getLogger(KeyedJobs.class);
     /** The waits after runs that end unexpectedly. A programming error rarely goes away, so the waits become long. */
     private static final Backoff UNEXPECTED = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
@@ -76,11 +94,14 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
     private final PriorityWorkQueue workQueue;
     private final PriorityWorkQueue.Priority priority;
     private final Loop loop;
+    private final Watcher watcher;
     private final BiConsumer<K, J> released;
     private final TokenBucket logs;
     private long unlogged;
     /** One entry for each key with a job. */
     private final Map<K, Entry<J>> jobs = new HashMap<>();
+
+    private int waiting;
 
     /**
      * Creates an empty set of jobs.
@@ -92,16 +113,28 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
             PriorityWorkQueue workQueue,
             PriorityWorkQueue.Priority priority,
             Loop loop,
+            Watcher watcher,
             BiConsumer<K, J> released) {
         this.name = name;
         this.workQueue = workQueue;
         this.priority = priority;
         this.loop = loop;
+        this.watcher = watcher;
         this.released = released;
         this.logs = new TokenBucket(LOGS_PER_SECOND, LOG_BURST, loop.clock().nanoTime());
     }
 
-    /** The same, without a callback. */
+    /** The same, without a watcher. */
+    public KeyedJobs(
+            String name,
+            PriorityWorkQueue workQueue,
+            PriorityWorkQueue.Priority priority,
+            Loop loop,
+            BiConsumer<K, J> released) {
+        this(name, workQueue, priority, loop, Watcher.NONE, released);
+    }
+
+    /** The same, without a watcher and a callback. */
     public KeyedJobs(String name, PriorityWorkQueue workQueue, PriorityWorkQueue.Priority priority, Loop loop) {
         this(name, workQueue, priority, loop, (key, job) -> {});
     }
@@ -128,7 +161,7 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
         if (workQueue.isClosed() || jobs.putIfAbsent(key, entry) != null) {
             return false;
         }
-        workQueue.submit(priority, () -> run(key, entry));
+        queue(key, entry);
         return true;
     }
 
@@ -143,10 +176,18 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
     }
 
     private void rest(K key, Entry<J> entry, Duration wait) {
-        loop.schedule(wait, () -> workQueue.submit(priority, () -> run(key, entry)));
+        loop.schedule(wait, () -> queue(key, entry));
+    }
+
+    private void queue(K key, Entry<J> entry) {
+        if (!workQueue.isClosed()) {
+            watcher.added(++waiting);
+            workQueue.submit(priority, () -> run(key, entry));
+        }
     }
 
     private CompletionStage<?> run(K key, Entry<J> entry) {
+        watcher.taken(--waiting);
         CompletionStage<Next> stage;
         try {
             stage = entry.job.run();

@@ -102,6 +102,46 @@ class KeyedJobsTest {
     }
 
     @Test
+    void watcherGetsTheNumberOfJobsThatWaitForARun() {
+        List<String> watched = new ArrayList<>();
+        KeyedJobs.Watcher watcher = new KeyedJobs.Watcher() {
+            @Override
+            public void added(int waiting) {
+                watched.add("added " + waiting);
+            }
+
+            @Override
+            public void taken(int waiting) {
+                watched.add("taken " + waiting);
+            }
+        };
+        KeyedJobs<String, Work> own = new KeyedJobs<>(
+                "Test", workQueue, PriorityWorkQueue.Priority.ORDINARY, loop, watcher, (key, job) -> {});
+        // given a queue that is busy
+        CompletableFuture<Void> one = new CompletableFuture<>();
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> one);
+        CompletableFuture<Void> other = new CompletableFuture<>();
+        workQueue.submit(PriorityWorkQueue.Priority.ORDINARY, () -> other);
+
+        int[] runsOfA = {0};
+        own.submit(
+                "a",
+                new Work(
+                        "a",
+                        () -> runsOfA[0]++ == 0
+                                ? KeyedJobs.Next.again(Duration.ofSeconds(10))
+                                : KeyedJobs.Next.done()));
+        own.submit("b", new Work("b", KeyedJobs.Next::done));
+        assertThat(watched).containsExactly("added 1", "added 2");
+
+        // Both run, one pauses, and runs again.
+        one.complete(null);
+        assertThat(watched).containsExactly("added 1", "added 2", "taken 1", "taken 0");
+        time.advance(Duration.ofSeconds(10));
+        assertThat(watched).endsWith("taken 0", "added 1", "taken 0").hasSize(6);
+    }
+
+    @Test
     void callbackThatThrowsLeavesTheKeyFree() {
         KeyedJobs<String, Work> own =
                 new KeyedJobs<>("Test", workQueue, PriorityWorkQueue.Priority.ORDINARY, loop, (key, job) -> {

@@ -8,14 +8,15 @@ import io.nodekeeper.controller.explain.Explanations;
 import io.nodekeeper.controller.explain.NodeEvents;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Clock;
 import java.time.Instant;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Damps no node, as the gate is off, and says so in the condition of those that a predecessor damped; it would stay True
- * otherwise. Confined to the loop.
+ * Counts flaps and damps no node, as the gate is off. It says so in the condition of those that a predecessor damped; it
+ * would stay True otherwise. Confined to the loop.
  */
 public final class NoDamping implements FlapFollower {
     private static final Logger log = LoggerFactory.getLogger(NoDamping.class);
@@ -24,17 +25,27 @@ public final class NoDamping implements FlapFollower {
     private final FlapConditions conditions;
     private final Explanations explanations;
     private final NodeEvents events;
+    private final ControllerMetrics metrics;
 
     public NoDamping(
             KubeClient client,
             PriorityWorkQueue workQueue,
             Heartbeats heartbeats,
             Explanations explanations,
-            NodeEvents events) {
+            NodeEvents events,
+            ControllerMetrics metrics) {
         this.clock = client.loop().clock();
         this.conditions = new FlapConditions(client, workQueue, heartbeats);
         this.explanations = explanations;
         this.events = events;
+        this.metrics = metrics;
+    }
+
+    @Override
+    public void changed(NodeHealth health, String before) {
+        if (FlapDamping.isFall(before, health.ready())) {
+            metrics.flapped();
+        }
     }
 
     @Override

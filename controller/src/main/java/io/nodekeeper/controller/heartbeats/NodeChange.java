@@ -37,8 +37,9 @@ public sealed interface NodeChange {
      * The newest state of a known node, from a list, a watch, a read or a write.
      *
      * @param readyBefore the status of its Ready condition in the state before
+     * @param reported whether its agent has sent a heartbeat with it, and not only another client has changed the node
      */
-    record Seen(NodeHealth health, Node node, String readyBefore) implements NodeChange {}
+    record Seen(NodeHealth health, Node node, String readyBefore, boolean reported) implements NodeChange {}
 
     /** A node was deleted, or another node has its name now. */
     record Removed(NodeHealth health) implements NodeChange {}

@@ -84,7 +84,7 @@ public final class NodeInformer implements NodeStates {
         }
         if (sign != Sign.Plain.OUTDATED) {
             heard(health, sign, time);
-            handler.changed(new NodeChange.Seen(health, node, before));
+            handler.changed(new NodeChange.Seen(health, node, before, sign.isLife()));
         }
     }
 

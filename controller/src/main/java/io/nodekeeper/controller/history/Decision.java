@@ -20,6 +20,9 @@ import java.util.Optional;
  *     Evidence} has the names that are shown in a fixed order
  */
 public record Decision(Instant at, String node, String uid, String kind, String text, JsonObject details) {
+    /** The kind of a change of Ready that a node reported, or of several in a row. */
+    public static final String READY_CHANGED = "ReadyChanged";
+
     /** The longest text: some screens. What objects contain may be much longer, and would fill the history. */
     static final int LONGEST_TEXT = 4_096;
     /** The most memory for details, some times what they ever need. */
@@ -34,17 +37,18 @@ public record Decision(Instant at, String node, String uid, String kind, String 
      */
     public Decision {
         at = at.truncatedTo(ChronoUnit.MICROS);
-        text = cut(text);
+        text = cut(text, LONGEST_TEXT);
         if (JsonMemory.of(details) > MOST_DETAILS) {
             details = JsonObject.EMPTY.with("omitted", "details that are too long");
         }
     }
 
-    private static String cut(String text) {
-        if (text.length() <= LONGEST_TEXT) {
+    /** At most {@code longest} characters of {@code text}; an ellipsis shows where it was cut. */
+    public static String cut(String text, int longest) {
+        if (text.length() <= longest) {
             return text;
         }
-        int end = LONGEST_TEXT - 1;
+        int end = longest - 1;
         // Half of a character could not be stored.
         return text.substring(0, Character.isHighSurrogate(text.charAt(end - 1)) ? end - 1 : end) + "…";
     }

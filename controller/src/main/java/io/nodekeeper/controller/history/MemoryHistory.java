@@ -27,8 +27,9 @@ public final class MemoryHistory implements SearchableHistory {
     private final int inAll;
     private final ArrayDeque<Decision> decisions = new ArrayDeque<>();
     private final Map<String, Integer> count = new HashMap<>();
-    /** What one outage may cause for each of a node's pods, unlike its verdict. */
-    private static final Set<String> OF_PODS = Set.of("Evicted", "EvictionCancelled", "Collected");
+    /** What one node may cause many times, unlike its verdict: for each of its pods, or with each change of Ready. */
+    private static final Set<String> MANY =
+            Set.of("Evicted", "EvictionCancelled", "Collected", Decision.READY_CHANGED);
 
     /** The latest time of a decision that was dropped: the wall clock may have been set back. */
     private Optional<Instant> forgotten = Optional.empty();
@@ -50,7 +51,7 @@ public final class MemoryHistory implements SearchableHistory {
         // A scan of all decisions is cheap enough, because it happens only for nodes that flap.
         if (size > perNode) {
             Predicate<Decision> ofNode = decided -> decided.node().equals(decision.node());
-            if (!forgetOldest(ofNode.and(decided -> OF_PODS.contains(decided.kind())))) {
+            if (!forgetOldest(ofNode.and(decided -> MANY.contains(decided.kind())))) {
                 forgetOldest(ofNode);
             }
         } else if (decisions.size() > inAll) {

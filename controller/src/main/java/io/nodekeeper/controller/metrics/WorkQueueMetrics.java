@@ -1,10 +1,11 @@
 package io.nodekeeper.controller.metrics;
 
+import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
 
 /** The metrics of one queue, with the names of Kubernetes' work queues. Thread-safe. */
-public final class WorkQueueMetrics {
+public final class WorkQueueMetrics implements KeyedJobs.Watcher {
     private final GaugeDataPoint depth;
     private final CounterDataPoint adds;
 
@@ -13,13 +14,13 @@ public final class WorkQueueMetrics {
         this.adds = adds;
     }
 
-    /** An item was added, and {@code waiting} items wait now. */
+    @Override
     public void added(int waiting) {
         adds.inc();
         depth.set(waiting);
     }
 
-    /** An item was removed, and {@code waiting} items still wait. */
+    @Override
     public void taken(int waiting) {
         depth.set(waiting);
     }

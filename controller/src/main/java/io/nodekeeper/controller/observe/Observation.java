@@ -1,5 +1,6 @@
 package io.nodekeeper.controller.observe;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
@@ -96,19 +97,28 @@ public final class Observation implements ShadowTransport.Witness {
 
     /**
      * A history for a controller in observe mode, whose writes are withheld: it stores decisions as what the controller
-     * would have done. Those about the controller itself, such as its blindness, are facts.
+     * would have done. Those about the controller itself, such as its blindness, and what nodes reported are facts; but
+     * a node may have changed from a verdict that was not written.
      */
     public History wouldBe() {
-        return decision -> history.add(
-                decision.node().isEmpty()
-                        ? decision
-                        : new Decision(
-                                decision.at(),
-                                decision.node(),
-                                decision.uid(),
-                                decision.kind(),
-                                "Not done in observe mode: " + decision.text(),
-                                decision.details()));
+        return decision -> history.add(wouldBe(decision));
+    }
+
+    private static Decision wouldBe(Decision decision) {
+        if (decision.node().isEmpty()) {
+            return decision;
+        }
+        if (!decision.kind().equals(Decision.READY_CHANGED)) {
+            return withText(decision, "Not done in observe mode: " + decision.text());
+        }
+        return decision.details().text("was").equals(Condition.UNKNOWN)
+                ? withText(decision, decision.text() + " (Unknown may be a verdict that was not written)")
+                : decision;
+    }
+
+    private static Decision withText(Decision decision, String text) {
+        return new Decision(
+                decision.at(), decision.node(), decision.uid(), decision.kind(), text, decision.details());
     }
 
     /** The observation begins, which the history shows, so that a report knows since when there is something to compare. */

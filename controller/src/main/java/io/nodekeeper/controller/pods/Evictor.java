@@ -80,7 +80,12 @@ final class Evictor {
         this.metrics = metrics;
         this.timers = new PodTimers(loop, this::expired);
         this.jobs = new KeyedJobs<>(
-                "Eviction of the pod", workQueue, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
+                "Eviction of the pod",
+                workQueue,
+                PriorityWorkQueue.Priority.BACKGROUND,
+                loop,
+                metrics.queue("noexec_taint_pod"),
+                this::released);
     }
 
     /** The clock of {@link ActiveTaint#since}. */

@@ -359,6 +359,17 @@ class HistoryTest {
     }
 
     @Test
+    void verdictOfANodeThatReportsChangesAgainAndAgainStays() {
+        MemoryHistory history = new MemoryHistory(3, 100);
+        history.add(about("n1", 0, "Unknown"));
+        IntStream.range(1, 100).forEach(i -> history.add(about("n1", i, "ReadyChanged")));
+
+        assertThat(history.find(DecisionQuery.newest("n1", 100)).join())
+                .containsExactly(
+                        about("n1", 0, "Unknown"), about("n1", 98, "ReadyChanged"), about("n1", 99, "ReadyChanged"));
+    }
+
+    @Test
     void periodIsIncompleteUpToTheLatestDecisionThatWasDropped() {
         MemoryHistory history = new MemoryHistory(100, 1);
         history.add(about("n1", 50, "Removed"));
