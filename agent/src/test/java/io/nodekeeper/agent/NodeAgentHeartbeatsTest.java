@@ -146,7 +146,8 @@ class NodeAgentHeartbeatsTest {
     private void serve(HttpExchange exchange) throws IOException {
         byte[] body = exchange.getRequestBody().readAllBytes();
         String query = String.valueOf(exchange.getRequestURI().getQuery());
-        String call = exchange.getRequestMethod() + " " + exchange.getRequestURI().getPath();
+        String call =
+                exchange.getRequestMethod() + " " + exchange.getRequestURI().getPath();
         if (query.contains("watch=true")) {
             exchange.sendResponseHeaders(200, 0);
             exchange.getResponseBody().flush();

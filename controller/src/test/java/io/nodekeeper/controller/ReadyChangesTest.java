@@ -159,8 +159,10 @@ class ReadyChangesTest {
         cluster.loseHistory();
         falls();
         cluster.advanceTo("20S");
-        assertThat(changes()).singleElement().satisfies(decision -> assertThat(decision.text())
-                .isEqualTo("Ready changed from True to False: KubeletNotReady: container runtime is down"));
+        assertThat(changes())
+                .singleElement()
+                .satisfies(decision -> assertThat(decision.text())
+                        .isEqualTo("Ready changed from True to False: KubeletNotReady: container runtime is down"));
 
         cluster.loseHistory();
         cluster.advanceTo("30S");
@@ -186,8 +188,9 @@ class ReadyChangesTest {
         Decision rest = changes().getLast();
         assertThat(rest.at()).isEqualTo(B.plusMillis(70_010));
         assertThat(rest.text())
-                .isEqualTo("Ready changed 4990 times in 1m0s, the last time to True: KubeletReady: kubelet is posting ready"
-                        + " status");
+                .isEqualTo(
+                        "Ready changed 4990 times in 1m0s, the last time to True: KubeletReady: kubelet is posting ready"
+                                + " status");
         assertThat(rest.details())
                 .hasToString("{\"was\":\"True\",\"ready\":\"True\",\"reason\":\"KubeletReady\","
                         + "\"message\":\"kubelet is posting ready status\",\"changedAt\":\"2015-01-01T12:00:14Z\","

@@ -115,7 +115,6 @@ class ReportsTest {
                 .isEqualTo("1.0");
         assertThat(cluster.metric("workqueue_depth{name=\"noexec_taint_node\"}"))
                 .isEqualTo("0.0");
-        assertThat(cluster.metric("workqueue_depth{name=\"noexec_taint_pod\"}"))
-                .isEqualTo("0.0");
+        assertThat(cluster.metric("workqueue_depth{name=\"noexec_taint_pod\"}")).isEqualTo("0.0");
     }
 }

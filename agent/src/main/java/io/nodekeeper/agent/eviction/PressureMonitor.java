@@ -70,10 +70,9 @@ public final class PressureMonitor {
             }
         });
         shortages = passed.stream()
-                .flatMap(
-                        threshold -> Optional.ofNullable(levels.get(threshold.signal()))
-                                .map(level -> new Shortage(threshold, level, nowNanos))
-                                .stream())
+                .flatMap(threshold -> Optional.ofNullable(levels.get(threshold.signal()))
+                        .map(level -> new Shortage(threshold, level, nowNanos))
+                        .stream())
                 // Memory first: the kernel will soon kill a process.
                 .sorted(Comparator.comparing(
                         shortage -> shortage.threshold().signal().pressure() != Pressure.MEMORY))

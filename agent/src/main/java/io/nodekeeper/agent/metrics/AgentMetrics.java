@@ -212,8 +212,8 @@ public final class AgentMetrics implements PlegMetrics, OperationListener, Stati
 
     /** The agent's client certificate, which it renews, is valid until {@code end} by {@code clock}. */
     public void clientCertificate(Instant end, Clock clock) {
-        clientCertificate = () ->
-                OptionalDouble.of(Duration.between(clock.wallTime(), end).toSeconds());
+        clientCertificate =
+                () -> OptionalDouble.of(Duration.between(clock.wallTime(), end).toSeconds());
     }
 
     @Override

@@ -46,9 +46,10 @@ final class PodCounter implements PodMetrics {
                 "Pods that were admitted and run or will run; static is true for those that are not from the API.",
                 callback -> show(callback, PodCounts::active, PodCounts::activeStatic),
                 "static");
-        make.lateGauge("kubelet_mirror_pods", "Copies of static pods in the API.", () -> counts.map(
-                        now -> OptionalDouble.of(now.mirrors()))
-                .orElse(OptionalDouble.empty()));
+        make.lateGauge(
+                "kubelet_mirror_pods",
+                "Copies of static pods in the API.",
+                () -> counts.map(now -> OptionalDouble.of(now.mirrors())).orElse(OptionalDouble.empty()));
     }
 
     /** The kubelet's values of the label: it is empty for pods of the API. */

@@ -132,9 +132,7 @@ final class PodManager implements EvictablePods, EndingPods {
 
     @Override
     public List<Pod> active() {
-        return running().stream()
-                .filter(pod -> !sources.isStatic(pod.uid()))
-                .toList();
+        return running().stream().filter(pod -> !sources.isStatic(pod.uid())).toList();
     }
 
     @Override

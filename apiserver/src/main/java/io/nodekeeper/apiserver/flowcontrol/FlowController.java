@@ -247,12 +247,11 @@ public final class FlowController {
 
     /** Has the request run outside the event loops. Returns whether it will: not if too much of its user waits already. */
     private boolean queue(Call call) {
-        FairWorkQueue queue =
-                switch (call.effort) {
-                    case LIGHT, ONE -> others;
-                    case LIST -> lists;
-                    case LARGE -> bodies;
-                };
+        FairWorkQueue queue = switch (call.effort) {
+            case LIGHT, ONE -> others;
+            case LIST -> lists;
+            case LARGE -> bodies;
+        };
         return queue.run(call.user(), call.weight, () -> begin(call));
     }
 

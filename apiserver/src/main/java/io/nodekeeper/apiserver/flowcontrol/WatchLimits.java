@@ -47,7 +47,9 @@ final class WatchLimits {
         }
 
         private static long terms(String selector) {
-            return selector.isEmpty() ? 0 : selector.chars().filter(c -> c == ',').count() + 1;
+            return selector.isEmpty()
+                    ? 0
+                    : selector.chars().filter(c -> c == ',').count() + 1;
         }
     }
 

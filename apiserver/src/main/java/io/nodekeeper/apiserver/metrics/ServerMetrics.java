@@ -39,8 +39,7 @@ public final class ServerMetrics {
     private final Counter requests = Counter.builder()
             .name("apiserver_request_total")
             .help("Number of requests by verb, resource and HTTP code.")
-            .labelNames(
-                    "verb", "group", "version", "resource", "subresource", "scope", "component", "dry_run", "code")
+            .labelNames("verb", "group", "version", "resource", "subresource", "scope", "component", "dry_run", "code")
             .withoutExemplars()
             .register(registry);
     private final Histogram durations = Histogram.builder()
@@ -93,6 +92,7 @@ public final class ServerMetrics {
             .classicUpperBounds(1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
             .withoutExemplars()
             .register(registry);
+
     private final Counter watchLines = Counter.builder()
             .name("nodekeeper_watch_lines_total")
             .help("Number of changes and bookmarks that were written to open watches.")

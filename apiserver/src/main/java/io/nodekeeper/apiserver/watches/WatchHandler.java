@@ -257,8 +257,10 @@ public final class WatchHandler {
             if (plain && media.whole()) {
                 return Optional.of(rendered.line());
             }
-            boolean was = rendered.before().isPresent() && options.matches(resource, rendered.before().get());
-            boolean is = rendered.after().isPresent() && options.matches(resource, rendered.after().get());
+            boolean was = rendered.before().isPresent()
+                    && options.matches(resource, rendered.before().get());
+            boolean is = rendered.after().isPresent()
+                    && options.matches(resource, rendered.after().get());
             if (is) {
                 return Optional.of(
                         was == event.before().isPresent() && media.whole()

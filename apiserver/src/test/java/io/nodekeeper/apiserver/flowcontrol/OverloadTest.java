@@ -130,8 +130,8 @@ class OverloadTest {
         }
 
         // then another user's read waits for its turn instead of being refused
-        CompletableFuture<ApiResponse> node = server.send(
-                User.authenticated("bob", List.of("readers")), "GET", "/api/v1/nodes/n1", Map.of(), "");
+        CompletableFuture<ApiResponse> node =
+                server.send(User.authenticated("bob", List.of("readers")), "GET", "/api/v1/nodes/n1", Map.of(), "");
         server.settle();
         assertThat(node).isNotDone();
         server.time.advance(Duration.ofSeconds(4));
@@ -173,7 +173,8 @@ class OverloadTest {
 
         // then one more is refused, but not one of another collection, of another user or of an administrator
         assertThat(watch(greedy, maps)).isEqualTo(429);
-        assertThat(watch(greedy, "/api/v1/namespaces/kube-system/configmaps?watch=true")).isEqualTo(200);
+        assertThat(watch(greedy, "/api/v1/namespaces/kube-system/configmaps?watch=true"))
+                .isEqualTo(200);
         assertThat(watch(User.authenticated("bob", List.of("readers")), maps)).isEqualTo(200);
         assertThat(watch(TestServer.ADMIN, maps)).isEqualTo(200);
         assertThat(server.get("/metrics").text())
@@ -219,7 +220,8 @@ class OverloadTest {
         // then it is refused, and the others end after three seconds
         assertThat(refused.status()).isEqualTo(429);
         server.time.advance(Duration.ofSeconds(4));
-        assertThat(waiting).allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(504));
+        assertThat(waiting)
+                .allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(504));
     }
 
     @Test

@@ -109,8 +109,7 @@ class LargeListTest {
         list.whole();
 
         // then it counts as one of 100 kB to 1 MB
-        assertThat(server.get("/metrics").text())
-                .contains(upTo + "\"100000.0\"} 0\n", upTo + "\"1000000.0\"} 1\n");
+        assertThat(server.get("/metrics").text()).contains(upTo + "\"100000.0\"} 0\n", upTo + "\"1000000.0\"} 1\n");
     }
 
     @Test

@@ -514,8 +514,9 @@ class ReadTest {
                 "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"}}");
 
         assertThat(server.get("/metrics").text())
-                .contains("apiserver_request_total{code=\"201\",component=\"apiserver\",dry_run=\"All\",group=\"\","
-                        + "resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"APPLY\",version=\"v1\"} 1.0\n");
+                .contains(
+                        "apiserver_request_total{code=\"201\",component=\"apiserver\",dry_run=\"All\",group=\"\","
+                                + "resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"APPLY\",version=\"v1\"} 1.0\n");
     }
 
     @Test
@@ -542,7 +543,6 @@ class ReadTest {
                 .isEqualTo(200);
         Answer refused = server.get("/api/v1/nodes?labelSelector=a+in+(" + values + "),b+in+(" + values + "),c");
         assertThat(refused.status()).isEqualTo(400);
-        assertThat(refused.message())
-                .isEqualTo("the sets of a label selector may have 1000 values together");
+        assertThat(refused.message()).isEqualTo("the sets of a label selector may have 1000 values together");
     }
 }

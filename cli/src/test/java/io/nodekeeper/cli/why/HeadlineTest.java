@@ -82,8 +82,9 @@ class HeadlineTest {
         Decision recovery = changed(61, "False", "True", JsonObject.EMPTY);
 
         assertThat(headline(story(ready, fall, recovery)))
-                .isEqualTo("Node n2 is Ready; last trouble at 16:14:52 UTC (9m0s ago): Ready changed from True to False:"
-                        + " reason: message.");
+                .isEqualTo(
+                        "Node n2 is Ready; last trouble at 16:14:52 UTC (9m0s ago): Ready changed from True to False:"
+                                + " reason: message.");
         // Several changes in one decision may end with Ready.
         assertThat(headline(story(ready, changed(62, "True", "True", JsonObject.EMPTY.with("lastNotReady", "down")))))
                 .contains("; last trouble at 16:14:54 UTC ");
@@ -94,8 +95,8 @@ class HeadlineTest {
 
     @Test
     void filesOfADeadControllerTellTheLastReport() {
-        assertThat(headline(
-                        story(JsonObject.EMPTY, about(0, "Registered", ""), changed(60, "True", "False", JsonObject.EMPTY))))
+        assertThat(headline(story(
+                        JsonObject.EMPTY, about(0, "Registered", ""), changed(60, "True", "False", JsonObject.EMPTY))))
                 .isEqualTo("Node n2 reported at 16:14:52 UTC (9m0s ago): Ready changed from True to False: reason:"
                         + " message.");
     }

@@ -54,10 +54,7 @@ record ReadyChange(String was, Report now, Optional<Report> notReady, int count)
     static ReadyChange of(String was, Condition condition) {
         Report report = Report.of(condition);
         return new ReadyChange(
-                Decision.cut(was, LONGEST_STATUS),
-                report,
-                Optional.of(report).filter(unwell -> !unwell.isReady()),
-                1);
+                Decision.cut(was, LONGEST_STATUS), report, Optional.of(report).filter(unwell -> !unwell.isReady()), 1);
     }
 
     /** These changes and the next one, as one. */

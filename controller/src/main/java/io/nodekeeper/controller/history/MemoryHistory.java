@@ -28,8 +28,7 @@ public final class MemoryHistory implements SearchableHistory {
     private final ArrayDeque<Decision> decisions = new ArrayDeque<>();
     private final Map<String, Integer> count = new HashMap<>();
     /** What one node may cause many times, unlike its verdict: for each of its pods, or with each change of Ready. */
-    private static final Set<String> MANY =
-            Set.of("Evicted", "EvictionCancelled", "Collected", Decision.READY_CHANGED);
+    private static final Set<String> MANY = Set.of("Evicted", "EvictionCancelled", "Collected", Decision.READY_CHANGED);
 
     /** The latest time of a decision that was dropped: the wall clock may have been set back. */
     private Optional<Instant> forgotten = Optional.empty();

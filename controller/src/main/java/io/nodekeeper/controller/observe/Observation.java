@@ -117,8 +117,7 @@ public final class Observation implements ShadowTransport.Witness {
     }
 
     private static Decision withText(Decision decision, String text) {
-        return new Decision(
-                decision.at(), decision.node(), decision.uid(), decision.kind(), text, decision.details());
+        return new Decision(decision.at(), decision.node(), decision.uid(), decision.kind(), text, decision.details());
     }
 
     /** The observation begins, which the history shows, so that a report knows since when there is something to compare. */

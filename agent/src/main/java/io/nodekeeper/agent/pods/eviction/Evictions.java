@@ -162,8 +162,7 @@ public final class Evictions implements PressureListener {
         return use.apply(disk).thenApply(pods -> new Known(pods, disk));
     }
 
-    private void decide(
-            List<Shortage> shortages, boolean reclaimed, @Nullable Known known, @Nullable Throwable error) {
+    private void decide(List<Shortage> shortages, boolean reclaimed, @Nullable Known known, @Nullable Throwable error) {
         if (known == null) {
             log.warn("No pod is evicted: {}", error == null ? "" : Failures.text(error));
         }

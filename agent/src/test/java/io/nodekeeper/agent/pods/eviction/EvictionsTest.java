@@ -42,6 +42,7 @@ class EvictionsTest {
     private final List<String> nodeEvents = new ArrayList<>();
     /** What the metrics got. */
     private final List<String> counted = new ArrayList<>();
+
     private final Map<String, PodUse> use = new HashMap<>();
     private final List<Boolean> reads = new ArrayList<>();
     private CompletableFuture<Map<String, PodUse>> answer = CompletableFuture.completedFuture(use);
@@ -130,7 +131,8 @@ class EvictionsTest {
                 .build()
                 .thresholds()
                 .getFirst();
-        return new Shortage(threshold, new Level(available, 1L << 40), loop.clock().nanoTime());
+        return new Shortage(
+                threshold, new Level(available, 1L << 40), loop.clock().nanoTime());
     }
 
     private Shortage memory() {
@@ -506,8 +508,7 @@ class EvictionsTest {
         round();
 
         assertThat(evicted)
-                .containsExactly(
-                        "web 1s Evicted: Container app exceeded its local ephemeral storage limit \"3Mi\". ");
+                .containsExactly("web 1s Evicted: Container app exceeded its local ephemeral storage limit \"3Mi\". ");
         assertThat(counted).containsExactly("ephemeralcontainerfs.limit");
     }
 

@@ -93,10 +93,8 @@ final class SimulatedPod {
                 boxes.stream().filter(box -> box.sandbox.equals(id)).forEach(box -> end(box, 137, now));
                 yield new Outcome.Done();
             }
-            case PodCommand.RemoveSandbox remove
-            when removeFails -> new Outcome.Failed("Failed", "the disk hangs");
-            case PodCommand.RemoveContainer remove
-            when removeFails -> new Outcome.Failed("Failed", "the disk hangs");
+            case PodCommand.RemoveSandbox remove when removeFails -> new Outcome.Failed("Failed", "the disk hangs");
+            case PodCommand.RemoveContainer remove when removeFails -> new Outcome.Failed("Failed", "the disk hangs");
             case PodCommand.RemoveSandbox(String id) -> {
                 boxes.removeIf(box -> box.sandbox.equals(id));
                 sandboxes.removeIf(sandbox -> sandbox.id.equals(id));
