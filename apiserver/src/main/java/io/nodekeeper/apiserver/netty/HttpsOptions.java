@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.netty;
 
+import io.nodekeeper.apiserver.netty.connections.ConnectionLimits;
 import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.time.Clock;
 import java.net.InetSocketAddress;
@@ -15,6 +16,7 @@ import java.util.concurrent.Executor;
  * @param workers makes the pieces of large responses, and compresses others
  * @param drain how long the server waits for active requests when it closes
  * @param memory the most bytes of all incoming bodies together; unread responses may use as much again
+ * @param connections the limits of connections
  * @param nodes how the server shows itself to nodes; empty if it does not connect to them
  */
 public record HttpsOptions(
@@ -23,6 +25,7 @@ public record HttpsOptions(
         Executor workers,
         Duration drain,
         long memory,
+        ConnectionLimits connections,
         Optional<NodeIdentity> nodes) {
     /** Kubernetes stops a process after 60 s; this leaves ten seconds to close the store. */
     private static final Duration DRAIN = Duration.ofSeconds(50);
@@ -36,13 +39,18 @@ public record HttpsOptions(
                 address, clock, workers, DRAIN, Runtime.getRuntime().maxMemory() / 8);
     }
 
-    /** Options of a server that does not connect to nodes. */
+    /** Options of a server that does not connect to nodes, with the limits of connections of this process. */
     public HttpsOptions(InetSocketAddress address, Clock clock, Executor workers, Duration drain, long memory) {
-        this(address, clock, workers, drain, memory, Optional.empty());
+        this(address, clock, workers, drain, memory, ConnectionLimits.ofProcess(), Optional.empty());
     }
 
     /** The same for a server that shows {@code identity} to nodes. */
     public HttpsOptions with(NodeIdentity identity) {
-        return new HttpsOptions(address, clock, workers, drain, memory, Optional.of(identity));
+        return new HttpsOptions(address, clock, workers, drain, memory, connections, Optional.of(identity));
+    }
+
+    /** The same with other limits of connections. */
+    HttpsOptions with(ConnectionLimits limits) {
+        return new HttpsOptions(address, clock, workers, drain, memory, limits, nodes);
     }
 }

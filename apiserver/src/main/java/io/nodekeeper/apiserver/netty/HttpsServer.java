@@ -21,6 +21,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.netty.connections.Connections;
 import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.apiserver.netty.nodes.NodeReads;
 import java.io.IOException;
@@ -60,7 +61,9 @@ public final class HttpsServer {
     private final Duration drain;
     private final ServerContext serverContext;
     private final AtomicBoolean closed = new AtomicBoolean();
+    /** All connections, to end them; {@link #clients} limits their number. */
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+    private final Connections clients;
     private volatile SslContext tls;
 
     /**
@@ -76,6 +79,7 @@ public final class HttpsServer {
         HttpsOptions options = prepared.options;
         tls = prepared.tls;
         drain = options.drain();
+        clients = new Connections(options.connections(), options.clock());
         serverContext = new ServerContext(server, options, prepared.nodes);
         boolean epoll = Epoll.isAvailable();
         IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
@@ -97,10 +101,11 @@ public final class HttpsServer {
                     @Override
                     protected void initChannel(Channel connection) {
                         connections.add(connection);
+                        Connections.Client client = clients.add(connection);
                         connection
                                 .pipeline()
                                 .addLast(secured(connection))
-                                .addLast(new Negotiation(serverContext, drain));
+                                .addLast(new Negotiation(serverContext, client, drain));
                     }
                 })
                 .bind(options.address())

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,7 @@ final class IncomingRequest {
     private final ChannelHandlerContext context;
     private final HttpRequest head;
     private final Optional<ClientCertificate> certificate;
+    private final Consumer<String> authorized;
     /** A body that arrived at once. */
     private byte[] whole = {};
     /** The parts of a body that arrived in several parts. */
@@ -58,16 +60,18 @@ final class IncomingRequest {
     private boolean turnedAway;
     private boolean crowded;
 
-    /** A request of which only {@code head} has arrived. */
+    /** A request of which only {@code head} has arrived. {@code authorized} gets the name of a sender who is. */
     IncomingRequest(
             ServerContext serverContext,
             ChannelHandlerContext context,
             HttpRequest head,
-            Optional<ClientCertificate> certificate) {
+            Optional<ClientCertificate> certificate,
+            Consumer<String> authorized) {
         this.serverContext = serverContext;
         this.context = context;
         this.head = head;
         this.certificate = certificate;
+        this.authorized = authorized;
     }
 
     HttpRequest head() {
@@ -146,6 +150,7 @@ final class IncomingRequest {
             }
             sender = known.orElse("");
             turnedAway = known.isEmpty();
+            known.ifPresent(authorized);
         }
         return !turnedAway;
     }

@@ -18,6 +18,7 @@ import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
+import io.nodekeeper.apiserver.netty.connections.Connections;
 import io.nodekeeper.apiserver.request.ClientCertificate;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -42,12 +43,14 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     private static final int FAREWELL_SECONDS = 1;
 
     private final ServerContext serverContext;
+    private final Connections.Client client;
     private final Duration drain;
 
     /** {@code drain}: how long open streams may take after the server stops. */
-    Negotiation(ServerContext serverContext, Duration drain) {
+    Negotiation(ServerContext serverContext, Connections.Client client, Duration drain) {
         super(ApplicationProtocolNames.HTTP_1_1);
         this.serverContext = serverContext;
+        this.client = client;
         this.drain = drain;
     }
 
@@ -58,6 +61,9 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         shown.ifPresent(proof ->
                 serverContext.server.certificateShown(proof.getNotAfter().toInstant()));
         Optional<ClientCertificate> certificate = shown.flatMap(Peer::user);
+        if (certificate.isPresent()) {
+            client.proven();
+        }
         if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
             streams(pipeline, certificate);
         } else {
@@ -72,7 +78,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         // Each needs the other: the handler reports headers, and the timeouts check whether a request is active.
         RequestHandler[] handler = new RequestHandler[1];
         ConnectionTimeouts timeouts = ConnectionTimeouts.withRequests(() -> handler[0].busy());
-        handler[0] = new RequestHandler(serverContext, certificate, timeouts::heard);
+        handler[0] = new RequestHandler(serverContext, certificate, timeouts::heard, client::proven);
         pipeline.addLast(timeouts)
                 .addLast(new HttpServerCodec(new HttpDecoderConfig()
                         .setMaxInitialLineLength(LINE_BYTES)
@@ -98,9 +104,10 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
                 .addLast(new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel stream) {
+                        client.opened(stream);
                         stream.pipeline()
                                 .addLast(new Http2StreamFrameToHttpObjectCodec(true))
-                                .addLast(new RequestHandler(serverContext, certificate, () -> {}));
+                                .addLast(new RequestHandler(serverContext, certificate, () -> {}, client::proven));
                     }
                 }))
                 .addLast(new Farewell());

@@ -18,6 +18,7 @@ import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.ClientCertificate;
 import io.nodekeeper.apiserver.request.RequestOrigin;
+import io.nodekeeper.apiserver.request.User;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -56,6 +57,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private final ServerContext serverContext;
     private final Optional<ClientCertificate> certificate;
     private final Runnable heard;
+    private final Runnable proven;
     private final ResponseWriter answers;
     /** Parts that arrived during a response, because the decoder passes on everything in one packet. */
     private final ArrayDeque<Object> ahead = new ArrayDeque<>();
@@ -76,11 +78,16 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private boolean stopping;
     private @Nullable NettySink stream;
 
-    /** {@code heard} runs each time the headers of a request are complete. */
-    RequestHandler(ServerContext serverContext, Optional<ClientCertificate> certificate, Runnable heard) {
+    /**
+     * {@code heard} runs each time the headers of a request are complete, and {@code proven}, on any thread, each time a request is
+     * authorized for a user who is known.
+     */
+    RequestHandler(
+            ServerContext serverContext, Optional<ClientCertificate> certificate, Runnable heard, Runnable proven) {
         this.serverContext = serverContext;
         this.certificate = certificate;
         this.heard = heard;
+        this.proven = proven;
         answers = new ResponseWriter(serverContext);
     }
 
@@ -142,7 +149,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             if (message instanceof HttpRequest head) {
                 heard.run();
                 releaseRequests();
-                IncomingRequest request = new IncomingRequest(serverContext, context, head, certificate);
+                IncomingRequest request = new IncomingRequest(serverContext, context, head, certificate, this::authorized);
                 receiving = request;
                 unread = false;
                 if (head.decoderResult().isFailure()) {
@@ -251,6 +258,12 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         });
     }
 
+    private void authorized(String name) {
+        if (!name.equals(User.ANONYMOUS.name())) {
+            proven.run();
+        }
+    }
+
     /** The connection of one request. */
     private final class Origin implements RequestOrigin {
         private final boolean dropped;
@@ -272,6 +285,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                         "TooManyRequests",
                         "what " + name + " may do has changed while the request arrived; send it again");
             }
+            RequestHandler.this.authorized(name);
             reader = name;
             user = name;
         }

@@ -24,7 +24,8 @@ class IncomingRequestTest {
                         ServerContexts.of(new TestServer(), 1 << 20),
                         channel.pipeline().firstContext(),
                         new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, uri),
-                        Optional.of(ClientCertificate.of(TestServer.ADMIN)))
+                        Optional.of(ClientCertificate.of(TestServer.ADMIN)),
+                        name -> {})
                 .complete();
     }
 

@@ -7,6 +7,7 @@ import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.audit.AuditLog;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
+import io.nodekeeper.apiserver.netty.connections.ConnectionLimits;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.client.TestCertificates;
 import io.nodekeeper.client.config.Identity;
@@ -39,7 +40,17 @@ final class TransportServer implements AutoCloseable {
 
     TransportServer(FlowControlOptions limits, HttpClient.Version version, Duration drain, long memory)
             throws Exception {
-        this(limits, version, drain, memory, Optional.empty());
+        this(limits, version, drain, memory, ConnectionLimits.ofProcess(), Optional.empty());
+    }
+
+    TransportServer(
+            FlowControlOptions limits,
+            HttpClient.Version version,
+            Duration drain,
+            long memory,
+            ConnectionLimits connections)
+            throws Exception {
+        this(limits, version, drain, memory, connections, Optional.empty());
     }
 
     private TransportServer(
@@ -47,6 +58,7 @@ final class TransportServer implements AutoCloseable {
             HttpClient.Version version,
             Duration drain,
             long memory,
+            ConnectionLimits connections,
             Optional<AuditLog> audit)
             throws Exception {
         Identity server = Certificates.SERVER.get();
@@ -69,7 +81,8 @@ final class TransportServer implements AutoCloseable {
         https = HttpsServer.start(
                 core,
                 Certificates.identity(server, client),
-                new HttpsOptions(new InetSocketAddress("127.0.0.1", 0), loop.clock(), workers, drain, memory));
+                new HttpsOptions(new InetSocketAddress("127.0.0.1", 0), loop.clock(), workers, drain, memory)
+                        .with(connections));
         this.client = client(version);
     }
 
@@ -79,7 +92,7 @@ final class TransportServer implements AutoCloseable {
 
     /** A server with an audit log. */
     TransportServer(HttpClient.Version version, AuditLog audit) throws Exception {
-        this(FlowControlOptions.DEFAULT, version, Duration.ofSeconds(20), 64 << 20, Optional.of(audit));
+        this(FlowControlOptions.DEFAULT, version, Duration.ofSeconds(20), 64 << 20, ConnectionLimits.ofProcess(), Optional.of(audit));
     }
 
     /** Another client, with its own connections. */
