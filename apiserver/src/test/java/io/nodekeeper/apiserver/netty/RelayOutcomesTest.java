@@ -230,7 +230,8 @@ class RelayOutcomesTest {
                         .filter(line -> line.startsWith("apiserver_request_total{"))
                         .filter(line ->
                                 line.contains("resource=\"" + resource + "\"") && line.contains("verb=\"GET\"")))
-                .containsExactly("apiserver_request_total{code=\"" + status + "\",group=\"\",resource=\"" + resource
+                .containsExactly("apiserver_request_total{code=\"" + status
+                        + "\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"" + resource
                         + "\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0");
         assertThat(metrics.lines()).contains("apiserver_current_inflight_requests{request_kind=\"readOnly\"} 0.0");
     }
