@@ -199,8 +199,8 @@ final class RawAttacks {
                 open.add(connection);
                 ByteArrayOutputStream batch = new ByteArrayOutputStream();
                 for (int i = 0; i < streams; i++) {
-                    batch.writeBytes(RawHttp2.bytes(
-                            RawHttp2.HEADERS, RawHttp2.END_HEADERS, connection.nextStream(), headers));
+                    batch.writeBytes(
+                            RawHttp2.bytes(RawHttp2.HEADERS, RawHttp2.END_HEADERS, connection.nextStream(), headers));
                 }
                 connection.write(batch.toByteArray());
                 connection.flush();

@@ -63,6 +63,7 @@ public final class HttpsServer {
     private final AtomicBoolean closed = new AtomicBoolean();
     /** All connections, to end them; {@link #clients} limits their number. */
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+
     private final Connections clients;
     private volatile SslContext tls;
 

@@ -149,7 +149,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             if (message instanceof HttpRequest head) {
                 heard.run();
                 releaseRequests();
-                IncomingRequest request = new IncomingRequest(serverContext, context, head, certificate, this::authorized);
+                IncomingRequest request =
+                        new IncomingRequest(serverContext, context, head, certificate, this::authorized);
                 receiving = request;
                 unread = false;
                 if (head.decoderResult().isFailure()) {

@@ -92,7 +92,13 @@ final class TransportServer implements AutoCloseable {
 
     /** A server with an audit log. */
     TransportServer(HttpClient.Version version, AuditLog audit) throws Exception {
-        this(FlowControlOptions.DEFAULT, version, Duration.ofSeconds(20), 64 << 20, ConnectionLimits.ofProcess(), Optional.of(audit));
+        this(
+                FlowControlOptions.DEFAULT,
+                version,
+                Duration.ofSeconds(20),
+                64 << 20,
+                ConnectionLimits.ofProcess(),
+                Optional.of(audit));
     }
 
     /** Another client, with its own connections. */

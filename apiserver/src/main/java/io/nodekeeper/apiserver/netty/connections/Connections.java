@@ -199,8 +199,7 @@ public final class Connections {
                 }
             }
         }
-        while (!unproven.isEmpty()
-                && (bytes > limits.unprovenBytes() || proven + unproven.size() > limits.most())) {
+        while (!unproven.isEmpty() && (bytes > limits.unprovenBytes() || proven + unproven.size() > limits.most())) {
             Client oldest = unproven.iterator().next();
             forget(oldest, State.CLOSED);
             surplus.add(oldest);
