@@ -364,7 +364,7 @@ class HistoryTest {
         history.add(about("n1", 0, "Unknown"));
         IntStream.range(1, 100).forEach(i -> history.add(about("n1", i, "ReadyChanged")));
 
-        assertThat(history.find(DecisionQuery.newest("n1", 100)).join())
+        assertThat(history.find(DecisionQuery.newest("n1", 100)).join().node())
                 .containsExactly(
                         about("n1", 0, "Unknown"), about("n1", 98, "ReadyChanged"), about("n1", 99, "ReadyChanged"));
     }
