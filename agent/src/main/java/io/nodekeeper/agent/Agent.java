@@ -261,7 +261,8 @@ public final class Agent {
         boolean givenUp = node.ready()
                 .filter(ready -> ready.status().equals(Condition.UNKNOWN))
                 .isPresent();
-        if (givenUp) {
+        // A report in progress replaces it, and what it writes comes back here: no second one from the same Node.
+        if (givenUp && !answering) {
             answer();
         }
     }

@@ -11,7 +11,7 @@ public final class CertificateTables {
             Tables.age(),
             Tables.column(
                     "SignerName",
-                    request -> Tables.orNone(request.object("spec").text("signerName"))),
+                    request -> CellText.orNone(request.object("spec").text("signerName"))),
             Tables.column("Requestor", request -> request.object("spec").text("username")),
             Tables.column("RequestedDuration", CertificateTables::duration),
             Tables.column("Condition", CertificateTables::condition)));
@@ -21,7 +21,7 @@ public final class CertificateTables {
     private static String duration(JsonObject request) {
         return request.object("spec")
                 .number("expirationSeconds")
-                .map(seconds -> Tables.age(Duration.ofSeconds(seconds)))
+                .map(seconds -> CellText.age(Duration.ofSeconds(seconds)))
                 .orElse("<none>");
     }
 

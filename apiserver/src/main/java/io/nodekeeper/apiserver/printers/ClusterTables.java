@@ -96,7 +96,7 @@ public final class ClusterTables {
             Tables.flag("RequiresRepublish", driver -> driver.object("spec").bool("requiresRepublish")),
             Tables.column(
                     "Modes",
-                    driver -> Tables.orNone(driver.object("spec")
+                    driver -> CellText.orNone(driver.object("spec")
                             .array("volumeLifecycleModes")
                             .strings()
                             .collect(Collectors.joining(",")))),

@@ -93,7 +93,7 @@ final class PodColumns {
                 .flatMap(finished -> KubeTime.parse(finished).stream())
                 .max(Comparator.naturalOrder());
         return last.filter(ended -> restarts > 0)
-                .map(ended -> restarts + " (" + Tables.age(Duration.between(ended, now)) + " ago)")
+                .map(ended -> restarts + " (" + CellText.age(Duration.between(ended, now)) + " ago)")
                 .orElseGet(() -> Long.toString(restarts));
     }
 
@@ -101,7 +101,7 @@ final class PodColumns {
     static String ip(JsonObject pod) {
         JsonObject status = pod.object("status");
         String ip = status.text("podIP");
-        return Tables.orNone(
+        return CellText.orNone(
                 ip.isEmpty()
                         ? status.array("podIPs")
                                 .objects()

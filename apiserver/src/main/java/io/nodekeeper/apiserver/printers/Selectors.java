@@ -41,7 +41,7 @@ final class Selectors {
 
     /** The requirements in the order of their keys. */
     private static String joined(Stream<Map.Entry<String, String>> requirements) {
-        return Tables.orNone(requirements
+        return CellText.orNone(requirements
                 .sorted(Map.Entry.comparingByKey())
                 .map(Map.Entry::getValue)
                 .collect(Collectors.joining(",")));

@@ -14,7 +14,7 @@ final class ServiceColumns {
     static String clusterIp(JsonObject service) {
         JsonObject spec = service.object("spec");
         String ip = spec.text("clusterIP");
-        return Tables.orNone(
+        return CellText.orNone(
                 ip.isEmpty() ? spec.array("clusterIPs").strings().findFirst().orElse("") : ip);
     }
 
@@ -23,7 +23,7 @@ final class ServiceColumns {
         JsonObject spec = service.object("spec");
         List<String> own = spec.array("externalIPs").strings().toList();
         return switch (spec.text("type")) {
-            case "ClusterIP", "NodePort" -> Tables.orNone(String.join(",", own));
+            case "ClusterIP", "NodePort" -> CellText.orNone(String.join(",", own));
             case "LoadBalancer" -> {
                 List<String> all = new ArrayList<>(balancers(service));
                 all.addAll(own);
@@ -47,7 +47,7 @@ final class ServiceColumns {
 
     /** The ports, each with the port of the nodes if it has one: {@code 80:30080/TCP}. */
     static String ports(JsonObject service) {
-        return Tables.orNone(service.object("spec")
+        return CellText.orNone(service.object("spec")
                 .array("ports")
                 .objects()
                 .map(ServiceColumns::port)

@@ -18,8 +18,6 @@ import java.util.stream.Collectors;
 
 /** The table columns of each kind, as in Kubernetes. */
 public final class Tables {
-    /** The age from which on a time is too far ahead to be now (Kubernetes). */
-    private static final Duration AHEAD = Duration.ofSeconds(-2);
 
     public static final Table NODES = new Table(List.of(
             name(),
@@ -40,8 +38,8 @@ public final class Tables {
             at("Restarts", false, (pod, now) -> new PodColumns(pod).restarts(now)),
             age(),
             wide("IP", PodColumns::ip),
-            wide("Node", pod -> orNone(pod.object("spec").text("nodeName"))),
-            wide("Nominated Node", pod -> orNone(pod.object("status").text("nominatedNodeName"))),
+            wide("Node", pod -> CellText.orNone(pod.object("spec").text("nodeName"))),
+            wide("Nominated Node", pod -> CellText.orNone(pod.object("status").text("nominatedNodeName"))),
             wide("Readiness Gates", PodColumns::readinessGates)));
 
     public static final Table EVENTS = new Table(List.of(
@@ -86,42 +84,6 @@ public final class Tables {
 
     private Tables() {}
 
-    /**
-     * An age as kubectl prints it: {@code 12s}, {@code 3m48s}, {@code 69m}, {@code 5h12m}, {@code 3d}, {@code 2y10d}. A time
-     * less than two seconds ahead counts as now, because the clocks of machines differ.
-     */
-    static String age(Duration age) {
-        if (age.compareTo(AHEAD) <= 0) {
-            return "<invalid>";
-        }
-        long seconds = Math.max(0, age.toSeconds());
-        long minutes = seconds / 60;
-        long hours = minutes / 60;
-        long days = hours / 24;
-        if (seconds < 120) {
-            return seconds + "s";
-        }
-        if (minutes < 10) {
-            return minutes + "m" + (seconds % 60 == 0 ? "" : seconds % 60 + "s");
-        }
-        if (minutes < 180) {
-            return minutes + "m";
-        }
-        if (hours < 8) {
-            return hours + "h" + (minutes % 60 == 0 ? "" : minutes % 60 + "m");
-        }
-        if (hours < 48) {
-            return hours + "h";
-        }
-        if (days < 8) {
-            return days + "d" + (hours % 24 == 0 ? "" : hours % 24 + "h");
-        }
-        if (days < 730) {
-            return days + "d";
-        }
-        return days / 365 + "y" + (days % 365 == 0 || days / 365 >= 8 ? "" : days % 365 + "d");
-    }
-
     static Table.Column name() {
         return column("Name", object -> object.object("metadata").text("name"));
     }
@@ -157,7 +119,7 @@ public final class Tables {
 
     private static String since(String time, Instant now) {
         return KubeTime.parse(time)
-                .map(instant -> age(Duration.between(instant, now)))
+                .map(instant -> CellText.age(Duration.between(instant, now)))
                 .orElse("<unknown>");
     }
 
@@ -204,10 +166,6 @@ public final class Tables {
                         ? subject.text("namespace") + "/" + subject.text("name")
                         : subject.text("name"))
                 .collect(Collectors.joining(", "));
-    }
-
-    static String orNone(String text) {
-        return text.isEmpty() ? "<none>" : text;
     }
 
     private static String orUnknown(String text) {

@@ -31,6 +31,6 @@ class TablesTest {
         "315360000, 10y"
     })
     void ages(long seconds, String text) {
-        assertThat(Tables.age(Duration.ofSeconds(seconds))).isEqualTo(text);
+        assertThat(CellText.age(Duration.ofSeconds(seconds))).isEqualTo(text);
     }
 }
