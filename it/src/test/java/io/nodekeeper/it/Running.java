@@ -209,5 +209,11 @@ public final class Running implements AutoCloseable {
     @Override
     public void close() {
         process.destroyForcibly();
+        try {
+            // Its last system call, such as a mount, is over before others clean up. One that hangs in the kernel does not end.
+            process.waitFor(5, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
