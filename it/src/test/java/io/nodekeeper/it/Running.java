@@ -210,7 +210,8 @@ public final class Running implements AutoCloseable {
     public void close() {
         process.destroyForcibly();
         try {
-            // Its last system call, such as a mount, is over before others clean up. One that hangs in the kernel does not end.
+            // Its last system call, such as a mount, is over before others clean up. One that hangs in the kernel does
+            // not end.
             process.waitFor(5, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
