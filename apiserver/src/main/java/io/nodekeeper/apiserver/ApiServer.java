@@ -133,7 +133,7 @@ public final class ApiServer {
     }
 
     /**
-     * A server for {@code store} with limits.
+     * A server for {@code storage} with limits.
      * @param loop the store's loop, which serves watches
      * @param random for UIDs and generated names; thread-safe unless everything runs on one thread
      * @param serverAddress host and port for clients, as in discovery
@@ -143,7 +143,7 @@ public final class ApiServer {
      * @param audit the audit log of requests; its creator closes it
      */
     public ApiServer(
-            Store store,
+            Store storage,
             Loop loop,
             RandomGenerator random,
             Authenticator authenticator,
@@ -152,14 +152,14 @@ public final class ApiServer {
             FlowControlOptions limits,
             Executor workers,
             Optional<AuditLog> audit) {
-        this.store = store;
         this.audit = audit;
         this.loop = loop;
         this.clock = loop.clock();
         this.authenticator = authenticator;
         auditIds = new AuditIds(random);
         this.workers = workers;
-        metrics = new ServerMetrics(store, audit);
+        metrics = new ServerMetrics(storage, audit);
+        store = metrics.timed(storage, clock);
         flowControl = new FlowController(limits, workers, loop, metrics, this::storedBytes);
         ReadHandler reads = new ReadHandler(store, loop, flowControl::turnOf);
         access = new AccessState(store, loop);

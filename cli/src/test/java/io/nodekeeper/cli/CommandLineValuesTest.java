@@ -77,6 +77,7 @@ class CommandLineValuesTest {
             Map.entry("--controller-service", List.of("", "name", "ftp:name:1", "a/b:1", "name:port:2", LONG)),
             Map.entry("--controller-bind-address", List.of("", "here", "127.0.0.1:99999", "1:2:3", DIGITS, LONG)),
             Map.entry("--etcd-prefix", List.of("", "registry", "/a b", "/ä")),
+            Map.entry("--cloud-provider", List.of("aws", "External", LONG)),
             Map.entry("--feature-gates", List.of("None=true", "=", LONG)),
             Map.entry("--group", List.of("", "a b", "a,b", LONG)),
             Map.entry("--guard-bind-address", List.of("", "off", "here", "127.0.0.1:99999", "1:2:3", DIGITS, LONG)),

@@ -283,6 +283,13 @@ enum Attack {
             (prey, until) -> RawAttacks.slowHeaders(prey, until, 500)),
     PIPELINE("HTTP/1.1: requests without waiting for answers", RawAttacks::pipeline),
     CHUNKS("HTTP/1.1: chunks of one byte with extensions of 8 KB", RawAttacks::chunks),
+    KEY_UPDATES(
+            "TLS records of 3,276 key updates, without a credential",
+            (prey, until) -> RawAttacks.keyUpdates(prey, until, "")),
+    KEY_UPDATES_IN_HANDSHAKE("the same in the record that ends the handshake", RawAttacks::keyUpdatesInHandshake),
+    KEY_UPDATES_KNOWN(
+            "such records after a request with a token",
+            (prey, until) -> RawAttacks.keyUpdates(prey, until, Prey.HEAVY)),
     HANDSHAKES("TLS handshakes that are left in the middle", RawAttacks::handshakes),
     IDLE("1,000 connections that ask for nothing", (prey, until) -> RawAttacks.idle(prey, until, 1_000));
 

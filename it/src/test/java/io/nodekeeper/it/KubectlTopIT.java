@@ -159,8 +159,7 @@ class KubectlTopIT {
         // A measurement from before the container was full, when its shell still copied, leaves within 15 s.
         double workingSet = then.number("memory").orElseThrow() / 1048576.0;
         Eventually.within(
-                SOON,
-                () -> Math.abs(Long.parseLong(row("web", "big").getLast()) - workingSet) < 0.3 * workingSet);
+                SOON, () -> Math.abs(Long.parseLong(row("web", "big").getLast()) - workingSet) < 0.3 * workingSet);
         assertThat(kubectl.ok("top", "pods", "-A")).containsPattern("(?m)^default +web +\\d+m +\\d+Mi");
         assertThat(kubectl.ok("top", "pods", "-l", "app=shop")).contains("web");
         assertThat(kubectl.ok("get", "pods.metrics.k8s.io")).contains("WINDOW").contains("web");

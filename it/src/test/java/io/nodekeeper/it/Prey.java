@@ -45,6 +45,11 @@ final class Prey {
         tls.init(null, new TrustManager[] {new Trusting()}, new SecureRandom());
     }
 
+    /** Its port on the loopback. */
+    int port() {
+        return address.getPort();
+    }
+
     /** Accepts every certificate. */
     private static final class Trusting implements X509TrustManager {
         @Override

@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import io.nodekeeper.client.tls.KeyUpdateClient;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -283,6 +284,29 @@ final class RawAttacks {
             }
             prey.socket("h2").close();
             return "done";
+        });
+    }
+
+    /** Sends key updates in the record that ends the handshake, on one new connection after the other. */
+    static Map<String, Integer> keyUpdatesInHandshake(Prey prey, long until) throws InterruptedException {
+        return Prey.repeat(FLOODS, Integer.MAX_VALUE, until, thread -> {
+            new KeyUpdateClient(prey.port(), KeyUpdateClient.RECORD - 100).close();
+            return "done";
+        });
+    }
+
+    /** Sends a record full of key updates on one new connection after the other, after a request if there is a token. */
+    static Map<String, Integer> keyUpdates(Prey prey, long until, String token) throws InterruptedException {
+        return Prey.repeat(FLOODS, Integer.MAX_VALUE, until, thread -> {
+            try (KeyUpdateClient client = new KeyUpdateClient(prey.port())) {
+                if (!token.isEmpty()) {
+                    client.send("GET /api/v1/nodes?limit=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token
+                            + "\r\n\r\n");
+                    client.read(12);
+                }
+                client.updates(KeyUpdateClient.RECORD);
+                return client.ends() ? "closed" : "open";
+            }
         });
     }
 

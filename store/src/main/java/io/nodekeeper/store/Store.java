@@ -97,6 +97,11 @@ public interface Store {
         return CompletableFuture.completedFuture(entry);
     }
 
+    /** The most changes of a resource with which a watch can begin; 0 if that is unknown. Fewer are kept if they are large, or old. */
+    default int capacity() {
+        return 0;
+    }
+
     /** The size of the store and its quota. */
     default Usage usage() {
         return Usage.UNKNOWN;

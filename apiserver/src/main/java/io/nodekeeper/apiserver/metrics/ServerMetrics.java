@@ -11,6 +11,7 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Clock;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
@@ -90,6 +91,23 @@ public final class ServerMetrics {
             .labelNames("group", "version", "kind")
             .classicOnly()
             .classicUpperBounds(1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
+            .withoutExemplars()
+            .register(registry);
+
+    private final Counter initialEvents = Counter.builder()
+            .name("apiserver_init_events_total")
+            .help("Number of events that watches got at their beginning, by resource.")
+            .labelNames("resource")
+            .withoutExemplars()
+            .register(registry);
+    /** Buckets are kube-apiserver's. */
+    private final Histogram storeDurations = Histogram.builder()
+            .name("etcd_request_duration_seconds")
+            .help("Duration of the store's writes, and of reads that are not from memory, by operation and resource.")
+            .labelNames("operation", "type")
+            .classicOnly()
+            .classicUpperBounds(
+                    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
             .withoutExemplars()
             .register(registry);
 
@@ -203,6 +221,15 @@ public final class ServerMetrics {
         // Its name before Kubernetes 1.21, which alerts still use.
         objects(store, "etcd_object_counts");
         GaugeWithCallback.builder()
+                .name("watch_cache_capacity")
+                .help("The most changes of a resource with which a watch can begin.")
+                .labelNames("resource")
+                .callback(callback -> Resources.ALL.stream()
+                        .filter(Resource::isStored)
+                        .forEach(resource ->
+                                callback.call(store.capacity(), resource.type().qualifiedName())))
+                .register(registry);
+        GaugeWithCallback.builder()
                 .name("apiserver_storage_revision")
                 .help("The revision of the latest change.")
                 .callback(callback -> callback.call((double) store.revision()))
@@ -222,6 +249,11 @@ public final class ServerMetrics {
                                         .size(),
                                 resource.type().qualifiedName())))
                 .register(registry);
+    }
+
+    /** {@code store}, whose operations are timed by {@code clock}. */
+    public Store timed(Store store, Clock clock) {
+        return new TimedStore(store, clock, storeDurations);
     }
 
     /** The registry of all metrics; the process registers its own metrics here, too. */
@@ -307,6 +339,7 @@ public final class ServerMetrics {
         });
         return new CountedSink(
                 sink,
+                initialEvents.labelValues(type.qualifiedName()),
                 watchEvents.labelValues(type.group(), type.version(), type.kind()),
                 watchSizes.labelValues(type.group(), type.version(), type.kind()));
     }

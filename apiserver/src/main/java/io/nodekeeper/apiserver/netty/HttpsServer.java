@@ -18,12 +18,12 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.ssl.SslContext;
-import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.netty.connections.Connections;
 import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
 import io.nodekeeper.apiserver.netty.nodes.NodeReads;
+import io.nodekeeper.client.tls.TlsTurns;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -65,6 +65,7 @@ public final class HttpsServer {
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     private final Connections clients;
+    private final TlsTurns turns;
     private volatile SslContext tls;
 
     /**
@@ -81,6 +82,7 @@ public final class HttpsServer {
         tls = prepared.tls;
         drain = options.drain();
         clients = new Connections(options.connections(), options.clock());
+        turns = new TlsTurns(options.clock());
         serverContext = new ServerContext(server, options, prepared.nodes);
         boolean epoll = Epoll.isAvailable();
         IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
@@ -103,10 +105,8 @@ public final class HttpsServer {
                     protected void initChannel(Channel connection) {
                         connections.add(connection);
                         Connections.Client client = clients.add(connection);
-                        connection
-                                .pipeline()
-                                .addLast(secured(connection))
-                                .addLast(new Negotiation(serverContext, client, drain));
+                        turns.secure(connection, tls, client).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
+                        connection.pipeline().addLast(new Negotiation(serverContext, client, drain));
                     }
                 })
                 .bind(options.address())
@@ -148,12 +148,6 @@ public final class HttpsServer {
             throw new UncheckedIOException(
                     new IOException("cannot listen on " + options.address() + ": " + e.getMessage(), e));
         }
-    }
-
-    private SslHandler secured(Channel connection) {
-        SslHandler handler = tls.newHandler(connection.alloc());
-        handler.setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
-        return handler;
     }
 
     /** The port that it listens on. */

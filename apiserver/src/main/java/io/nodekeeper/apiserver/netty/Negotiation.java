@@ -61,9 +61,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         shown.ifPresent(proof ->
                 serverContext.server.certificateShown(proof.getNotAfter().toInstant()));
         Optional<ClientCertificate> certificate = shown.flatMap(Peer::user);
-        if (certificate.isPresent()) {
-            client.proven();
-        }
+        certificate.ifPresent(proof -> client.proven(proof.user().flow()));
         if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
             streams(pipeline, certificate);
         } else {

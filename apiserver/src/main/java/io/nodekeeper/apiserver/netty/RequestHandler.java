@@ -57,7 +57,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private final ServerContext serverContext;
     private final Optional<ClientCertificate> certificate;
     private final Runnable heard;
-    private final Runnable proven;
+    private final Consumer<String> proven;
     private final ResponseWriter answers;
     /** Parts that arrived during a response, because the decoder passes on everything in one packet. */
     private final ArrayDeque<Object> ahead = new ArrayDeque<>();
@@ -83,7 +83,10 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
      * authorized for a user who is known.
      */
     RequestHandler(
-            ServerContext serverContext, Optional<ClientCertificate> certificate, Runnable heard, Runnable proven) {
+            ServerContext serverContext,
+            Optional<ClientCertificate> certificate,
+            Runnable heard,
+            Consumer<String> proven) {
         this.serverContext = serverContext;
         this.certificate = certificate;
         this.heard = heard;
@@ -261,7 +264,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     private void authorized(String name) {
         if (!name.equals(User.ANONYMOUS.name())) {
-            proven.run();
+            proven.accept(name);
         }
     }
 

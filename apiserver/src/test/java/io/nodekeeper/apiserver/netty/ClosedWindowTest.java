@@ -50,7 +50,7 @@ class ClosedWindowTest {
                     protected void initChannel(Channel stream) {
                         stream.pipeline()
                                 .addLast(new Http2StreamFrameToHttpObjectCodec(true))
-                                .addLast(new RequestHandler(serverContext, certificate, () -> {}, () -> {}));
+                                .addLast(new RequestHandler(serverContext, certificate, () -> {}, name -> {}));
                     }
                 }));
         ByteBuf preface = Unpooled.buffer();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.netty.connections.ConnectionLimits;
 import io.nodekeeper.client.TestCertificates;
+import io.nodekeeper.client.tls.KeyUpdateClient;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -84,6 +85,38 @@ class ConnectionFloodTest {
         } catch (IOException e) {
             return "";
         }
+    }
+
+    @Test
+    void recordsFullOfKeyUpdatesEndTheirConnection() throws Exception {
+        // given clients with a certificate and with a token
+        start(100, 64 << 20);
+        SSLSocket certified = connect(server.admin, "http/1.1");
+        SSLSocket token = anonymous("http/1.1");
+        assertThat(ask(token, "controller")).isEqualTo("HTTP/1.1 200");
+
+        // when ten others send as many key updates as a record holds, and one does it after a request with a token
+        List<KeyUpdateClient> hostile = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            hostile.add(new KeyUpdateClient(server.https.port()));
+        }
+        hostile.getFirst()
+                .send("GET /api/v1/nodes?limit=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer controller\r\n\r\n");
+        assertThat(hostile.getFirst().read(12)).isEqualTo("HTTP/1.1 200");
+        for (KeyUpdateClient client : hostile) {
+            client.updates(KeyUpdateClient.RECORD);
+        }
+        hostile.add(new KeyUpdateClient(server.https.port(), KeyUpdateClient.RECORD - 100));
+        hostile.getLast().updates(KeyUpdateClient.RECORD);
+
+        // then the others go on, and those are closed
+        assertThat(ask(certified, "")).isEqualTo("HTTP/1.1 200");
+        assertThat(ask(token, "controller")).isEqualTo("HTTP/1.1 200");
+        for (KeyUpdateClient client : hostile) {
+            assertThat(client.ends()).isTrue();
+            client.close();
+        }
+        assertThat(ask(anonymous("http/1.1"), "controller")).isEqualTo("HTTP/1.1 200");
     }
 
     @Test

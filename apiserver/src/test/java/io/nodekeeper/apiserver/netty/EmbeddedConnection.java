@@ -54,7 +54,7 @@ final class EmbeddedConnection {
                 })
                 .addLast(new HttpServerCodec())
                 .addLast(new HttpServerKeepAliveHandler())
-                .addLast(new RequestHandler(serverContext, certificate, () -> {}, () -> {}));
+                .addLast(new RequestHandler(serverContext, certificate, () -> {}, name -> {}));
     }
 
     /** The request of a WebSocket. */

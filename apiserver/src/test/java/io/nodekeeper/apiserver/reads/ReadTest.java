@@ -494,6 +494,9 @@ class ReadTest {
                         "apiserver_storage_objects{resource=\"nodes\"} 1.0\n",
                         "apiserver_storage_objects{resource=\"namespaces\"} 4.0\n",
                         "etcd_object_counts{resource=\"nodes\"} 1.0\n",
+                        "etcd_request_duration_seconds_count{operation=\"create\",type=\"nodes\"} 1\n",
+                        "watch_cache_capacity{resource=\"nodes\"} 100000.0\n",
+                        "apiserver_init_events_total{resource=\"nodes\"} 1.0\n",
                         "apiserver_storage_revision 5.0\n",
                         "apiserver_current_inflight_requests{request_kind=\"mutating\"} 0.0\n")
                 .doesNotContain("made-up");

@@ -52,6 +52,9 @@ public final class AgentOptions implements Checked {
     private static final Pattern TAINT =
             Pattern.compile("([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)");
 
+    /** The only cloud provider that kubelets know since Kubernetes 1.27. */
+    private static final String EXTERNAL = "external";
+
     @Option(
             names = {"--node-name", "--hostname-override"},
             paramLabel = "NAME",
@@ -198,6 +201,13 @@ public final class AgentOptions implements Checked {
     Optional<Path> certDir = Optional.empty();
 
     @Option(
+            names = "--cloud-provider",
+            paramLabel = "external",
+            description = "external: a cloud controller sets the node's addresses. A new Node gets the taint"
+                    + " node.cloudprovider.kubernetes.io/uninitialized, which that controller removes. Default: none.")
+    String cloudProvider = "";
+
+    @Option(
             names = "--register-node",
             arity = "0..1",
             paramLabel = "true|false",
@@ -242,6 +252,9 @@ public final class AgentOptions implements Checked {
         problemRules.forEach(file -> rules(file)
                 .faults()
                 .forEach(fault -> faults.require(false, "--problem-rules: " + file + ": " + fault)));
+        faults.require(
+                cloudProvider.isEmpty() || cloudProvider.equals(EXTERNAL),
+                "--cloud-provider is \"" + cloudProvider + "\"; expected external, or nothing");
         nodeIp.ifPresent(text -> faults.require(
                 addresses(text).isPresent(),
                 "--node-ip is \"" + text + "\"; expected an IP address, or two separated by a comma"));
@@ -305,6 +318,7 @@ public final class AgentOptions implements Checked {
                         .toList())
                 .featureGates(gates.switches())
                 .registerNode(registerNode)
+                .externalCloudProvider(cloudProvider.equals(EXTERNAL))
                 .rootDir(rootDir.toAbsolutePath())
                 .certDir(certDir());
     }

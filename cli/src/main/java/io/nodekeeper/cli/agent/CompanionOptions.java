@@ -34,6 +34,7 @@ public final class CompanionOptions implements Checked {
             "--cert-dir",
             "--cgroup-root",
             "--cgroups-per-qos",
+            "--cloud-provider",
             "--config",
             "--config-dir",
             "--node-ip",

@@ -12,8 +12,9 @@ import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
-import io.netty.handler.ssl.SslHandler;
 import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.tls.TlsClient;
+import io.nodekeeper.client.tls.TlsTurns;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -40,6 +41,7 @@ final class ReviewServer implements AutoCloseable {
     /** Milliseconds for a TLS handshake, far more than the second that the API server waits for an answer. */
     private static final long HANDSHAKE_MILLIS = 5_000;
 
+    private final TlsTurns turns;
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final Channel channel;
     /** At most {@link #CONNECTIONS}, the oldest first; confined to the event loop. */
@@ -52,7 +54,7 @@ final class ReviewServer implements AutoCloseable {
      * Starts to listen.
      *
      * @param clients who may send reviews
-     * @param clock tells when the certificates of clients end
+     * @param clock tells when the certificates of clients end, and measures what their TLS records cost
      * @param workers parse reviews
      * @param reviews answers a review; fails with an IllegalArgumentException if the body is none
      * @throws IOException if the address cannot be used
@@ -65,6 +67,7 @@ final class ReviewServer implements AutoCloseable {
             Function<byte[], CompletableFuture<byte[]>> reviews)
             throws IOException {
         this.clients = clients;
+        turns = new TlsTurns(clock);
         ReviewHandler.Bodies bodies = new ReviewHandler.Bodies();
         var bound = new ServerBootstrap()
                 .group(loop)
@@ -100,11 +103,9 @@ final class ReviewServer implements AutoCloseable {
         }
         connections.add(connection);
         connection.closeFuture().addListener(closed -> connections.remove(connection));
-        SslHandler security = context.newHandler(connection.alloc());
-        security.setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
+        turns.secure(connection, context, TlsClient.UNKNOWN).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
         connection
                 .pipeline()
-                .addLast(security)
                 .addLast(new HttpServerCodec(new HttpDecoderConfig()
                         .setMaxInitialLineLength(HEAD_BYTES)
                         .setMaxHeaderSize(HEAD_BYTES)))

@@ -63,9 +63,9 @@ public final class NodeApiServer implements AutoCloseable {
                     @Override
                     protected void initChannel(Channel connection) {
                         connections.opened(connection);
+                        exposure.secure(connection);
                         connection
                                 .pipeline()
-                                .addLast(exposure.handler(connection))
                                 .addLast(new HttpServerCodec(new HttpDecoderConfig()
                                         .setMaxInitialLineLength(HEAD_BYTES)
                                         .setMaxHeaderSize(HEAD_BYTES)))

@@ -1,13 +1,11 @@
 package io.nodekeeper.cli.pages;
 
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandler;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
-import io.netty.handler.ssl.SslHandler;
 import io.nodekeeper.cli.certs.CertificateReload;
 import io.nodekeeper.cli.certs.Issuer;
 import io.nodekeeper.cli.http.PeerCertificate;
@@ -22,6 +20,8 @@ import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.client.tls.TlsClient;
+import io.nodekeeper.client.tls.TlsTurns;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.Workers;
@@ -58,6 +58,7 @@ public final class Exposure implements AutoCloseable {
 
     private final ThreadLoop loop = new ThreadLoop("pages-access");
     private final Workers files = new Workers("pages-files", 1, loop);
+    private final TlsTurns turns = new TlsTurns(loop.clock());
     private final Settings settings;
     private final HttpTransport transport;
     private final DelegatedAccess access;
@@ -169,14 +170,13 @@ public final class Exposure implements AutoCloseable {
         }
     }
 
-    /** The handler of TLS for a new connection. */
-    public ChannelHandler handler(Channel connection) {
+    /** Adds TLS to the end of a new connection's pipeline. */
+    public void secure(Channel connection) {
         if (tls.isEmpty()) {
-            return new NoCertificateHandler();
+            connection.pipeline().addLast(new NoCertificateHandler());
+        } else {
+            turns.secure(connection, tls.get(), TlsClient.UNKNOWN).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
         }
-        SslHandler handler = tls.get().newHandler(connection.alloc());
-        handler.setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
-        return handler;
     }
 
     /** The page that refuses {@code request} for {@code path}; empty if its sender may read it. Never fails. */

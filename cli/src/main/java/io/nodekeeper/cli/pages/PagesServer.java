@@ -51,7 +51,7 @@ public final class PagesServer implements AutoCloseable {
                     @Override
                     protected void initChannel(Channel connection) {
                         opened(connection);
-                        exposure.ifPresent(secure -> connection.pipeline().addLast(secure.handler(connection)));
+                        exposure.ifPresent(secure -> secure.secure(connection));
                         connection
                                 .pipeline()
                                 .addLast(new HttpServerCodec(new HttpDecoderConfig()

@@ -177,11 +177,13 @@ class AgentFlagsTest {
                 "--node-labels=rack=r1",
                 "--register-with-taints=team=a:NoSchedule,slow:NoExecute",
                 "--register-node=false",
+                "--cloud-provider=external",
                 "--cgroup-root=/one",
                 "--cgroups-per-qos=false",
                 "--allowed-unsafe-sysctls=net.core.*,kernel.sem",
                 "--root-dir=" + directory.resolve("missing"));
 
+        assertThat(config.externalCloudProvider()).isTrue();
         assertThat(config.nodeLeaseDurationSeconds()).isEqualTo(20);
         assertThat(config.nodeStatusUpdateFrequency()).isEqualTo(Duration.ofSeconds(5));
         assertThat(config.runtime().endpoint()).contains("unix:///run/a.sock");

@@ -28,6 +28,7 @@ class CompanionFlagsTest {
             Map.entry("--allowed-unsafe-sysctls", "net.core.*"),
             Map.entry("--cert-dir", "/tmp"),
             Map.entry("--cgroups-per-qos", "true"),
+            Map.entry("--cloud-provider", "external"),
             Map.entry("--node-ip", "10.0.0.1"),
             Map.entry("--node-labels", "a=b"),
             Map.entry("--node-lease-duration-seconds", "40"),
@@ -79,7 +80,7 @@ class CompanionFlagsTest {
         assertThat(launched).isEmpty();
         assertThat(err.toString())
                 .startsWith(
-                        "error: --mode companion excludes --address, --allowed-unsafe-sysctls, --cert-dir, --cgroup-root, --cgroups-per-qos, --config,"
+                        "error: --mode companion excludes --address, --allowed-unsafe-sysctls, --cert-dir, --cgroup-root, --cgroups-per-qos, --cloud-provider, --config,"
                                 + " --config-dir, --node-ip, --node-labels,"
                                 + " --node-lease-duration-seconds, --node-status-update-frequency, --port, --register-node,"
                                 + " --register-with-taints, --seccomp-default; expected none of them, because the kubelet owns the Node, its lease and"

@@ -24,11 +24,11 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.nodekeeper.client.tls.TlsTurns;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -379,7 +379,7 @@ public final class Relay extends ChannelInboundHandlerAdapter {
     private static void strip(ChannelPipeline pipeline) {
         List<ChannelHandler> gone = new ArrayList<>();
         for (Map.Entry<String, ChannelHandler> entry : pipeline) {
-            if (!(entry.getValue() instanceof SslHandler) && !(entry.getValue() instanceof HttpServerCodec)) {
+            if (!TlsTurns.isTls(entry.getValue()) && !(entry.getValue() instanceof HttpServerCodec)) {
                 gone.add(entry.getValue());
             }
         }

@@ -270,6 +270,11 @@ public final class EtcdStore implements Store {
     }
 
     @Override
+    public int capacity() {
+        return cache.capacity();
+    }
+
+    @Override
     public boolean healthy() {
         long now = loop.clock().nanoTime();
         return !(full && now - refused <= FULL.toNanos())

@@ -225,6 +225,11 @@ public final class IndexedStore implements Store {
     }
 
     @Override
+    public int capacity() {
+        return cache.capacity();
+    }
+
+    @Override
     public Usage usage() {
         return space.usage();
     }

@@ -63,6 +63,11 @@ public final class WatchCache {
      */
     public record Plan(List<Event> events, List<Event> forgotten) {}
 
+    /** The most changes of a resource that are kept. */
+    public int capacity() {
+        return limits.events;
+    }
+
     private final Loop loop;
     private final Limits limits;
     private final UnaryOperator<Entry> replaced;

@@ -4,11 +4,17 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.nodekeeper.client.tls.TlsClient;
+import io.nodekeeper.client.tls.TlsTurns;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,11 +48,19 @@ public final class Connections {
 
     private static final long SECONDS_BETWEEN_WARNINGS = 30;
 
+    /** How long a user is not trusted: an offence can stop an event loop for 0.13 s, so once in this time does no harm. */
+    private static final Duration DISTRUST = Duration.ofMinutes(5);
+
+    /** The most users who are not trusted at a time. Each of them needs a credential of its own. */
+    private static final int OFFENDERS = 1_000;
+
     private final ConnectionLimits limits;
     private final Clock clock;
 
     /** Unproven connections, the oldest first; their number and bytes have the limits above. */
     private final Set<Client> unproven = new LinkedHashSet<>();
+    /** Flows of users who are not trusted, and until when, in nanoseconds of the clock. Nearly always empty. */
+    private final Map<String, Long> offenders = new ConcurrentHashMap<>();
     /** The number of proven ones. */
     private int proven;
     /** The bytes that unproven ones use. */
@@ -56,7 +70,7 @@ public final class Connections {
 
     private long warned;
 
-    /** Connections with these limits; {@code clock} limits warnings. */
+    /** Connections with these limits; {@code clock} measures how long users are not trusted, and limits warnings. */
     public Connections(ConnectionLimits limits, Clock clock) {
         this.limits = limits;
         this.clock = clock;
@@ -74,8 +88,11 @@ public final class Connections {
      * The client of one connection, and the first handler of its pipeline until the client is proven: it counts what is received. Its
      * methods can be called on any thread.
      */
-    public final class Client extends ChannelInboundHandlerAdapter {
+    public final class Client extends ChannelInboundHandlerAdapter implements TlsClient {
         private final Channel channel;
+
+        /** The flow of its user; empty while it is unproven. */
+        private volatile String flow = "";
 
         /** Changed by the connections only, under their lock. */
         private volatile State state = State.UNPROVEN;
@@ -99,16 +116,28 @@ public final class Connections {
             context.fireChannelRead(message);
         }
 
-        /** The client has proven who it is. */
-        public void proven() {
-            if (state == State.UNPROVEN && prove(this)) {
+        /** The client has proven that it is a user with this flow. It stays unproven while that is not trusted. */
+        public void proven(String user) {
+            if (state == State.UNPROVEN && prove(this, user)) {
                 channel.eventLoop().execute(() -> {
                     // Closed meanwhile, it has no handlers.
                     if (channel.pipeline().context(this) != null) {
                         channel.pipeline().remove(this);
                     }
+                    TlsTurns.trusted(channel);
                 });
             }
+        }
+
+        @Override
+        public boolean isTrusted() {
+            return state == State.PROVEN && !isOffender(flow);
+        }
+
+        /** Its user is not trusted for some time, on any connection. */
+        @Override
+        public void offended() {
+            distrust(flow);
         }
 
         /** Counts an open stream of HTTP/2 until it is closed. */
@@ -159,13 +188,33 @@ public final class Connections {
     }
 
     /** Returns whether the client is now proven. It is not, although it could be, if too few connections are left for others. */
-    private synchronized boolean prove(Client client) {
-        if (client.state != State.UNPROVEN || proven >= limits.most() - limits.most() / LEFT) {
+    private synchronized boolean prove(Client client, String flow) {
+        if (client.state != State.UNPROVEN || proven >= limits.most() - limits.most() / LEFT || isOffender(flow)) {
             return false;
         }
+        client.flow = flow;
         forget(client, State.PROVEN);
         proven++;
         return true;
+    }
+
+    private boolean isOffender(String flow) {
+        Long until = offenders.get(flow);
+        return until != null && until - clock.nanoTime() > 0;
+    }
+
+    private void distrust(String flow) {
+        log.warn(
+                "{} sends TLS records without data; its connections count as those of an unknown client for {}",
+                "%.100s".formatted(flow),
+                GoDuration.format(DISTRUST));
+        long now = clock.nanoTime();
+        synchronized (offenders) {
+            offenders.values().removeIf(until -> until - now <= 0);
+            if (offenders.size() < OFFENDERS) {
+                offenders.put(flow, now + DISTRUST.toNanos());
+            }
+        }
     }
 
     private synchronized void remove(Client client) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,12 +63,65 @@ class ConnectionsTest {
     }
 
     @Test
+    void userOfAnOffenderIsNotTrustedForFiveMinutes() {
+        // given a client that is trusted, until it offends
+        Connections connections = connections(8, MB);
+        Connections.Client client = connect(connections);
+        assertThat(client.isTrusted()).isFalse();
+        client.proven("mallory");
+        assertThat(client.isTrusted()).isTrue();
+        Connections.Client earlier = connect(connections);
+        earlier.proven("mallory");
+        client.offended();
+
+        // when its user and another one prove who they are on new connections
+        Connections.Client again = connect(connections);
+        again.proven("mallory");
+        Connections.Client other = connect(connections);
+        other.proven("alice");
+
+        // then the user counts as unknown until five minutes have passed
+        assertThat(again.isTrusted()).isFalse();
+        assertThat(earlier.isTrusted()).isFalse();
+        assertThat(other.isTrusted()).isTrue();
+        time.advance(Duration.ofMinutes(5).minusMillis(1));
+        again.proven("mallory");
+        assertThat(again.isTrusted()).isFalse();
+        time.advance(Duration.ofMillis(1));
+        again.proven("mallory");
+        assertThat(again.isTrusted()).isTrue();
+    }
+
+    @Test
+    void numberOfOffendersIsLimited() {
+        // given 1,001 users who offend
+        Connections connections = connections(10_000, 1_000 * MB);
+        for (int i = 0; i < 1_001; i++) {
+            Connections.Client client = connect(connections);
+            client.proven("user" + i);
+            client.offended();
+        }
+        // then a thousand are not trusted, until five minutes have passed
+        Connections.Client first = connect(connections);
+        first.proven("user0");
+        Connections.Client last = connect(connections);
+        last.proven("user1000");
+        assertThat(first.isTrusted()).isFalse();
+        assertThat(last.isTrusted()).isTrue();
+        time.advance(Duration.ofMinutes(5));
+        first.proven("user0");
+        last.offended();
+        assertThat(first.isTrusted()).isTrue();
+        assertThat(last.isTrusted()).isFalse();
+    }
+
+    @Test
     void provenConnectionIsNeverClosedForOthers() {
         // given two clients that have proven who they are, the first and the third
         Connections connections = connections(4, MB);
-        connect(connections).proven();
+        connect(connections).proven("alice");
         connect(connections);
-        connect(connections).proven();
+        connect(connections).proven("alice");
         // when many others connect
         for (int i = 3; i < 100; i++) {
             connect(connections);
@@ -81,7 +135,7 @@ class ConnectionsTest {
     @Test
     void endOfAProvenConnectionMakesRoom() {
         Connections connections = connections(4, MB);
-        connect(connections).proven();
+        connect(connections).proven("alice");
         for (int i = 1; i < 4; i++) {
             connect(connections);
         }
@@ -95,7 +149,7 @@ class ConnectionsTest {
         // given 14 of 16 connections that are proven, and two that would be, but are more than seven eighths
         Connections connections = connections(16, MB);
         for (int i = 0; i < 16; i++) {
-            connect(connections).proven();
+            connect(connections).proven("alice");
         }
         // when two connect
         connect(connections);
@@ -103,7 +157,7 @@ class ConnectionsTest {
         // then those two make room, until a place for a proven client is free
         assertThat(open()).hasSize(16).contains(13, 16, 17).doesNotContain(14, 15);
         channels.get(0).close();
-        newest.proven();
+        newest.proven("alice");
         connect(connections);
         connect(connections);
         assertThat(open()).contains(17, 18, 19).doesNotContain(16);
@@ -175,7 +229,7 @@ class ConnectionsTest {
         for (int i = 0; i < 100; i++) {
             Connections.Client client = connect(connections);
             send(channels.get(i), 100_000);
-            client.proven();
+            client.proven("alice");
             channels.get(i).runPendingTasks();
             for (int j = 0; j < 250; j++) {
                 client.opened(new EmbeddedChannel());
@@ -196,7 +250,7 @@ class ConnectionsTest {
         }
         assertThat(open()).hasSize(10_000);
         // when they are proven, and then as many others connect as can
-        clients.forEach(Connections.Client::proven);
+        clients.forEach(client -> client.proven("alice"));
         for (int i = 0; i < 30_000; i++) {
             connect(connections);
         }

@@ -1,0 +1,23 @@
+package io.nodekeeper.client.tls;
+
+/** A client of a server with TLS, as far as {@link TlsTurns} must know it. Its methods are called on its event loop. */
+public interface TlsClient {
+    /** A client that is never trusted. */
+    TlsClient UNKNOWN = new TlsClient() {
+        @Override
+        public boolean isTrusted() {
+            return false;
+        }
+
+        @Override
+        public void offended() {
+            // Nobody trusts it anyway.
+        }
+    };
+
+    /** Whether it needs no turns, because it has proven who it is. */
+    boolean isTrusted();
+
+    /** It sent too much that costs the server work and says nothing. Its connection is closed. */
+    void offended();
+}

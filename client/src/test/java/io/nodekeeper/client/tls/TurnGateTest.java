@@ -1,0 +1,107 @@
+package io.nodekeeper.client.tls;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.nodekeeper.time.VirtualTime;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What waits of a connection, and for how long. */
+class TurnGateTest {
+    private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-29T07:00:00Z"));
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final LoopTurns turns =
+            new LoopTurns(channel.eventLoop(), time.loop("test").clock());
+    private final List<String> seen = new ArrayList<>();
+
+    @BeforeEach
+    void start() {
+        channel.freezeTime();
+        channel.pipeline().addLast(new TurnGate(turns, TlsClient.UNKNOWN), new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                seen.add("read " + ((ByteBuf) message).readableBytes());
+                ((ByteBuf) message).release();
+            }
+
+            @Override
+            public void channelReadComplete(ChannelHandlerContext context) {
+                seen.add("complete");
+            }
+        });
+    }
+
+    private ByteBuf send(int bytes) {
+        ByteBuf message = Unpooled.wrappedBuffer(new byte[bytes]);
+        channel.writeInbound(message);
+        return message;
+    }
+
+    private void pass(long millis) {
+        time.advance(Duration.ofMillis(millis));
+        channel.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+        channel.runScheduledPendingTasks();
+    }
+
+    @Test
+    void nothingWaitsWithoutAnOffence() {
+        send(10);
+        assertThat(seen).containsExactly("read 10", "complete");
+    }
+
+    @Test
+    void whatWaitsComesInItsOrderWithOneEnd() {
+        turns.charge(TimeUnit.MILLISECONDS.toNanos(100));
+        send(1);
+        send(2);
+        send(3);
+        assertThat(seen).isEmpty();
+        pass(401);
+        assertThat(seen).containsExactly("read 1", "read 2", "read 3", "complete");
+        send(4);
+        assertThat(seen).endsWith("read 4", "complete");
+    }
+
+    @Test
+    void connectionThatIsClosedWhileItWaitsLeavesNothing() {
+        turns.charge(TimeUnit.MILLISECONDS.toNanos(100));
+        ByteBuf message = send(1);
+        channel.close();
+        pass(401);
+        assertThat(message.refCnt()).isZero();
+        assertThat(seen).isEmpty();
+        assertThat(turns.isFree()).isTrue();
+    }
+
+    @Test
+    void connectionWithTooMuchThatWaitsIsClosed() {
+        turns.charge(TimeUnit.MILLISECONDS.toNanos(100));
+        send(TurnGate.MOST_BYTES);
+        assertThat(channel.isOpen()).isTrue();
+        ByteBuf last = send(1);
+        assertThat(channel.isOpen()).isFalse();
+        assertThat(last.refCnt()).isZero();
+    }
+
+    @Test
+    void addressesOfOneNetworkOfIpv6AreOne() throws Exception {
+        assertThat(source("2001:db8::1")).isEqualTo(source("2001:db8::ffff:2")).isNotEqualTo(source("2001:db8:0:1::1"));
+        assertThat(source("10.0.0.1")).isEqualTo(source("10.0.0.1")).isNotEqualTo(source("10.0.0.2"));
+    }
+
+    private static Object source(String address) throws Exception {
+        return TurnGate.source(new InetSocketAddress(InetAddress.getByName(address), 1));
+    }
+}
