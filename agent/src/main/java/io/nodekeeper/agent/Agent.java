@@ -40,6 +40,7 @@ import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -138,7 +139,8 @@ public final class Agent {
         this.runtime = runtime;
         this.problems = problems;
         this.listener = listener;
-        statusBeat = watch.loop("syncloop", config.nodeStatusUpdateFrequency());
+        statusBeat = watch.loop(
+                "syncloop", Collections.max(List.of(config.syncFrequency(), config.nodeStatusUpdateFrequency())));
         pressureBeat = watch.loop("pressure", PRESSURE_PERIOD);
         LoopMonitor.Beat leaseBeat = watch.loop("lease", config.leaseInterval());
         List<Threshold> thresholds =

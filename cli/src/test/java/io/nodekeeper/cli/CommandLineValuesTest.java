@@ -97,6 +97,7 @@ class CommandLineValuesTest {
             Map.entry(
                     "--register-with-taints",
                     List.of("a", "a:No", "=b:NoExecute", "a b:NoExecute", "a=b c:NoExecute", LONG + ":NoExecute")),
+            Map.entry("--provider-id", List.of()), // any text: the cloud's
             Map.entry("--service", List.of("", "a", "a/b/c", "A/b", "a/b:0", "a/b:99999", "a/" + LONG)),
             Map.entry("--service-account-issuer", List.of("", "issuer", "http://[", LONG)),
             Map.entry("--tls-san", List.of("", "a b", "999:1", "*.*.a", LONG)),

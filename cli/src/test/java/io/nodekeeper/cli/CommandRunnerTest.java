@@ -108,7 +108,7 @@ class CommandRunnerTest {
         assertThat(up.controller.gracePeriod).isEqualTo(Duration.ofSeconds(50));
         assertThat(up.controller.startupGracePeriod).isEqualTo(Duration.ofSeconds(60));
         assertThat(up.agent.heartbeat.leaseDurationSeconds).isEmpty();
-        assertThat(up.agent.registerNode).isTrue();
+        assertThat(up.agent.registerNode).isEmpty();
         assertThat(up.logging.verbosity).isEqualTo(2);
     }
 

@@ -210,7 +210,7 @@ class UpIT {
     void healthVersionAndMetricsAnswer() throws Exception {
         assertThat(kubectl.ok("get", "--raw", "/readyz")).isEqualTo("ok");
         assertThat(kubectl.ok("get", "--raw", "/readyz?verbose"))
-                .contains("[+]store ok")
+                .contains("[+]etcd ok")
                 .endsWith("readyz check passed\n");
         assertThat(kubectl.ok("version")).contains("v1.32");
         assertThat(kubectl.ok("get", "--raw", "/metrics")).contains("apiserver_request_total{");

@@ -22,6 +22,7 @@ import java.util.Map;
  * @param nodeLabels labels for a new Node besides the default ones
  * @param providerId {@code spec.providerID} of a new Node; may be empty
  * @param externalCloudProvider whether a cloud controller sets addresses and lifts the uninitialized taint
+ * @param syncFrequency twice this the loop may be silent before {@code /healthz} fails, 5 min at least (1 min)
  * @param nodeStatusUpdateFrequency the period of status updates (10 s)
  * @param nodeStatusReportFrequency between two reports of an unchanged status (5 min)
  * @param nodeLeaseDurationSeconds the duration of the lease (40 s); it is renewed every quarter of that
@@ -52,6 +53,7 @@ public record AgentConfig(
         Map<String, String> nodeLabels,
         String providerId,
         boolean externalCloudProvider,
+        Duration syncFrequency,
         Duration nodeStatusUpdateFrequency,
         Duration nodeStatusReportFrequency,
         int nodeLeaseDurationSeconds,

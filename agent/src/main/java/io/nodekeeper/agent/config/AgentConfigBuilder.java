@@ -30,6 +30,7 @@ public final class AgentConfigBuilder {
     private List<InetAddress> nodeIps = List.of();
     private Map<String, String> nodeLabels = Map.of();
     private String providerId = "";
+    private Duration syncFrequency = Duration.ofMinutes(1);
     private boolean externalCloudProvider;
     private Duration updateFrequency = Duration.ofSeconds(10);
     private Duration reportFrequency = Duration.ofMinutes(5);
@@ -101,6 +102,12 @@ public final class AgentConfigBuilder {
     /** {@code --cloud-provider=external}. */
     public AgentConfigBuilder externalCloudProvider(boolean value) {
         externalCloudProvider = value;
+        return this;
+    }
+
+    /** {@code syncFrequency}. */
+    public AgentConfigBuilder syncFrequency(Duration value) {
+        syncFrequency = value;
         return this;
     }
 
@@ -337,6 +344,7 @@ public final class AgentConfigBuilder {
     /** The configuration, with defaults in place of invalid values; adds each fault to {@code faults}. */
     AgentConfig build(List<String> faults) {
         RegistrationChecks.name(nodeName, faults);
+        positive("syncFrequency", syncFrequency, faults);
         positive("nodeStatusUpdateFrequency", updateFrequency, faults);
         positive("nodeStatusReportFrequency", reportFrequency, faults);
         range("nodeLeaseDurationSeconds", leaseDurationSeconds, 1, faults);
@@ -375,6 +383,7 @@ public final class AgentConfigBuilder {
                 nodeLabels,
                 providerId,
                 externalCloudProvider,
+                syncFrequency,
                 updateFrequency,
                 reportFrequency,
                 (int) leaseDurationSeconds,

@@ -97,6 +97,7 @@ public final class ConfigFile {
         Optional<Duration> update = fields.duration("nodeStatusUpdateFrequency", "10s");
         Optional<Duration> report = fields.duration("nodeStatusReportFrequency", "5m");
         update.ifPresent(builder::nodeStatusUpdateFrequency);
+        fields.duration("syncFrequency", "1m").ifPresent(builder::syncFrequency);
         // As in Kubernetes, the report frequency follows the update frequency if only that is set.
         report.or(() -> update).ifPresent(builder::nodeStatusReportFrequency);
         fields.whole("nodeLeaseDurationSeconds").ifPresent(builder::nodeLeaseDurationSeconds);

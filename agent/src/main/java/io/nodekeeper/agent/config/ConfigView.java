@@ -37,6 +37,7 @@ public final class ConfigView {
     private JsonObject json() {
         JsonObject.Builder json = JsonObject.builder()
                 .put("enableServer", config.gates().has(AgentFeature.POD_LIFECYCLE))
+                .put("syncFrequency", GoDuration.format(config.syncFrequency()))
                 .put("nodeStatusUpdateFrequency", GoDuration.format(config.nodeStatusUpdateFrequency()))
                 .put("nodeStatusReportFrequency", GoDuration.format(config.nodeStatusReportFrequency()))
                 .put("nodeLeaseDurationSeconds", config.nodeLeaseDurationSeconds())

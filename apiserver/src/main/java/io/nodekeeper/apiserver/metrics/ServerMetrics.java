@@ -28,6 +28,7 @@ import java.io.UncheckedIOException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -319,9 +320,10 @@ public final class ServerMetrics {
             return new Kind(verb, NOTHING, "", "", "");
         }
         RequestTarget target = info.resource().orElseThrow();
-        String scope =
-                !target.name().isEmpty() ? "resource" : target.namespace().isEmpty() ? "cluster" : "namespace";
-        String subresource = target.subresource().equals("status") ? "status" : "";
+        String scope = !target.name().isEmpty() || info.verb().equals("create")
+                ? "resource"
+                : target.namespace().isEmpty() ? "cluster" : "namespace";
+        String subresource = SUBRESOURCES.contains(target.subresource()) ? target.subresource() : "";
         String dryRun = !isRead(info) && request.parameter("dryRun").equals("All") ? "All" : "";
         return new Kind(verb, info.known().get().type(), subresource, scope, dryRun);
     }
@@ -394,6 +396,21 @@ public final class ServerMetrics {
         }
         return out.toByteArray();
     }
+
+    /** Those of the catalogue's resources; clients may ask for any. */
+    private static final Set<String> SUBRESOURCES = Set.of(
+            "approval",
+            "attach",
+            "binding",
+            "eviction",
+            "exec",
+            "finalize",
+            "log",
+            "portforward",
+            "proxy",
+            "scale",
+            "status",
+            "token");
 
     private static final Map<String, String> VERBS = Map.of(
             "GET",

@@ -60,7 +60,8 @@ public record DeleteOptions(
             throw invalid("propagationPolicy: Unsupported value: \"" + policy
                     + "\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
         }
-        if (!policy.isEmpty() && body.has("orphanDependents")) {
+        Optional<Boolean> orphan = orphanDependents(request, body);
+        if (!policy.isEmpty() && orphan.isPresent()) {
             throw invalid("propagationPolicy: Invalid value: \"" + policy
                     + "\": orphanDependents and deletionPropagation cannot be both set");
         }
@@ -71,11 +72,19 @@ public record DeleteOptions(
         boolean dryRun = DryRun.wanted(request.parameter("dryRun"))
                 | !modes.stream().filter(DryRun::wanted).toList().isEmpty();
         JsonObject preconditions = body.object("preconditions");
-        Propagation propagation = body.has("orphanDependents")
-                ? body.bool("orphanDependents") ? Propagation.ORPHAN : Propagation.BACKGROUND
-                : POLICIES.get(policy);
+        Propagation propagation = orphan.map(keep -> keep ? Propagation.ORPHAN : Propagation.BACKGROUND)
+                .orElseGet(() -> POLICIES.get(policy));
         return new DeleteOptions(
                 dryRun, grace, propagation, preconditions.text("uid"), preconditions.text("resourceVersion"));
+    }
+
+    /** The old form of Orphan and Background, from the query or the body. */
+    private static Optional<Boolean> orphanDependents(ApiRequest request, JsonObject body) {
+        String text = request.parameter("orphanDependents");
+        if (!text.isEmpty()) {
+            return Optional.of(!text.equals("false") && !text.equals("0"));
+        }
+        return body.has("orphanDependents") ? Optional.of(body.bool("orphanDependents")) : Optional.empty();
     }
 
     private static Optional<Long> seconds(ApiRequest request) {

@@ -81,12 +81,12 @@ class RelayOutcomesTest {
 
     @ParameterizedTest
     @CsvSource({
-        LOG + ", 200 OK, 200, pods",
-        LOG + ", 404 Not Found, 404, pods",
-        LOG + ", 403 Forbidden, 500, pods",
-        EXEC + ", 101 Switching Protocols, 101, pods",
-        EXEC + ", 404 Not Found, 404, pods",
-        "/api/v1/nodes/n1/proxy/pods, 410 Gone, 410, nodes"
+        LOG + ", 200 OK, 200, pods/log",
+        LOG + ", 404 Not Found, 404, pods/log",
+        LOG + ", 403 Forbidden, 500, pods/log",
+        EXEC + ", 101 Switching Protocols, 101, pods/exec",
+        EXEC + ", 404 Not Found, 404, pods/exec",
+        "/api/v1/nodes/n1/proxy/pods, 410 Gone, 410, nodes/proxy"
     })
     void statusIsTheOneThatTheClientGets(String uri, String answer, int status, String resource) throws Exception {
         String upgrade = uri.equals(EXEC) ? UPGRADE : "";
@@ -111,7 +111,7 @@ class RelayOutcomesTest {
         }
 
         assertThat(logged()).containsExactly("ResponseStarted 400", "ResponseComplete 400");
-        assertCounted(server.core, 400, "pods");
+        assertCounted(server.core, 400, "pods/exec");
     }
 
     @Test
@@ -124,7 +124,7 @@ class RelayOutcomesTest {
         assertThat(lines.take().object("responseStatus").text("message"))
                 .startsWith("Internal error occurred: error dialing backend: ");
         assertThat(next()).isEqualTo("ResponseComplete 500");
-        assertCounted(server.core, 500, "pods");
+        assertCounted(server.core, 500, "pods/exec");
     }
 
     @Test
@@ -138,7 +138,7 @@ class RelayOutcomesTest {
             assertThat(lines.take().object("responseStatus").text("message"))
                     .isEqualTo("Internal error occurred: the client disconnected before the node answered");
             assertThat(next()).isEqualTo("ResponseComplete 500");
-            assertCounted(server.core, 500, "pods");
+            assertCounted(server.core, 500, "pods/exec");
         }
     }
 
@@ -155,7 +155,7 @@ class RelayOutcomesTest {
 
             assertThat(next()).isEqualTo("ResponseComplete 200");
         }
-        assertCounted(server.core, 200, "pods");
+        assertCounted(server.core, 200, "pods/log");
     }
 
     @Test
@@ -185,7 +185,7 @@ class RelayOutcomesTest {
         disk.complete("ready");
 
         // then its request is over
-        assertCounted(late, 500, "pods");
+        assertCounted(late, 500, "pods/log");
     }
 
     /** Sends a request on a new connection. */
@@ -224,7 +224,9 @@ class RelayOutcomesTest {
     }
 
     /** The request is counted with {@code status}, and only once. */
-    private static void assertCounted(ApiServer server, int status, String resource) {
+    private static void assertCounted(ApiServer server, int status, String what) {
+        String resource = what.split("/")[0];
+        String subresource = what.split("/")[1];
         String metrics = new String(server.metrics().expose(), StandardCharsets.UTF_8);
         assertThat(metrics.lines()
                         .filter(line -> line.startsWith("apiserver_request_total{"))
@@ -232,7 +234,7 @@ class RelayOutcomesTest {
                                 line.contains("resource=\"" + resource + "\"") && line.contains("verb=\"GET\"")))
                 .containsExactly("apiserver_request_total{code=\"" + status
                         + "\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"" + resource
-                        + "\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0");
+                        + "\",scope=\"resource\",subresource=\"" + subresource + "\",verb=\"GET\",version=\"v1\"} 1.0");
         assertThat(metrics.lines()).contains("apiserver_current_inflight_requests{request_kind=\"readOnly\"} 0.0");
     }
 }

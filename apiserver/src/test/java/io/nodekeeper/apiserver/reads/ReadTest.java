@@ -135,7 +135,7 @@ class ReadTest {
 
     @ParameterizedTest
     @Tag("W11")
-    @CsvSource({"/healthz, 200", "/livez, 200", "/readyz, 200", "/readyz/store, 403", "/readyz/ping, 403"})
+    @CsvSource({"/healthz, 200", "/livez, 200", "/readyz, 200", "/readyz/etcd, 403", "/readyz/ping, 403"})
     void anonymousUserReadsHealthButNotItsChecks(String path, int status) {
         assertThat(server.ask(User.ANONYMOUS, "GET", path, "").status()).isEqualTo(status);
         Answer answer = server.get(path);
@@ -178,13 +178,17 @@ class ReadTest {
     @Tag("W14")
     void readinessNamesTheFailedCheck() {
         assertThat(server.get("/readyz?verbose").text())
-                .isEqualTo("[+]ping ok\n[+]store ok\n[+]shutdown ok\nreadyz check passed\n");
+                .isEqualTo("[+]ping ok\n[+]etcd ok\n[+]shutdown ok\nreadyz check passed\n");
         server.server.stopping();
         Answer stopping = server.get("/readyz");
         assertThat(stopping.status()).isEqualTo(500);
         assertThat(stopping.text())
-                .isEqualTo("[+]ping ok\n[+]store ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n");
+                .isEqualTo("[+]ping ok\n[+]etcd ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n");
         assertThat(server.get("/readyz?exclude=shutdown").text()).isEqualTo("ok");
+        assertThat(server.get("/readyz?exclude=shutdown&exclude=etcd&verbose").text())
+                .isEqualTo("[+]ping ok\nreadyz check passed\n");
+        assertThat(server.get("/readyz/etcd").text()).isEqualTo("ok");
+        assertThat(server.get("/readyz/store").text()).isEqualTo("ok");
         assertThat(server.get("/livez").status()).isEqualTo(200);
         assertThat(server.get("/readyz/nope").status()).isEqualTo(404);
         assertThat(server.get("/healthzz").status()).isEqualTo(404);
@@ -218,7 +222,7 @@ class ReadTest {
         assertThat(answer.status()).isEqualTo(500);
         assertThat(answer.message()).isEqualTo("Internal error occurred: no space left on device");
         assertThat(broken.get("/readyz").status()).isEqualTo(500);
-        assertThat(broken.get("/readyz").text()).contains("[-]store failed: reason withheld");
+        assertThat(broken.get("/readyz").text()).contains("[-]etcd failed: reason withheld");
         assertThat(broken.get("/api/v1/nodes/n1").status()).isEqualTo(404);
         failing[0] = false;
         broken.node("n1");
@@ -489,7 +493,7 @@ class ReadTest {
                 .contains(
                         "apiserver_request_total{code=\"200\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0\n",
                         "apiserver_request_total{code=\"404\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0\n",
-                        "apiserver_request_total{code=\"201\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"cluster\",subresource=\"\",verb=\"POST\",version=\"v1\"} 1.0\n",
+                        "apiserver_request_total{code=\"201\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"POST\",version=\"v1\"} 1.0\n",
                         "apiserver_longrunning_requests{resource=\"nodes\",verb=\"WATCH\"} 1.0\n",
                         "apiserver_storage_objects{resource=\"nodes\"} 1.0\n",
                         "apiserver_storage_objects{resource=\"namespaces\"} 4.0\n",
@@ -505,6 +509,15 @@ class ReadTest {
                 .contains("apiserver_longrunning_requests{resource=\"nodes\",verb=\"WATCH\"} 0.0\n");
         assertThat(server.ask(TestServer.ALICE, "GET", "/metrics", "").message())
                 .isEqualTo("forbidden: User \"alice\" cannot get path \"/metrics\"");
+    }
+
+    @Test
+    void metricsTellSubresourcesApartThatExist() {
+        server.post("/api/v1/namespaces/default/pods/p/eviction", "{}");
+        server.get("/api/v1/namespaces/default/pods/p/made-up");
+        assertThat(server.get("/metrics").text())
+                .contains("resource=\"pods\",scope=\"resource\",subresource=\"eviction\",verb=\"POST\"")
+                .doesNotContain("made-up");
     }
 
     @Test

@@ -65,6 +65,17 @@ class DeleteTest {
         assertThat(server.get("/api/v1/nodes/n1").version()).isEqualTo("5");
     }
 
+    @Test
+    void orphanDependentsMayBeInTheQuery() {
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"m\"}}");
+
+        assertThat(server.delete("/api/v1/namespaces/default/configmaps/m?orphanDependents=true", "")
+                        .status())
+                .isEqualTo(200);
+
+        assertThat(server.get("/api/v1/namespaces/default/configmaps/m").text()).contains("\"orphan\"");
+    }
+
     /** The garbage collector of a kube-controller-manager sees by the finalizer what is asked, and removes it. */
     @ParameterizedTest
     @CsvSource(

@@ -211,10 +211,16 @@ public final class AgentOptions implements Checked {
             names = "--register-node",
             arity = "0..1",
             paramLabel = "true|false",
-            defaultValue = "true",
             fallbackValue = "true",
-            description = "Whether to create the Node object if it does not exist. Default: ${DEFAULT-VALUE}.")
-    public boolean registerNode = true;
+            description = "Whether to create the Node object if it does not exist. Default: true.")
+    public Optional<Boolean> registerNode = Optional.empty();
+
+    @Option(
+            names = "--provider-id",
+            paramLabel = "ID",
+            description =
+                    "spec.providerID of a new Node: its machine's identity for a cloud controller. Default: none.")
+    Optional<String> providerId = Optional.empty();
 
     @Option(
             names = "--root-dir",
@@ -312,12 +318,13 @@ public final class AgentOptions implements Checked {
             builder.registerWithTaints(
                     taints.stream().map(text -> taint(text).orElseThrow()).toList());
         }
+        registerNode.ifPresent(builder::registerNode);
+        providerId.ifPresent(builder::providerId);
         builder.networkProbeInterval(networkProbeInterval)
                 .problemRules(problemRules.stream()
                         .flatMap(file -> rules(file).file().stream())
                         .toList())
                 .featureGates(gates.switches())
-                .registerNode(registerNode)
                 .externalCloudProvider(cloudProvider.equals(EXTERNAL))
                 .rootDir(rootDir.toAbsolutePath())
                 .certDir(certDir());

@@ -21,6 +21,8 @@ public final class CompanionOptions implements Checked {
     /** The agent's place on the node. */
     public enum Mode {
         /** Reports the node as a kubelet does. */
+        node,
+        /** The same, under its earlier name. */
         kubelet,
         /** Reports beside a kubelet, which keeps the Node, the lease and Ready. */
         companion
@@ -42,6 +44,7 @@ public final class CompanionOptions implements Checked {
             "--node-lease-duration-seconds",
             "--node-status-update-frequency",
             "--port",
+            "--provider-id",
             "--register-node",
             "--register-with-taints",
             "--seccomp-default");
@@ -51,13 +54,13 @@ public final class CompanionOptions implements Checked {
 
     @Option(
             names = "--mode",
-            paramLabel = "kubelet|companion",
-            defaultValue = "kubelet",
-            description = "kubelet registers the node and reports its status and lease, instead of a kubelet. companion"
+            paramLabel = "node|companion",
+            defaultValue = "node",
+            description = "node registers the node and reports its status and lease, instead of a kubelet. companion"
                     + " runs beside a kubelet and never touches what that owns: it finds what hangs below the"
                     + " container runtime, looks for problems of the node, says what the kubelet is about to report,"
                     + " and writes only its own node conditions and events. Default: ${DEFAULT-VALUE}.")
-    public Mode mode = Mode.kubelet;
+    public Mode mode = Mode.node;
 
     @Option(
             names = "--kubelet-certificate-authority",

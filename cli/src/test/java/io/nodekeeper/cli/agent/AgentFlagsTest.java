@@ -84,6 +84,47 @@ class AgentFlagsTest {
                 .isFalse();
     }
 
+    /** Each of these fields has a flag. */
+    @Test
+    void fieldsOfTheFileHoldUnlessTheirFlagIsGiven() {
+        String file = """
+                registerNode: false
+                registerWithTaints: [{key: team, effect: NoSchedule}]
+                providerID: cloud://a
+                nodeLeaseDurationSeconds: 20
+                nodeStatusUpdateFrequency: 5s
+                containerRuntimeEndpoint: unix:///run/a.sock
+                healthzPort: 7001
+                healthzBindAddress: 127.0.0.2
+                port: 7002
+                address: 127.0.0.3
+                cgroupRoot: /one
+                cgroupsPerQOS: false
+                enforceNodeAllocatable: []
+                allowedUnsafeSysctls: [kernel.sem]
+                seccompDefault: true
+                featureGates: {RuntimeCulprits: false}
+                """;
+        AgentConfigBuilder fileOnly = new AgentConfigBuilder("n1");
+        ConfigFile.parse("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n" + file, fileOnly);
+        AgentConfig expected = fileOnly.rootDir(Path.of("/var/lib/nodekeeper"))
+                .certDir(Path.of("/var/lib/nodekeeper/pki"))
+                .build();
+
+        assertThat(configured(file)).usingRecursiveComparison().isEqualTo(expected);
+        assertThat(configured(file).registerNode()).isFalse();
+    }
+
+    @Test
+    void flagHasPrecedenceOverTheFile() {
+        assertThat(configured(
+                        "registerNode: false\nproviderID: cloud://a", "--register-node", "--provider-id=cloud://b"))
+                .satisfies(config -> {
+                    assertThat(config.registerNode()).isTrue();
+                    assertThat(config.providerId()).isEqualTo("cloud://b");
+                });
+    }
+
     @Test
     void certificatesAreInTheRootDirectoryUnlessTheFlagNamesAnother() {
         assertThat(configured("", "--root-dir=" + directory.resolve("new")).certDir())
@@ -178,12 +219,14 @@ class AgentFlagsTest {
                 "--register-with-taints=team=a:NoSchedule,slow:NoExecute",
                 "--register-node=false",
                 "--cloud-provider=external",
+                "--provider-id=cloud://zone/machine",
                 "--cgroup-root=/one",
                 "--cgroups-per-qos=false",
                 "--allowed-unsafe-sysctls=net.core.*,kernel.sem",
                 "--root-dir=" + directory.resolve("missing"));
 
         assertThat(config.externalCloudProvider()).isTrue();
+        assertThat(config.providerId()).isEqualTo("cloud://zone/machine");
         assertThat(config.nodeLeaseDurationSeconds()).isEqualTo(20);
         assertThat(config.nodeStatusUpdateFrequency()).isEqualTo(Duration.ofSeconds(5));
         assertThat(config.runtime().endpoint()).contains("unix:///run/a.sock");

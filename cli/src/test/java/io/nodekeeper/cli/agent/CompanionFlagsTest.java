@@ -33,6 +33,7 @@ class CompanionFlagsTest {
             Map.entry("--node-labels", "a=b"),
             Map.entry("--node-lease-duration-seconds", "40"),
             Map.entry("--node-status-update-frequency", "10s"),
+            Map.entry("--provider-id", "cloud://a/b"),
             Map.entry("--register-node", "true"),
             Map.entry("--register-with-taints", "a=b:NoSchedule"),
             Map.entry("--seccomp-default", "true"));
@@ -82,7 +83,7 @@ class CompanionFlagsTest {
                 .startsWith(
                         "error: --mode companion excludes --address, --allowed-unsafe-sysctls, --cert-dir, --cgroup-root, --cgroups-per-qos, --cloud-provider, --config,"
                                 + " --config-dir, --node-ip, --node-labels,"
-                                + " --node-lease-duration-seconds, --node-status-update-frequency, --port, --register-node,"
+                                + " --node-lease-duration-seconds, --node-status-update-frequency, --port, --provider-id, --register-node,"
                                 + " --register-with-taints, --seccomp-default; expected none of them, because the kubelet owns the Node, its lease and"
                                 + " its settings\n");
     }

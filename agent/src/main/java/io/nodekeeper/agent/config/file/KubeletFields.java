@@ -165,7 +165,7 @@ public final class KubeletFields {
             supported("staticPodURL", TEXT, ""),
             supported("staticPodURLHeader", LIST_MAP, ""),
             defaultOnly("streamingConnectionIdleTimeout", DURATION, "4h0m0s"),
-            noEffect("syncFrequency", DURATION, "1m0s", "each pod has a worker, which acts on changes"),
+            supported("syncFrequency", DURATION, "1m0s"),
             defaultOnly("systemCgroups", TEXT, ""),
             supported("systemReserved", TEXT_MAP, ""),
             defaultOnly("systemReservedCgroup", TEXT, ""),
