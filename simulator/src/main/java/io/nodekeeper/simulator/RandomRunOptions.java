@@ -22,6 +22,11 @@ public record RandomRunOptions(
         int pods,
         int controllers) {
 
+    /** The same with another seed. */
+    RandomRunOptions withSeed(long other) {
+        return new RandomRunOptions(nodes, duration, other, crashesPerHour, controlFaultsPerHour, pods, controllers);
+    }
+
     /** A run without pods and with one controller. */
     public RandomRunOptions(
             int nodes, Duration duration, long seed, double crashesPerHour, double controlFaultsPerHour) {

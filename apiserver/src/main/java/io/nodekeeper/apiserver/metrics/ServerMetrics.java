@@ -47,7 +47,7 @@ public final class ServerMetrics {
     private final Histogram durations = Histogram.builder()
             .name("apiserver_request_duration_seconds")
             .help("Duration of requests other than watches.")
-            .labelNames("verb", "resource")
+            .labelNames("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
             .classicOnly()
             .classicUpperBounds(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
             .withoutExemplars()
@@ -74,7 +74,7 @@ public final class ServerMetrics {
     private final Histogram sizes = Histogram.builder()
             .name("apiserver_response_sizes")
             .help("Size of responses to gets and lists in bytes.")
-            .labelNames("verb", "resource")
+            .labelNames("verb", "group", "version", "resource", "subresource", "scope", "component")
             .classicOnly()
             .classicUpperBounds(1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
             .withoutExemplars()
@@ -155,6 +155,9 @@ public final class ServerMetrics {
                     31_104_000)
             .withoutExemplars()
             .register(registry);
+
+    /** kube-apiserver tells its own requests from those of aggregated servers. */
+    private static final String COMPONENT = "apiserver";
 
     private static final ResourceType NOTHING = new ResourceType("", "", "", "", false);
 
@@ -276,7 +279,15 @@ public final class ServerMetrics {
 
         private Series(Kind kind) {
             this.kind = kind;
-            duration = durations.labelValues(kind.verb, kind.type.plural());
+            duration = durations.labelValues(
+                    kind.verb,
+                    kind.dryRun,
+                    kind.type.group(),
+                    kind.type.version(),
+                    kind.type.plural(),
+                    kind.subresource,
+                    kind.scope,
+                    COMPONENT);
         }
 
         private CounterDataPoint count(int code) {
@@ -289,7 +300,7 @@ public final class ServerMetrics {
                             kind.type.plural(),
                             kind.subresource,
                             kind.scope,
-                            "apiserver",
+                            COMPONENT,
                             kind.dryRun,
                             Integer.toString(status)));
         }
@@ -319,13 +330,19 @@ public final class ServerMetrics {
         if (info.known().isEmpty()) {
             return new Kind(verb, NOTHING, "", "", "");
         }
+        String dryRun = !isRead(info) && request.parameter("dryRun").equals("All") ? "All" : "";
         RequestTarget target = info.resource().orElseThrow();
-        String scope = !target.name().isEmpty() || info.verb().equals("create")
+        return new Kind(verb, info.known().get().type(), subresource(target), scope(info.verb(), target), dryRun);
+    }
+
+    private static String scope(String verb, RequestTarget target) {
+        return !target.name().isEmpty() || verb.equals("create")
                 ? "resource"
                 : target.namespace().isEmpty() ? "cluster" : "namespace";
-        String subresource = SUBRESOURCES.contains(target.subresource()) ? target.subresource() : "";
-        String dryRun = !isRead(info) && request.parameter("dryRun").equals("All") ? "All" : "";
-        return new Kind(verb, info.known().get().type(), subresource, scope, dryRun);
+    }
+
+    private static String subresource(RequestTarget target) {
+        return SUBRESOURCES.contains(target.subresource()) ? target.subresource() : "";
     }
 
     /** Counts a watch until {@code sink} is closed. Returns the sink that counts its events. */
@@ -371,8 +388,17 @@ public final class ServerMetrics {
     }
 
     private DistributionDataPoint size(RequestInfo info) {
-        String resource = info.known().map(known -> known.type().plural()).orElse("");
-        return sizes.labelValues(info.verb().toUpperCase(Locale.ROOT), resource);
+        ResourceType type = info.known().map(Resource::type).orElse(NOTHING);
+        Optional<RequestTarget> target =
+                info.resource().filter(any -> info.known().isPresent());
+        return sizes.labelValues(
+                info.verb().toUpperCase(Locale.ROOT),
+                type.group(),
+                type.version(),
+                type.plural(),
+                target.map(ServerMetrics::subresource).orElse(""),
+                target.map(asked -> scope(info.verb(), asked)).orElse(""),
+                COMPONENT);
     }
 
     public void dropped(RequestInfo info) {

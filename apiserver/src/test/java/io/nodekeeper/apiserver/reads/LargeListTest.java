@@ -102,7 +102,9 @@ class LargeListTest {
             create("c" + (100 + i), "a", 20_000);
         }
         ApiResponse.Chunked list = list("", Map.of());
-        String upTo = "apiserver_response_sizes_bucket{resource=\"configmaps\",verb=\"LIST\",le=";
+        String upTo =
+                "apiserver_response_sizes_bucket{component=\"apiserver\",group=\"\",resource=\"configmaps\",scope=\"namespace\","
+                        + "subresource=\"\",verb=\"LIST\",version=\"v1\",le=";
         assertThat(server.get("/metrics").text()).doesNotContain(upTo + "\"1000000.0\"} 1\n");
 
         // when it is read

@@ -494,6 +494,7 @@ class ReadTest {
                         "apiserver_request_total{code=\"200\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0\n",
                         "apiserver_request_total{code=\"404\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"GET\",version=\"v1\"} 1.0\n",
                         "apiserver_request_total{code=\"201\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"POST\",version=\"v1\"} 1.0\n",
+                        "apiserver_request_duration_seconds_count{component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"nodes\",scope=\"resource\",subresource=\"\",verb=\"POST\",version=\"v1\"} 1\n",
                         "apiserver_longrunning_requests{resource=\"nodes\",verb=\"WATCH\"} 1.0\n",
                         "apiserver_storage_objects{resource=\"nodes\"} 1.0\n",
                         "apiserver_storage_objects{resource=\"namespaces\"} 4.0\n",

@@ -28,6 +28,7 @@ import picocli.CommandLine.Option;
             "  nodekeeper simulate --nodes 1000 --duration 1h --seed 7",
             "  nodekeeper simulate --nodes 50 --duration 10m --crashes-per-hour 100 --trace trace.txt -o json",
             "  nodekeeper simulate --nodes 200 --duration 24h --control-faults-per-hour 60 --controllers 2",
+            "  nodekeeper simulate --explore 100 --nodes 20 --duration 30m --control-faults-per-hour 60",
             "  nodekeeper simulate --lean --nodes 130000"
         })
 public final class SimulateCommand extends NodekeeperCommand {
@@ -92,6 +93,14 @@ public final class SimulateCommand extends NodekeeperCommand {
     boolean lean;
 
     @Option(
+            names = "--explore",
+            paramLabel = "N",
+            description =
+                    "Runs N simulations, with the seeds from --seed on, until one breaks a rule. The report has the"
+                            + " command that repeats that one. Not with --lean or --trace. Default: one simulation.")
+    Optional<Integer> explore = Optional.empty();
+
+    @Option(
             names = "--trace",
             paramLabel = "FILE",
             description = "The file to write the trace to, one event per" + " line.")
@@ -132,6 +141,11 @@ public final class SimulateCommand extends NodekeeperCommand {
         faults.within("--control-faults-per-hour", controlFaultsPerHour, 0, 10_000);
         faults.within("--pods", pods, 0, 10_000);
         faults.within("--controllers", controllers, 1, 10);
+        explore.ifPresent(runs -> {
+            faults.within("--explore", runs, 1, 1_000_000);
+            faults.require(!lean, "--explore excludes --lean; expected one of them");
+            faults.require(trace.isEmpty(), "--explore excludes --trace; expected one of them");
+        });
         trace.ifPresent(file -> faults.writable("--trace", file));
     }
 }

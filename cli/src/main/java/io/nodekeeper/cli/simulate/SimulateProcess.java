@@ -5,6 +5,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.output.Logging;
 import io.nodekeeper.cli.output.Output;
+import io.nodekeeper.simulator.Exploration;
 import io.nodekeeper.simulator.RandomRun;
 import io.nodekeeper.simulator.Report;
 import io.nodekeeper.simulator.lean.LeanPhase;
@@ -12,6 +13,7 @@ import io.nodekeeper.simulator.lean.LeanProgress;
 import io.nodekeeper.simulator.lean.LeanReport;
 import io.nodekeeper.simulator.lean.LeanRun;
 import io.nodekeeper.simulator.lean.LeanRunOptions;
+import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Interruption;
 import io.nodekeeper.time.SystemClock;
@@ -86,6 +88,9 @@ public final class SimulateProcess {
         if (command.lean) {
             return simulateLean();
         }
+        if (command.explore.isPresent()) {
+            return explore(command.explore.get());
+        }
         if (command.trace.isEmpty()) {
             return simulate(line -> {});
         }
@@ -124,6 +129,25 @@ public final class SimulateProcess {
         LeanReport report =
                 LeanRun.run(new LeanRunOptions(command.nodes, command.seed), new SystemClock(), reached, ended);
         return print(report.json(), report.text(), report.isGood(), report.partial());
+    }
+
+    private int explore(int runs) {
+        Clock stopwatch = new SystemClock();
+        Exploration found = Exploration.of(
+                command.options(),
+                runs,
+                stopwatch,
+                options -> {
+                    long before = options.seed() - command.seed;
+                    Consumer<Duration> reached = elapsed -> progress = new Progress(
+                            "run " + (before + 1) + " of " + runs + ", seed " + options.seed(),
+                            of(elapsed, command.duration) + " of virtual time",
+                            before * command.duration.toMillis() + elapsed.toMillis(),
+                            runs * command.duration.toMillis());
+                    return RandomRun.run(options, stopwatch, line -> {}, reached, ended);
+                },
+                ended);
+        return print(found.json(), found.text(), found.isGood(), found.isPartial());
     }
 
     private static String of(Duration done, Duration whole) {

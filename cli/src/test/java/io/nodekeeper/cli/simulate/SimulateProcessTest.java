@@ -74,4 +74,33 @@ class SimulateProcessTest {
         assertThat(code).isEqualTo(130);
         assertThat(out.toString()).startsWith("PARTIAL: interrupted after 2s of virtual time\n");
     }
+
+    @Test
+    void explorationRunsOneSeedAfterTheOther() throws Exception {
+        command.duration = Duration.ofMinutes(2);
+        command.explore = Optional.of(3);
+        command.seed = 7;
+
+        int code = run(Integer.MAX_VALUE);
+
+        assertThat(code).isZero();
+        assertThat(out.toString())
+                .startsWith("3 of 3 runs of 2 nodes for 2m0s, seeds from 7: took ")
+                .endsWith("no rule was broken\n");
+    }
+
+    @Test
+    void explorationThatIsInterruptedCountsTheRunsThatEnded() throws Exception {
+        command.duration = Duration.ofMinutes(1);
+        command.explore = Optional.of(3);
+        command.output = Output.json;
+
+        int code = run(100);
+
+        assertThat(code).isEqualTo(130);
+        JsonObject report = Json.parseObject(out.toString());
+        assertThat(report.number("runs")).contains(1L);
+        assertThat(report.bool("partial")).isTrue();
+        assertThat(report.has("found")).isFalse();
+    }
 }

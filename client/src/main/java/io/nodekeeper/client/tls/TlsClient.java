@@ -10,6 +10,11 @@ public interface TlsClient {
         }
 
         @Override
+        public boolean mayWait() {
+            return true;
+        }
+
+        @Override
         public void offended() {
             // Nobody trusts it anyway.
         }
@@ -17,6 +22,9 @@ public interface TlsClient {
 
     /** Whether it needs no turns, because it has proven who it is. */
     boolean isTrusted();
+
+    /** Whether what it sends may wait for its turn. If not, it is disconnected instead: nothing limits the memory that it would take. */
+    boolean mayWait();
 
     /** It sent too much that costs the server work and says nothing. Its connection is closed. */
     void offended();

@@ -59,8 +59,14 @@ final class TurnGate extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext same, Object message) {
-        if (waiting.isEmpty() && (client.isTrusted() || turns.isFree())) {
+        boolean trusted = client.isTrusted();
+        if (waiting.isEmpty() && (trusted || turns.isFree())) {
             context.fireChannelRead(message);
+            return;
+        }
+        if (!trusted && !client.mayWait()) {
+            ReferenceCountUtil.release(message);
+            context.close();
             return;
         }
         if (waiting.isEmpty()) {

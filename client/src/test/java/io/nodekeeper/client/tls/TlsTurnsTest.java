@@ -342,6 +342,11 @@ class TlsTurnsTest {
         }
 
         @Override
+        public boolean mayWait() {
+            return true;
+        }
+
+        @Override
         public void offended() {
             offences.incrementAndGet();
         }

@@ -96,6 +96,33 @@ class TurnGateTest {
     }
 
     @Test
+    void clientThatMayNotWaitIsDisconnected() {
+        EmbeddedChannel other = new EmbeddedChannel(new TurnGate(turns, new TlsClient() {
+            @Override
+            public boolean isTrusted() {
+                return false;
+            }
+
+            @Override
+            public boolean mayWait() {
+                return false;
+            }
+
+            @Override
+            public void offended() {}
+        }));
+        other.writeOneInbound(Unpooled.wrappedBuffer(new byte[1])).syncUninterruptibly();
+        assertThat(other.isOpen()).isTrue();
+        other.releaseInbound();
+        turns.charge(TimeUnit.MILLISECONDS.toNanos(100));
+        ByteBuf message = Unpooled.wrappedBuffer(new byte[1]);
+        other.writeOneInbound(message);
+        assertThat(other.isOpen()).isFalse();
+        assertThat(message.refCnt()).isZero();
+        assertThat(turns.isFree()).isFalse();
+    }
+
+    @Test
     void addressesOfOneNetworkOfIpv6AreOne() throws Exception {
         assertThat(source("2001:db8::1")).isEqualTo(source("2001:db8::ffff:2")).isNotEqualTo(source("2001:db8:0:1::1"));
         assertThat(source("10.0.0.1")).isEqualTo(source("10.0.0.1")).isNotEqualTo(source("10.0.0.2"));

@@ -134,6 +134,12 @@ public final class Connections {
             return state == State.PROVEN && !isOffender(flow);
         }
 
+        /** The memory of unproven clients is limited. One that is proven, but not trusted, connects again. */
+        @Override
+        public boolean mayWait() {
+            return state != State.PROVEN;
+        }
+
         /** Its user is not trusted for some time, on any connection. */
         @Override
         public void offended() {

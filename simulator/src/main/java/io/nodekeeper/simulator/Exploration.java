@@ -1,0 +1,136 @@
+package io.nodekeeper.simulator;
+
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/**
+ * Random runs with one seed after the other, until one breaks a rule.
+ *
+ * @param options the options of the first run; later ones differ in the seed
+ * @param wanted the number of runs if no rule is broken
+ * @param runs those that ended
+ * @param simulated virtual time of all of them
+ * @param took real time
+ * @param outages faults of nodes
+ * @param verdicts verdicts that were tested
+ * @param found the run that broke a rule
+ */
+public record Exploration(
+        RandomRunOptions options,
+        int wanted,
+        int runs,
+        Duration simulated,
+        Duration took,
+        long outages,
+        long verdicts,
+        Optional<Report> found) {
+
+    /**
+     * Explores until a run breaks a rule, all are done, or it is asked to end. A run that is interrupted does not count, unless it
+     * broke a rule before.
+     *
+     * @param stopwatch measures real time
+     * @param run makes a run, or a part of it if it is asked to end
+     * @param ended whether to end now; asked before each run
+     */
+    public static Exploration of(
+            RandomRunOptions options,
+            int wanted,
+            Clock stopwatch,
+            Function<RandomRunOptions, Report> run,
+            BooleanSupplier ended) {
+        long began = stopwatch.nanoTime();
+        Exploration so = new Exploration(options, wanted, 0, Duration.ZERO, Duration.ZERO, 0, 0, Optional.empty());
+        while (so.runs < wanted && so.found.isEmpty() && !ended.getAsBoolean()) {
+            Report report = run.apply(options.withSeed(options.seed() + so.runs));
+            if (report.isPartial() && report.tally().violations() == 0) {
+                break;
+            }
+            so = so.with(report, Duration.ofNanos(stopwatch.nanoTime() - began));
+        }
+        return so;
+    }
+
+    private Exploration with(Report report, Duration sinceBegin) {
+        return new Exploration(
+                options,
+                wanted,
+                runs + 1,
+                simulated.plus(report.simulated()),
+                sinceBegin,
+                outages + report.outages(),
+                verdicts + report.tally().verdicts(),
+                report.tally().violations() == 0 ? Optional.empty() : Optional.of(report));
+    }
+
+    /** Whether no rule was broken. */
+    public boolean isGood() {
+        return found.isEmpty();
+    }
+
+    /** Whether it was asked to end before all runs. */
+    public boolean isPartial() {
+        return found.isEmpty() && runs < wanted;
+    }
+
+    /** The result as text, with the command that repeats the run that was found. */
+    public String text() {
+        String summary = String.format(
+                Locale.ROOT,
+                "%s%d of %d runs of %d nodes for %s, seeds from %d: took %s%noutages      %d%nverdicts     %d%n",
+                isPartial() ? "PARTIAL: " : "",
+                runs,
+                wanted,
+                options.nodes(),
+                GoDuration.format(options.duration()),
+                options.seed(),
+                GoDuration.format(Duration.ofMillis(took.toMillis())),
+                outages,
+                verdicts);
+        return found.map(run -> summary
+                        + "%nThe run with seed %d broke a rule:%n%s%n%nRepeat it with its trace:%n  %s"
+                                .formatted(run.options().seed(), run.text(), command(run.options())))
+                .orElseGet(() -> summary + (isPartial() ? "no rule was broken until then" : "no rule was broken"));
+    }
+
+    private static String command(RandomRunOptions options) {
+        return String.format(
+                Locale.ROOT,
+                "nodekeeper simulate --nodes %d --duration %s --seed %d --crashes-per-hour %s --control-faults-per-hour %s"
+                        + " --pods %d --controllers %d --trace trace.txt",
+                options.nodes(),
+                GoDuration.format(options.duration()),
+                options.seed(),
+                options.crashesPerHour(),
+                options.controlFaultsPerHour(),
+                options.pods(),
+                options.controllers());
+    }
+
+    /** The result as JSON; durations in seconds. */
+    public JsonObject json() {
+        JsonObject.Builder json = JsonObject.builder()
+                .put("wanted", wanted)
+                .put("runs", runs)
+                .put("firstSeed", options.seed())
+                .put("partial", isPartial())
+                .put("simulatedSeconds", seconds(simulated))
+                .put("tookSeconds", seconds(took))
+                .put("outages", outages)
+                .put("verdicts", verdicts)
+                .put("good", isGood());
+        found.ifPresent(run -> json.put("found", run.json()).put("command", command(run.options())));
+        return json.build();
+    }
+
+    private static JsonNumber seconds(Duration duration) {
+        return new JsonNumber(String.format(Locale.ROOT, "%.6f", duration.toNanos() / 1e9));
+    }
+}
