@@ -11,7 +11,9 @@ import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.facts.NodeDevices;
+import io.nodekeeper.agent.health.HealthChecks;
 import io.nodekeeper.agent.health.LoopMonitor;
+import io.nodekeeper.agent.health.SystemdWatchdog;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.agent.metrics.AgentMetrics;
@@ -129,6 +131,7 @@ public final class NodeAgent {
     private final ShutdownManager shutdown;
     private final Optional<IssuedCertificate> certificate;
     private final Optional<IssuedCertificate> clientCertificate;
+    private final Optional<SystemdWatchdog> watchdog;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
 
     /**
@@ -155,6 +158,7 @@ public final class NodeAgent {
         faults.addAll(Thresholds.unmeasurable(
                 config.thresholds(), socket.isPresent(), () -> LinuxHost.podMemoryFault(podCgroups)));
         OpenFilesCheck.limitFault().ifPresent(faults::add);
+        watchdog = SystemdWatchdog.of(System.getenv(), ProcessHandle.current().pid(), faults);
         try {
             OpenFilesCheck.openJars();
         } catch (IOException e) {
@@ -364,6 +368,7 @@ public final class NodeAgent {
         clientCertificate.ifPresent(IssuedCertificate::start);
         certificate.ifPresent(IssuedCertificate::start);
         pods.ifPresent(parts -> parts.collectImages(this::imageSpace, garbage()));
+        watchdog.ifPresent(systemd -> systemd.start(loop, new HealthChecks("healthz", healthChecks())));
     }
 
     private CompletableFuture<Level> imageSpace() {
@@ -399,13 +404,17 @@ public final class NodeAgent {
         return metrics;
     }
 
+    private Map<String, Supplier<Optional<String>>> healthChecks() {
+        Map<String, Supplier<Optional<String>>> checks = new LinkedHashMap<>(loops.checks());
+        devices.ifPresent(directory -> checks.put("device-plugin", directory::failure));
+        return checks;
+    }
+
     /** The HTTP pages of this agent, for a server to serve until {@link #stop}; called once at most. */
     public AgentPages pages() {
         ThreadLoop timer = new ThreadLoop("agent-pages");
         pagesTimer = Optional.of(timer);
-        Map<String, Supplier<Optional<String>>> checks = new LinkedHashMap<>(loops.checks());
-        devices.ifPresent(directory -> checks.put("device-plugin", directory::failure));
-        AgentPages pages = new AgentPages(checks, readinessChecks(), metrics::scrape, loop, timer);
+        AgentPages pages = new AgentPages(healthChecks(), readinessChecks(), metrics::scrape, loop, timer);
         pages.withAnswer("/metrics/resource", query -> statistics.resourceMetrics())
                 .withAnswer("/stats/summary", statistics::summary);
         runtime.ifPresent(assembly -> pages.with("/debug/runtime", assembly::page));

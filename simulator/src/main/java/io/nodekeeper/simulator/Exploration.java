@@ -19,6 +19,7 @@ import java.util.function.Function;
  * @param simulated virtual time of all of them
  * @param took real time
  * @param outages faults of nodes
+ * @param silences of nodes for longer than their grace, each of which must end in a verdict
  * @param verdicts verdicts that were tested
  * @param found the run that broke a rule
  */
@@ -29,6 +30,7 @@ public record Exploration(
         Duration simulated,
         Duration took,
         long outages,
+        long silences,
         long verdicts,
         Optional<Report> found) {
 
@@ -47,7 +49,7 @@ public record Exploration(
             Function<RandomRunOptions, Report> run,
             BooleanSupplier ended) {
         long began = stopwatch.nanoTime();
-        Exploration so = new Exploration(options, wanted, 0, Duration.ZERO, Duration.ZERO, 0, 0, Optional.empty());
+        Exploration so = new Exploration(options, wanted, 0, Duration.ZERO, Duration.ZERO, 0, 0, 0, Optional.empty());
         while (so.runs < wanted && so.found.isEmpty() && !ended.getAsBoolean()) {
             Report report = run.apply(options.withSeed(options.seed() + so.runs));
             if (report.isPartial() && report.tally().violations() == 0) {
@@ -66,13 +68,18 @@ public record Exploration(
                 simulated.plus(report.simulated()),
                 sinceBegin,
                 outages + report.outages(),
+                silences + report.tally().silences(),
                 verdicts + report.tally().verdicts(),
                 report.tally().violations() == 0 ? Optional.empty() : Optional.of(report));
     }
 
-    /** Whether no rule was broken. */
+    /** Whether no rule was broken and, if any node was silent for its grace, verdicts were tested. */
     public boolean isGood() {
-        return found.isEmpty();
+        return found.isEmpty() && !isUnjudged();
+    }
+
+    private boolean isUnjudged() {
+        return silences > 0 && verdicts == 0;
     }
 
     /** Whether it was asked to end before all runs. */
@@ -84,7 +91,7 @@ public record Exploration(
     public String text() {
         String summary = String.format(
                 Locale.ROOT,
-                "%s%d of %d runs of %d nodes for %s, seeds from %d: took %s%noutages      %d%nverdicts     %d%n",
+                "%s%d of %d runs of %d nodes for %s, seeds from %d: took %s%noutages      %d%nverdicts     %d, for %d silences beyond the grace%n",
                 isPartial() ? "PARTIAL: " : "",
                 runs,
                 wanted,
@@ -93,11 +100,19 @@ public record Exploration(
                 options.seed(),
                 GoDuration.format(Duration.ofMillis(took.toMillis())),
                 outages,
-                verdicts);
+                verdicts,
+                silences);
         return found.map(run -> summary
                         + "%nThe run with seed %d broke a rule:%n%s%n%nRepeat it with its trace:%n  %s"
                                 .formatted(run.options().seed(), run.text(), command(run.options())))
-                .orElseGet(() -> summary + (isPartial() ? "no rule was broken until then" : "no rule was broken"));
+                .orElseGet(() -> summary + outcome());
+    }
+
+    private String outcome() {
+        if (isUnjudged()) {
+            return "NOTHING JUDGED: no silence ended in a verdict";
+        }
+        return isPartial() ? "no rule was broken until then" : "no rule was broken";
     }
 
     private static String command(RandomRunOptions options) {
@@ -124,6 +139,7 @@ public record Exploration(
                 .put("simulatedSeconds", seconds(simulated))
                 .put("tookSeconds", seconds(took))
                 .put("outages", outages)
+                .put("silences", silences)
                 .put("verdicts", verdicts)
                 .put("good", isGood());
         found.ifPresent(run -> json.put("found", run.json()).put("command", command(run.options())));

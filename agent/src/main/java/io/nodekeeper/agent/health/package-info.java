@@ -1,4 +1,4 @@
-/** Checks whether the agent's own loops still run, and how health endpoints report it. */
+/** Checks whether the agent's own loops still run, and reports it at health endpoints and to systemd. */
 @NullMarked
 package io.nodekeeper.agent.health;
 

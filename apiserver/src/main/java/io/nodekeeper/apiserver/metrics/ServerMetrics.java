@@ -164,6 +164,7 @@ public final class ServerMetrics {
     private final GaugeDataPoint reading = inflight.labelValues("readOnly");
     private final GaugeDataPoint writing = inflight.labelValues("mutating");
     private final Map<Kind, Series> series = new ConcurrentHashMap<>();
+    private final Map<Kind, DistributionDataPoint> sizeOf = new ConcurrentHashMap<>();
 
     private final LongAdder authenticated = new LongAdder();
     private final LongAdder unauthenticated = new LongAdder();
@@ -332,7 +333,7 @@ public final class ServerMetrics {
         }
         String dryRun = !isRead(info) && request.parameter("dryRun").equals("All") ? "All" : "";
         RequestTarget target = info.resource().orElseThrow();
-        return new Kind(verb, info.known().get().type(), subresource(target), scope(info.verb(), target), dryRun);
+        return kind(verb, info.known().get(), info.verb(), target, dryRun);
     }
 
     private static String scope(String verb, RequestTarget target) {
@@ -388,17 +389,24 @@ public final class ServerMetrics {
     }
 
     private DistributionDataPoint size(RequestInfo info) {
-        ResourceType type = info.known().map(Resource::type).orElse(NOTHING);
-        Optional<RequestTarget> target =
-                info.resource().filter(any -> info.known().isPresent());
-        return sizes.labelValues(
-                info.verb().toUpperCase(Locale.ROOT),
-                type.group(),
-                type.version(),
-                type.plural(),
-                target.map(ServerMetrics::subresource).orElse(""),
-                target.map(asked -> scope(info.verb(), asked)).orElse(""),
-                COMPONENT);
+        String verb = info.verb().equals("get") ? "GET" : "LIST";
+        Kind kind = info.known().isEmpty()
+                ? new Kind(verb, NOTHING, "", "", "")
+                : kind(verb, info.known().get(), info.verb(), info.resource().orElseThrow(), "");
+        return sizeOf.computeIfAbsent(
+                kind,
+                first -> sizes.labelValues(
+                        first.verb,
+                        first.type.group(),
+                        first.type.version(),
+                        first.type.plural(),
+                        first.subresource,
+                        first.scope,
+                        COMPONENT));
+    }
+
+    private static Kind kind(String label, Resource resource, String verb, RequestTarget target, String dryRun) {
+        return new Kind(label, resource.type(), subresource(target), scope(verb, target), dryRun);
     }
 
     public void dropped(RequestInfo info) {

@@ -82,7 +82,7 @@ public record DeleteOptions(
     private static Optional<Boolean> orphanDependents(ApiRequest request, JsonObject body) {
         String text = request.parameter("orphanDependents");
         if (!text.isEmpty()) {
-            return Optional.of(!text.equals("false") && !text.equals("0"));
+            return Optional.of(!text.equalsIgnoreCase("false") && !text.equals("0"));
         }
         return body.has("orphanDependents") ? Optional.of(body.bool("orphanDependents")) : Optional.empty();
     }

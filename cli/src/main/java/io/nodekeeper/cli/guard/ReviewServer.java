@@ -13,7 +13,6 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.nodekeeper.client.config.Identity;
-import io.nodekeeper.client.tls.TlsClient;
 import io.nodekeeper.client.tls.TlsTurns;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;
@@ -103,7 +102,7 @@ final class ReviewServer implements AutoCloseable {
         }
         connections.add(connection);
         connection.closeFuture().addListener(closed -> connections.remove(connection));
-        turns.secure(connection, context, TlsClient.UNKNOWN).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
+        turns.secure(connection, context).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
         connection
                 .pipeline()
                 .addLast(new HttpServerCodec(new HttpDecoderConfig()

@@ -20,7 +20,6 @@ import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.IdentityFiles;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.pages.Page;
-import io.nodekeeper.client.tls.TlsClient;
 import io.nodekeeper.client.tls.TlsTurns;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
@@ -175,7 +174,7 @@ public final class Exposure implements AutoCloseable {
         if (tls.isEmpty()) {
             connection.pipeline().addLast(new NoCertificateHandler());
         } else {
-            turns.secure(connection, tls.get(), TlsClient.UNKNOWN).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
+            turns.secure(connection, tls.get()).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
         }
     }
 

@@ -171,7 +171,8 @@ public final class Relay extends ChannelInboundHandlerAdapter {
                         target.tls()
                                 .ifPresent(tls -> connection
                                         .pipeline()
-                                        .addLast(tls.newHandler(
+                                        .addLast(TlsTurns.toServer(
+                                                tls,
                                                 connection.alloc(),
                                                 target.address().getHostString(),
                                                 target.address().getPort())));

@@ -10,23 +10,30 @@ import java.util.SequencedSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Turns on one event loop, to which this is confined: after an offence, the others wait until four fifths of the time are left for
- * those who need no turn. Addresses take turns, and the connections of one address. Only open connections wait.
+ * Turns on one event loop, to which this is confined: after a record without data, others wait until four fifths of the time are left for
+ * those who need no turn. Sources take turns, and the connections of one source; sources that are suspect only if no other waits. Only
+ * open connections wait.
  */
 final class LoopTurns {
-    /** How many times the time of an offence the next turn is later. */
+    /** How many times what a record took the next turn is later. */
     private static final int OTHERS = 4;
-
-    /** The most that an offence counts: a pause of the whole process may be in the time that it took. */
-    private static final long MOST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** Turns in a row before the event loop does something else: 64 small requests take some milliseconds. */
     private static final int IN_A_ROW = 64;
 
+    private static final long SUSPECT_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+    /** The most sources that are suspect; beyond that the oldest one no longer is. */
+    static final int SUSPECTS = 1_000;
+
     private final EventLoop loop;
     private final Clock clock;
-    /** Those that wait, by address; the address with the next turn is first. */
+    /** Those that wait, by source; the source with the next turn is first. */
     private final SequencedMap<Object, SequencedSet<Runnable>> waiting = new LinkedHashMap<>();
+    /** The same, of sources that were suspect when they began to wait. */
+    private final SequencedMap<Object, SequencedSet<Runnable>> behind = new LinkedHashMap<>();
+    /** Until when sources are suspect, in nanoseconds of the clock; the oldest first. */
+    private final SequencedMap<Object, Long> suspects = new LinkedHashMap<>();
     /** When the next turn is, in nanoseconds of the clock. */
     private long next;
     /** Whether {@link #run} is scheduled or runs. */
@@ -40,32 +47,58 @@ final class LoopTurns {
 
     /** Whether a client may go on without a turn. */
     boolean isFree() {
-        return waiting.isEmpty() && isDue();
+        return !isWaited() && isDue();
+    }
+
+    private boolean isWaited() {
+        return !waiting.isEmpty() || !behind.isEmpty();
     }
 
     private boolean isDue() {
         return clock.nanoTime() - next >= 0;
     }
 
-    /** An offence took so long. */
+    /** A record without data took so long. */
     void charge(long nanos) {
         long now = clock.nanoTime();
-        next = (next - now > 0 ? next : now) + OTHERS * Math.min(nanos, MOST_NANOS);
+        next = (next - now > 0 ? next : now) + OTHERS * nanos;
     }
 
-    /** Runs {@code turn} once when it is the turn of {@code address}. */
-    void await(Object address, Runnable turn) {
-        waiting.computeIfAbsent(address, first -> new LinkedHashSet<>()).add(turn);
+    /** A connection from {@code source} sent too many. */
+    void suspect(Object source) {
+        suspects.remove(source);
+        suspects.put(source, clock.nanoTime() + SUSPECT_NANOS);
+        if (suspects.size() > SUSPECTS) {
+            suspects.pollFirstEntry();
+        }
+    }
+
+    /** Whether a connection from {@code source} sent too many in the last minutes. */
+    boolean isSuspect(Object source) {
+        Long until = suspects.get(source);
+        return until != null && until - clock.nanoTime() > 0;
+    }
+
+    /** Runs {@code turn} once when it is the turn of {@code source}. */
+    void await(Object source, Runnable turn) {
+        (isSuspect(source) ? behind : waiting)
+                .computeIfAbsent(source, first -> new LinkedHashSet<>())
+                .add(turn);
         if (!scheduled) {
             schedule();
         }
     }
 
     /** {@code turn} waits no longer. */
-    void leave(Object address, Runnable turn) {
-        SequencedSet<Runnable> turns = waiting.get(address);
+    void leave(Object source, Runnable turn) {
+        leave(waiting, source, turn);
+        leave(behind, source, turn);
+    }
+
+    private static void leave(Map<Object, SequencedSet<Runnable>> from, Object source, Runnable turn) {
+        SequencedSet<Runnable> turns = from.get(source);
         if (turns != null && turns.remove(turn) && turns.isEmpty()) {
-            waiting.remove(address);
+            from.remove(source);
         }
     }
 
@@ -76,20 +109,24 @@ final class LoopTurns {
 
     private void run() {
         try {
-            for (int i = 0; i < IN_A_ROW && !waiting.isEmpty() && isDue(); i++) {
-                Map.Entry<Object, SequencedSet<Runnable>> first = waiting.pollFirstEntry();
-                SequencedSet<Runnable> turns = first.getValue();
-                Runnable turn = turns.removeFirst();
-                if (!turns.isEmpty()) {
-                    waiting.put(first.getKey(), turns);
-                }
-                turn.run();
+            for (int i = 0; i < IN_A_ROW && isWaited() && isDue(); i++) {
+                take(waiting.isEmpty() ? behind : waiting).run();
             }
         } finally {
             scheduled = false;
-            if (!waiting.isEmpty()) {
+            if (isWaited()) {
                 schedule();
             }
         }
+    }
+
+    private static Runnable take(SequencedMap<Object, SequencedSet<Runnable>> from) {
+        Map.Entry<Object, SequencedSet<Runnable>> first = from.pollFirstEntry();
+        SequencedSet<Runnable> turns = first.getValue();
+        Runnable turn = turns.removeFirst();
+        if (!turns.isEmpty()) {
+            from.put(first.getKey(), turns);
+        }
+        return turn;
     }
 }

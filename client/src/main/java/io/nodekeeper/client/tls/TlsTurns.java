@@ -1,19 +1,22 @@
 package io.nodekeeper.client.tls;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.SystemClock;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 
 /**
- * Limits the work that clients cause by TLS: by the group for the keys, and by records without data, mainly key updates.
+ * Limits the work that peers cause by TLS: by the group for the keys, and by records without data, mainly key updates.
  *
  * <p>A record of TLS 1.3 has room for 3,276 key updates, and the JDK carries out all of them in one call on the event loop: 40 µs
  * each, 130 ms together (measured). The keys are agreed on without a credential. RFC 8446, 5.1 demands that a key update ends its
@@ -21,11 +24,11 @@ import javax.net.ssl.SSLParameters;
  * connection cannot be prevented. What follows is limited:
  *
  * <ul>
- *   <li>A connection ends after more than {@value MeteredTls#USELESS_BYTES} bytes of records without data in ten seconds
- *       ({@link MeteredTls}).
- *   <li>After such an end, what clients send that are not trusted takes turns, one address after the other, until there was time for
- *       others: four times what these records took. So all such clients together take at most a fifth of an event loop, however many
- *       connections they open, and each address has its part ({@link TurnGate}, {@link LoopTurns}).
+ *   <li>A connection ends after more than {@value MeteredTls#OF_CLIENT} bytes of records without data in ten seconds, and after
+ *       {@value MeteredTls#HANDSHAKE_RECORDS} records of a handshake ({@link MeteredTls}). This also holds for connections to nodes.
+ *   <li>While such records are processed, what clients send that are not trusted takes turns, until there was time for others: four times
+ *       what these records took. So key updates of all such clients together take at most a fifth of an event loop, however many
+ *       connections they open. Addresses that did not exceed the limit are first ({@link TurnGate}, {@link LoopTurns}).
  *   <li>Key updates in the record that ends the handshake count in the same way, as far as it takes longer than a handshake.
  *   <li>The server learns which trusted client did it, and should not trust it for some time.
  * </ul>
@@ -39,23 +42,36 @@ public final class TlsTurns {
      */
     private static final String[] GROUPS = {"x25519", "secp256r1", "secp384r1", "secp521r1"};
 
-    /** How long the JVM compiles the code of handshakes, which take up to ten times as long meanwhile. */
-    private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(60);
-
     private final Clock clock;
-    private final long warm;
     /** One for each event loop of the server. */
     private final Map<EventLoop, LoopTurns> loops = new ConcurrentHashMap<>();
 
-    /** Turns of a server that starts, measured by {@code clock}. */
+    /** Turns of a server, measured by {@code clock}. */
     public TlsTurns(Clock clock) {
         this.clock = clock;
-        warm = clock.nanoTime() + WARM_UP_NANOS;
     }
 
     /** Whether this handler belongs to TLS: it must stay as long as the connection. */
     public static boolean isTls(ChannelHandler handler) {
         return handler instanceof SslHandler || handler instanceof TurnGate || handler instanceof MeteredTls.Data;
+    }
+
+    /** The handlers of a connection to a server that may be hostile, such as a node. */
+    public static ChannelHandler[] toServer(SslContext context, ByteBufAllocator memory, String host, int port) {
+        MeteredTls tls = new MeteredTls(
+                context.newEngine(memory, host, port), MeteredTls.OF_SERVER, MeteredTls.Costs.NONE, new SystemClock());
+        return new ChannelHandler[] {tls, tls.data()};
+    }
+
+    /** As {@link #secure(Channel, SslContext, TlsClient)}, where clients are trusted that have shown a certificate and come from an address without an offence. */
+    public SslHandler secure(Channel connection, SslContext context) {
+        LoopTurns turns = turns(connection);
+        Object source = source(connection.remoteAddress());
+        CertifiedClient client = new CertifiedClient(() -> turns.isSuspect(source));
+        SslHandler tls = secure(connection, context, client);
+        tls.handshakeFuture()
+                .addListener(done -> client.established(tls.engine().getSession()));
+        return tls;
     }
 
     /** Adds TLS to the end of a new connection's pipeline, as several handlers. Returns that which encrypts. */
@@ -64,10 +80,38 @@ public final class TlsTurns {
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setNamedGroups(GROUPS);
         engine.setSSLParameters(parameters);
-        LoopTurns turns = loops.computeIfAbsent(connection.eventLoop(), loop -> new LoopTurns(loop, clock));
-        MeteredTls tls = new MeteredTls(engine, client, turns, clock, warm);
-        connection.pipeline().addLast(new TurnGate(turns, client), tls, tls.data());
+        LoopTurns turns = turns(connection);
+        Object source = source(connection.remoteAddress());
+        MeteredTls tls = new MeteredTls(engine, MeteredTls.OF_CLIENT, costs(turns, source, client), clock);
+        connection.pipeline().addLast(new TurnGate(turns, source, client), tls, tls.data());
         return tls;
+    }
+
+    private LoopTurns turns(Channel connection) {
+        return loops.computeIfAbsent(connection.eventLoop(), loop -> new LoopTurns(loop, clock));
+    }
+
+    private static MeteredTls.Costs costs(LoopTurns turns, Object source, TlsClient client) {
+        return new MeteredTls.Costs() {
+            @Override
+            public void spent(long nanos) {
+                if (nanos > 0 && !client.isTrusted()) {
+                    turns.charge(nanos);
+                }
+            }
+
+            @Override
+            public void exceeded() {
+                if (client.isTrusted()) {
+                    client.offended();
+                }
+                turns.suspect(source);
+            }
+        };
+    }
+
+    private static Object source(SocketAddress remote) {
+        return remote instanceof InetSocketAddress internet ? internet.getAddress() : remote;
     }
 
     /** Tells a connection that its client may be trusted now, so that nothing of it waits any longer. Called on any thread. */

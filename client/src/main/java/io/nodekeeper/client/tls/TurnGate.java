@@ -3,20 +3,15 @@ package io.nodekeeper.client.tls;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.ReferenceCountUtil;
-import java.net.Inet6Address;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
-import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.Queue;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Keeps what a connection has received until it is its turn, before TLS sees it. A connection for which more waits than {@link
- * #MOST_BYTES} is closed, because a connection cannot stop reading for two reasons at once; what waits is lost if the client closes it.
+ * #MOST_BYTES} is closed: others switch reading off and on for reasons of their own. What waits is lost if the client closes the connection.
  */
 final class TurnGate extends ChannelInboundHandlerAdapter {
     /** The event that the client is trusted. */
@@ -33,22 +28,20 @@ final class TurnGate extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(TurnGate.class);
 
     private final LoopTurns turns;
+    private final Object source;
     private final TlsClient client;
     private final Runnable turn = this::pass;
 
-    private final Queue<Object> waiting = new ArrayDeque<>();
-    private int bytes;
-    /** Whether a read has ended since the first that waits. */
-    private boolean complete;
+    private @Nullable ByteBuf waiting;
 
     /** Set as long as the handler is in a pipeline. */
     @SuppressWarnings("NullAway.Init")
     private ChannelHandlerContext context;
 
-    private Object address = "";
-
-    TurnGate(LoopTurns turns, TlsClient client) {
+    /** Clients of one {@code source} share its turns. */
+    TurnGate(LoopTurns turns, Object source, TlsClient client) {
         this.turns = turns;
+        this.source = source;
         this.client = client;
     }
 
@@ -60,25 +53,28 @@ final class TurnGate extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext same, Object message) {
         boolean trusted = client.isTrusted();
-        if (waiting.isEmpty() && (trusted || turns.isFree())) {
+        if (waiting == null && (trusted || turns.isFree())) {
             context.fireChannelRead(message);
-            return;
-        }
-        if (!trusted && !client.mayWait()) {
+        } else if (trusted || client.mayWait()) {
+            keep((ByteBuf) message);
+        } else {
             ReferenceCountUtil.release(message);
             context.close();
-            return;
         }
-        if (waiting.isEmpty()) {
-            complete = false;
-            address = source(context.channel().remoteAddress());
-            turns.await(address, turn);
+    }
+
+    private void keep(ByteBuf part) {
+        ByteBuf before = waiting;
+        if (before == null) {
+            turns.await(source, turn);
         }
-        waiting.add(message);
-        bytes += message instanceof ByteBuf part ? part.readableBytes() : 0;
-        if (bytes > MOST_BYTES) {
+        // In one piece: many small ones take many times their bytes.
+        ByteBuf all =
+                before == null ? part : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), before, part);
+        waiting = all;
+        if (all.readableBytes() > MOST_BYTES) {
             log.debug(
-                    "{} sends {} bytes before it is its turn", context.channel().remoteAddress(), bytes);
+                    "{} sends {} bytes before it is its turn", context.channel().remoteAddress(), all.readableBytes());
             drop();
             context.close();
         }
@@ -86,11 +82,9 @@ final class TurnGate extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext same) {
-        if (waiting.isEmpty()) {
+        // While something waits, TLS would read on.
+        if (waiting == null) {
             context.fireChannelReadComplete();
-        } else {
-            // TLS would read on.
-            complete = true;
         }
     }
 
@@ -98,8 +92,8 @@ final class TurnGate extends ChannelInboundHandlerAdapter {
     public void userEventTriggered(ChannelHandlerContext same, Object event) {
         if (event != TRUSTED) {
             context.fireUserEventTriggered(event);
-        } else if (!waiting.isEmpty()) {
-            turns.leave(address, turn);
+        } else if (waiting != null) {
+            turns.leave(source, turn);
             pass();
         }
     }
@@ -116,30 +110,19 @@ final class TurnGate extends ChannelInboundHandlerAdapter {
     }
 
     private void pass() {
-        bytes = 0;
-        for (Object message = waiting.poll(); message != null; message = waiting.poll()) {
-            context.fireChannelRead(message);
-        }
-        if (complete) {
+        ByteBuf all = waiting;
+        if (all != null) {
+            waiting = null;
+            context.fireChannelRead(all);
             context.fireChannelReadComplete();
         }
     }
 
     private void drop() {
-        if (!waiting.isEmpty()) {
-            turns.leave(address, turn);
-            waiting.forEach(ReferenceCountUtil::release);
-            waiting.clear();
-            bytes = 0;
+        if (waiting != null) {
+            turns.leave(source, turn);
+            waiting.release();
+            waiting = null;
         }
-    }
-
-    /** Clients of one address share its turns; those of IPv6 the address of their network, as each has 2^64 of its own. */
-    static Object source(SocketAddress remote) {
-        InetAddress address = remote instanceof InetSocketAddress internet ? internet.getAddress() : null;
-        if (address instanceof Inet6Address) {
-            return ByteBuffer.wrap(address.getAddress()).getLong();
-        }
-        return address == null ? remote.toString() : address;
     }
 }

@@ -10,6 +10,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Arrays;
+import org.bouncycastle.tls.AlertDescription;
+import org.bouncycastle.tls.AlertLevel;
 import org.bouncycastle.tls.ContentType;
 import org.bouncycastle.tls.DefaultTlsClient;
 import org.bouncycastle.tls.HandshakeType;
@@ -68,6 +70,16 @@ public final class KeyUpdateClient implements AutoCloseable {
     /** Sends a record without any data. */
     public void empty() throws IOException {
         protocol.record(ContentType.application_data, new byte[0]);
+    }
+
+    /** Sends that nothing more will follow; the connection stays. */
+    public void endTls() throws IOException {
+        protocol.record(ContentType.alert, new byte[] {AlertLevel.warning, AlertDescription.close_notify});
+    }
+
+    /** Sends {@code bytes} as they are. */
+    public void raw(byte[] bytes) throws IOException {
+        socket.getOutputStream().write(bytes);
     }
 
     /** Sends {@code text} in one record. */

@@ -120,12 +120,37 @@ class LoopTurnsTest {
     }
 
     @Test
-    void longPauseOfTheProcessCountsAsHalfASecond() {
-        turns.charge(TimeUnit.SECONDS.toNanos(10));
-        pass(1_999);
-        assertThat(turns.isFree()).isFalse();
-        pass(2);
-        assertThat(turns.isFree()).isTrue();
+    void suspectsAreBehindAllOthersForFiveMinutes() {
+        // given an address that exceeded the limit, and waits with another one
+        turns.charge(TimeUnit.MILLISECONDS.toNanos(10));
+        turns.suspect("bad");
+        wait("bad", "bad1", 10);
+        wait("bad", "bad2", 10);
+        wait("good", "good1", 10);
+        wait("good", "good2", 10);
+
+        // when there is time for one after the other
+        for (int i = 0; i < 4; i++) {
+            pass(41);
+        }
+        assertThat(order).containsExactly("good1", "good2", "bad1", "bad2");
+
+        // then it is as good as others after five minutes
+        pass(TimeUnit.MINUTES.toMillis(5));
+        turns.charge(TimeUnit.MILLISECONDS.toNanos(10));
+        wait("bad", "bad3", 10);
+        wait("good", "good3", 10);
+        pass(41);
+        assertThat(order).last().isEqualTo("bad3");
+    }
+
+    @Test
+    void numberOfSuspectsIsLimited() {
+        for (int i = 0; i <= LoopTurns.SUSPECTS; i++) {
+            turns.suspect(i);
+        }
+        assertThat(turns.isSuspect(0)).isFalse();
+        assertThat(turns.isSuspect(1)).isTrue();
     }
 
     @Test

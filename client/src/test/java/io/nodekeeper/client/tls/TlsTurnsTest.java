@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -22,6 +23,9 @@ import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -35,6 +39,7 @@ import java.util.function.BooleanSupplier;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -54,15 +59,20 @@ class TlsTurnsTest {
 
     private volatile boolean trusting;
 
+    /** It takes half a second. */
     @SuppressWarnings("NullAway.Init")
-    private Identity identity;
+    private static Identity identity;
 
     @SuppressWarnings("NullAway.Init")
     private Channel server;
 
+    @BeforeAll
+    static void makeIdentity() throws Exception {
+        identity = TestCertificates.make("CN=server", "ip:127.0.0.1");
+    }
+
     @BeforeEach
     void start() throws Exception {
-        identity = TestCertificates.make("CN=server", "ip:127.0.0.1");
         SslContext tls = SslContextBuilder.forServer(
                         identity.key(), identity.chain().toArray(X509Certificate[]::new))
                 .protocols("TLSv1.3")
@@ -250,6 +260,51 @@ class TlsTurnsTest {
         // and has its answer after 400 ms for each 100 ms beyond an honest handshake
         clock.pass(Duration.ofSeconds(10));
         assertThat(honest.read(6)).isEqualTo("honest");
+    }
+
+    @Test
+    void handshakeInTooManyRecordsEnds() throws Exception {
+        // given a ClientHello of 32 KB, of which each record has one byte
+        byte[] head = {1, 0, 127, -1};
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
+            socket.setSoTimeout(10_000);
+            for (int i = 0; i <= MeteredTls.HANDSHAKE_RECORDS; i++) {
+                socket.getOutputStream().write(new byte[] {22, 3, 3, 0, 1, i < head.length ? head[i] : 0});
+            }
+            // then the connection ends before it is complete
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        } catch (SocketTimeoutException e) {
+            throw new AssertionError("the server waits for more", e);
+        } catch (SocketException e) {
+            // A reset ends it, too.
+            assertThat(accepted.getFirst().channel.closeFuture().await(10_000)).isTrue();
+        }
+    }
+
+    @Test
+    void nothingIsKeptOfWhatFollowsTheEndOfTls() throws Exception {
+        // given a client that ends TLS, and sends the head of a record and much more
+        KeyUpdateClient client = connect();
+        client.send("x");
+        assertThat(client.read(1)).isEqualTo("x");
+        client.endTls();
+        long before = PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
+        byte[] part = new byte[64 << 10];
+        part[0] = 23;
+        part[1] = 3;
+        part[2] = 3;
+        part[3] = 64;
+        try {
+            for (int i = 0; i < 1_000; i++) {
+                client.raw(part);
+            }
+        } catch (IOException e) {
+            // The server may close the connection.
+        }
+
+        // then the server does not keep it
+        assertThat(PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory() - before)
+                .isLessThan(32 << 20);
     }
 
     @Test

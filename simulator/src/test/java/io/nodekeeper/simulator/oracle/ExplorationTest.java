@@ -39,6 +39,10 @@ class ExplorationTest {
         if (broken) {
             tally.violated(Rule.FALSE_VERDICT);
         }
+        return report(options, tally, simulated);
+    }
+
+    private static Report report(RandomRunOptions options, Tally tally, Duration simulated) {
         return new Report(
                 options,
                 simulated,
@@ -62,7 +66,7 @@ class ExplorationTest {
         assertThat(exploration.text()).isEqualTo("""
                 3 of 3 runs of 5 nodes for 10m0s, seeds from 40: took 6s
                 outages      12
-                verdicts     3
+                verdicts     3, for 3 silences beyond the grace
                 no rule was broken""");
     }
 
@@ -78,6 +82,23 @@ class ExplorationTest {
                 .endsWith("  nodekeeper simulate --nodes 5 --duration 10m0s --seed 41 --crashes-per-hour 60.0"
                         + " --control-faults-per-hour 0.5 --pods 3 --controllers 2 --trace trace.txt");
         assertThat(exploration.json().object("found").number("seed")).contains(41L);
+    }
+
+    @Test
+    void explorationWithoutAnyVerdictProvesNothing() {
+        Exploration exploration = Exploration.of(
+                OPTIONS,
+                2,
+                time.loop("test").clock(),
+                options -> {
+                    Tally tally = new Tally();
+                    tally.silent();
+                    return report(options, tally, options.duration());
+                },
+                () -> false);
+
+        assertThat(exploration.isGood()).isFalse();
+        assertThat(exploration.text()).endsWith("NOTHING JUDGED: no silence ended in a verdict");
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -51,7 +52,7 @@ public final class Connections {
     /** How long a user is not trusted: an offence can stop an event loop for 0.13 s, so once in this time does no harm. */
     private static final Duration DISTRUST = Duration.ofMinutes(5);
 
-    /** The most users who are not trusted at a time. Each of them needs a credential of its own. */
+    /** The most users who are not trusted at a time; beyond that the oldest one is trusted again. */
     private static final int OFFENDERS = 1_000;
 
     private final ConnectionLimits limits;
@@ -157,7 +158,8 @@ public final class Connections {
         /** Closes it from below all other handlers, which would wait for streams and for an answer to the end of TLS. */
         private void cut() {
             channel.eventLoop().execute(() -> {
-                ChannelHandlerContext first = channel.pipeline().context(this);
+                // Not this handler's place: an upgrade removes it.
+                ChannelHandlerContext first = channel.pipeline().firstContext();
                 if (first != null) {
                     first.close();
                 }
@@ -217,9 +219,12 @@ public final class Connections {
         long now = clock.nanoTime();
         synchronized (offenders) {
             offenders.values().removeIf(until -> until - now <= 0);
-            if (offenders.size() < OFFENDERS) {
-                offenders.put(flow, now + DISTRUST.toNanos());
+            if (offenders.size() >= OFFENDERS) {
+                offenders.entrySet().stream()
+                        .min(Comparator.comparingLong(entry -> entry.getValue() - now))
+                        .ifPresent(oldest -> offenders.remove(oldest.getKey()));
             }
+            offenders.put(flow, now + DISTRUST.toNanos());
         }
     }
 

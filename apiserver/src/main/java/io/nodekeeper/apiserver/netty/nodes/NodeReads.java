@@ -26,6 +26,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.nodekeeper.apiserver.request.NodeCall;
 import io.nodekeeper.apiserver.request.NodeReader;
+import io.nodekeeper.client.tls.TlsTurns;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -61,9 +62,11 @@ public final class NodeReads implements NodeReader {
                     protected void initChannel(Channel connection) {
                         connection
                                 .pipeline()
-                                .addLast(current.get()
-                                        .context(call.verified())
-                                        .newHandler(connection.alloc(), call.host(), call.port()))
+                                .addLast(TlsTurns.toServer(
+                                        current.get().context(call.verified()),
+                                        connection.alloc(),
+                                        call.host(),
+                                        call.port()))
                                 .addLast(new HttpClientCodec())
                                 .addLast(new HttpObjectAggregator(most))
                                 .addLast(new Receiver(answer));
