@@ -224,6 +224,9 @@ public final class RealNode implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
-        parts.close();
+        // A killed agent leaves the volumes of pods mounted, also of one that was deleted a moment before.
+        try (AutoCloseable _ = () -> new Leftovers(directory, name).unmount(directory)) {
+            parts.close();
+        }
     }
 }
