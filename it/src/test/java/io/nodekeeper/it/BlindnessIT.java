@@ -219,6 +219,7 @@ class BlindnessIT {
         Map<String, String> before = cluster.transitions();
         cluster.forgetMarks();
         Instant begin = Instant.now();
+        int logged = cluster.logged();
 
         long sight = blindness.happen(cluster, crash);
         Thread.sleep(AFTERMATH * 1_000L);
@@ -247,7 +248,7 @@ class BlindnessIT {
                         .min()
                         .orElse(Double.MAX_VALUE),
                 cluster.recovered(sight, !crash),
-                cluster.hopsNamed(begin));
+                cluster.hopsNamed(begin, logged));
     }
 
     @AfterAll
