@@ -1,6 +1,5 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.GoDuration;
@@ -98,7 +97,7 @@ public record Exploration(
                 options.nodes(),
                 GoDuration.format(options.duration()),
                 options.seed(),
-                GoDuration.format(Duration.ofMillis(took.toMillis())),
+                Report.millis(took),
                 outages,
                 verdicts,
                 silences);
@@ -136,17 +135,13 @@ public record Exploration(
                 .put("runs", runs)
                 .put("firstSeed", options.seed())
                 .put("partial", isPartial())
-                .put("simulatedSeconds", seconds(simulated))
-                .put("tookSeconds", seconds(took))
+                .put("simulatedSeconds", Report.seconds(simulated))
+                .put("tookSeconds", Report.seconds(took))
                 .put("outages", outages)
                 .put("silences", silences)
                 .put("verdicts", verdicts)
                 .put("good", isGood());
         found.ifPresent(run -> json.put("found", run.json()).put("command", command(run.options())));
         return json.build();
-    }
-
-    private static JsonNumber seconds(Duration duration) {
-        return new JsonNumber(String.format(Locale.ROOT, "%.6f", duration.toNanos() / 1e9));
     }
 }

@@ -147,11 +147,11 @@ public record Report(
                 .build();
     }
 
-    private static JsonNumber seconds(Duration duration) {
+    static JsonNumber seconds(Duration duration) {
         return new JsonNumber(String.format(Locale.ROOT, "%.6f", duration.toNanos() / 1e9));
     }
 
-    private static String millis(Duration duration) {
+    static String millis(Duration duration) {
         return GoDuration.format(Duration.ofMillis(duration.toMillis()));
     }
 

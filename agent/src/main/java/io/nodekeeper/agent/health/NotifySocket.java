@@ -47,7 +47,7 @@ record NotifySocket(String path) {
                 && text.getBytes(StandardCharsets.UTF_8).length < LONGEST;
     }
 
-    /** Sends {@code message} without waiting. Fails if nobody listens, or if the listener is late. */
+    /** Sends {@code message} without waiting. Fails if no process listens, or if its queue is full. */
     void send(String message) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO);

@@ -31,6 +31,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ToIntFunction;
 
 /**
  * The server's metrics for Prometheus, with kube-apiserver's names. Nothing here is traced, so there are no exemplars: looking
@@ -225,15 +226,10 @@ public final class ServerMetrics {
         objects(store, "apiserver_storage_objects");
         // Its name before Kubernetes 1.21, which alerts still use.
         objects(store, "etcd_object_counts");
-        GaugeWithCallback.builder()
-                .name("watch_cache_capacity")
-                .help("The most changes of a resource with which a watch can begin.")
-                .labelNames("resource")
-                .callback(callback -> Resources.ALL.stream()
-                        .filter(Resource::isStored)
-                        .forEach(resource ->
-                                callback.call(store.capacity(), resource.type().qualifiedName())))
-                .register(registry);
+        ofEach(
+                "watch_cache_capacity",
+                "The most changes of a resource with which a watch can begin.",
+                resource -> store.capacity());
         GaugeWithCallback.builder()
                 .name("apiserver_storage_revision")
                 .help("The revision of the latest change.")
@@ -242,17 +238,22 @@ public final class ServerMetrics {
     }
 
     private void objects(Store store, String name) {
+        ofEach(
+                name,
+                "Objects stored.",
+                resource -> store.list(resource.prefix(""), "", 0, 0).entries().size());
+    }
+
+    /** A gauge of each resource that is stored. */
+    private void ofEach(String name, String help, ToIntFunction<Resource> value) {
         GaugeWithCallback.builder()
                 .name(name)
-                .help("Objects stored.")
+                .help(help)
                 .labelNames("resource")
                 .callback(callback -> Resources.ALL.stream()
                         .filter(Resource::isStored)
                         .forEach(resource -> callback.call(
-                                store.list(resource.prefix(""), "", 0, 0)
-                                        .entries()
-                                        .size(),
-                                resource.type().qualifiedName())))
+                                value.applyAsInt(resource), resource.type().qualifiedName())))
                 .register(registry);
     }
 

@@ -60,7 +60,7 @@ final class MeteredTls extends SslHandler {
 
     /** Receives what records without data cost, on the event loop. */
     interface Costs {
-        /** Nobody asks. */
+        /** Ignores all costs. */
         Costs NONE = new Costs() {
             @Override
             public void spent(long nanos) {}
@@ -94,7 +94,7 @@ final class MeteredTls extends SslHandler {
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws SSLException {
         if (ended || engine().isInboundDone()) {
-            // Nobody takes what follows the end of TLS: it would be kept without a limit.
+            // The engine takes no more bytes after the end of TLS, and the decoder would keep them without a limit.
             in.skipBytes(in.readableBytes());
             return;
         }

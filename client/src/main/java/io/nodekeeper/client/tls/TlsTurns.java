@@ -20,7 +20,7 @@ import javax.net.ssl.SSLParameters;
  *
  * <p>A record of TLS 1.3 has room for 3,276 key updates, and the JDK carries out all of them in one call on the event loop: 40 µs
  * each, 130 ms together (measured). The keys are agreed on without a credential. RFC 8446, 5.1 demands that a key update ends its
- * record, but the JDK does not check it, and nobody else can see into a record before. So the first such record of a
+ * record, but the JDK does not check it, and a server cannot look into a record before it is decrypted. So the first such record of a
  * connection cannot be prevented. What follows is limited:
  *
  * <ul>
@@ -68,7 +68,7 @@ public final class TlsTurns {
         LoopTurns turns = turns(connection);
         Object source = source(connection.remoteAddress());
         CertifiedClient client = new CertifiedClient(() -> turns.isSuspect(source));
-        SslHandler tls = secure(connection, context, client);
+        SslHandler tls = secure(connection, context, client, turns, source);
         tls.handshakeFuture()
                 .addListener(done -> client.established(tls.engine().getSession()));
         return tls;
@@ -76,12 +76,15 @@ public final class TlsTurns {
 
     /** Adds TLS to the end of a new connection's pipeline, as several handlers. Returns that which encrypts. */
     public SslHandler secure(Channel connection, SslContext context, TlsClient client) {
+        return secure(connection, context, client, turns(connection), source(connection.remoteAddress()));
+    }
+
+    private SslHandler secure(
+            Channel connection, SslContext context, TlsClient client, LoopTurns turns, Object source) {
         SSLEngine engine = context.newEngine(connection.alloc());
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setNamedGroups(GROUPS);
         engine.setSSLParameters(parameters);
-        LoopTurns turns = turns(connection);
-        Object source = source(connection.remoteAddress());
         MeteredTls tls = new MeteredTls(engine, MeteredTls.OF_CLIENT, costs(turns, source, client), clock);
         connection.pipeline().addLast(new TurnGate(turns, source, client), tls, tls.data());
         return tls;

@@ -63,11 +63,6 @@ public final class WatchCache {
      */
     public record Plan(List<Event> events, List<Event> forgotten) {}
 
-    /** The most changes of a resource that are kept. */
-    public int capacity() {
-        return limits.events;
-    }
-
     private final Loop loop;
     private final Limits limits;
     private final UnaryOperator<Entry> replaced;
@@ -121,6 +116,11 @@ public final class WatchCache {
         recovered
                 .history()
                 .forEach(event -> history(StoreKeys.resource(event.key())).append(event, now));
+    }
+
+    /** The most changes of a resource that are kept. */
+    public int capacity() {
+        return limits.events;
     }
 
     /** All changes up to this revision are applied. */
