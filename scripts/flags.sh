@@ -21,7 +21,7 @@ set_flags() {
     # The run in which quick starts are learned, for all commands but the agent: with both compilers, as most of them have.
     trial) flags="$flags -Xmx768m" ;;
     # As much as an API server may take: they hold a cluster, too.
-    hollow-nodes | simulate) flags="$flags -Xmx1g" ;;
+    hollow-nodes | simulate | tune | replay) flags="$flags -Xmx1g" ;;
     # What outlives one collection stays for minutes: it is not to be copied twice. A young generation of 160m collects
     # less often, which is worth it from some thousand requests a second on.
     # A full heap and the memory beside it stay below 1.2 GB together (HostileIT).

@@ -13,6 +13,10 @@ import io.nodekeeper.cli.guard.GuardCommand;
 import io.nodekeeper.cli.hollow.HollowNodesCommand;
 import io.nodekeeper.cli.observe.ObserveReportCommand;
 import io.nodekeeper.cli.observe.ObserveReportProcess;
+import io.nodekeeper.cli.replay.RecordCommand;
+import io.nodekeeper.cli.replay.RecordProcess;
+import io.nodekeeper.cli.replay.ReplayCommand;
+import io.nodekeeper.cli.replay.ReplayProcess;
 import io.nodekeeper.cli.simulate.SimulateCommand;
 import io.nodekeeper.cli.simulate.SimulateProcess;
 import io.nodekeeper.cli.status.StatusCommand;
@@ -22,6 +26,8 @@ import io.nodekeeper.cli.store.RepairCommand;
 import io.nodekeeper.cli.store.RestoreCommand;
 import io.nodekeeper.cli.store.RewriteCommand;
 import io.nodekeeper.cli.store.SnapshotCommand;
+import io.nodekeeper.cli.tune.TuneCommand;
+import io.nodekeeper.cli.tune.TuneProcess;
 import io.nodekeeper.cli.up.UpCommand;
 import io.nodekeeper.cli.why.WhyCommand;
 import io.nodekeeper.cli.why.WhyProcess;
@@ -68,6 +74,10 @@ final class Commands {
                 new AgentCommand(processes.agent),
                 new HollowNodesCommand(processes.hollowNodes),
                 new SimulateCommand(command -> SimulateProcess.run(command, out, err)),
+                new TuneCommand(command -> TuneProcess.run(command, out, err)),
+                new ReplayCommand(
+                        command -> ReplayProcess.run(command, out, err),
+                        new RecordCommand(command -> RecordProcess.run(command, out, err))),
                 new GuardCommand(out),
                 new StatusCommand(command -> StatusProcess.run(command, out, err)),
                 new WhyCommand(command -> WhyProcess.run(command, clock, out, err)),

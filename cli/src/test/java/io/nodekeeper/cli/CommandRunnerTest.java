@@ -92,7 +92,7 @@ class CommandRunnerTest {
         assertThat(up.server.data.dir).isEqualTo(data);
         assertThat(up.server.securePort).isZero();
         assertThat(up.agent.nodeName).contains("n1");
-        assertThat(up.controller.gracePeriod).isEqualTo(Duration.ofSeconds(90));
+        assertThat(up.controller.judgement.gracePeriod).isEqualTo(Duration.ofSeconds(90));
         assertThat(up.logging.verbosity).isEqualTo(4);
     }
 
@@ -105,8 +105,8 @@ class CommandRunnerTest {
         assertThat(up.server.store).isEqualTo(ApiServerOptions.Store.rocksdb);
         assertThat(up.server.eventTtl).isEqualTo(Duration.ofHours(1));
         assertThat(up.server.defaultTolerations()).isEqualTo(new DefaultTolerations(300, 300));
-        assertThat(up.controller.gracePeriod).isEqualTo(Duration.ofSeconds(50));
-        assertThat(up.controller.startupGracePeriod).isEqualTo(Duration.ofSeconds(60));
+        assertThat(up.controller.judgement.gracePeriod).isEqualTo(Duration.ofSeconds(50));
+        assertThat(up.controller.judgement.startupGracePeriod).isEqualTo(Duration.ofSeconds(60));
         assertThat(up.agent.heartbeat.leaseDurationSeconds).isEmpty();
         assertThat(up.agent.registerNode).isEmpty();
         assertThat(up.logging.verbosity).isEqualTo(2);

@@ -5,7 +5,6 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.simulator.cluster.SimCluster;
 import io.nodekeeper.simulator.cluster.SimController;
 import java.time.Duration;
@@ -115,7 +114,7 @@ final class NodeFaults {
      * silent.
      */
     private void replace(String node, Duration outage, double moment) {
-        Duration deadline = ControllerConfig.DEFAULT.nodeMonitorGracePeriod();
+        Duration deadline = options.config().nodeMonitorGracePeriod();
         Duration at = deadline.minus(BEFORE_GRACE)
                 .plusNanos((long) (moment * BEFORE_GRACE.plus(AFTER_GRACE).toNanos()));
         boolean restored = outages % 2 == 0;

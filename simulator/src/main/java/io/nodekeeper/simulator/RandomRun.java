@@ -1,10 +1,10 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.simulator.cluster.ClusterSetup;
 import io.nodekeeper.simulator.cluster.SimCluster;
 import io.nodekeeper.simulator.oracle.Tally;
+import io.nodekeeper.simulator.verdicts.VerdictLog;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
@@ -26,6 +26,7 @@ public final class RandomRun {
     private final RandomRunOptions options;
     private final SimCluster cluster;
     private final NodeFaults nodeFaults;
+    private final VerdictLog verdicts;
 
     private RandomRun(RandomRunOptions options, Consumer<String> lines) {
         this.options = options;
@@ -35,10 +36,13 @@ public final class RandomRun {
                         options.seed(),
                         options.controllers(),
                         options.pods() > 0,
-                        ControllerConfig.DEFAULT,
+                        options.config(),
                         UnaryOperator.identity(),
-                        options.controllers() > 1),
+                        options.controllers() > 1,
+                        options.leaseDurationSeconds()),
                 lines);
+        verdicts = new VerdictLog(cluster.time().loop("verdicts"));
+        cluster.observe(verdicts);
         KubeClient admin = cluster.admin();
         this.nodeFaults = new NodeFaults(cluster, options, Randoms.seeded(~options.seed()), admin);
         if (options.crashesPerHour() > 0) {
@@ -91,6 +95,7 @@ public final class RandomRun {
                 cluster.time().executed(),
                 nodeFaults.outages(),
                 tally,
+                verdicts.verdicts(),
                 percentile(delays, 50),
                 percentile(delays, 99),
                 percentile(delays, 100),

@@ -1,5 +1,6 @@
 package io.nodekeeper.simulator;
 
+import io.nodekeeper.controller.config.ControllerConfig;
 import java.time.Duration;
 
 /**
@@ -12,6 +13,8 @@ import java.time.Duration;
  * @param controlFaultsPerHour the same for the control plane: see {@link ControlFaults}
  * @param pods their number, one on each of the first nodes, and again from the first
  * @param controllers their number, at least 1; several elect an active one
+ * @param config the configuration of every controller
+ * @param leaseDurationSeconds of the nodes' leases, each of which is renewed four times in that time; at least 1
  */
 public record RandomRunOptions(
         int nodes,
@@ -20,11 +23,60 @@ public record RandomRunOptions(
         double crashesPerHour,
         double controlFaultsPerHour,
         int pods,
-        int controllers) {
+        int controllers,
+        ControllerConfig config,
+        int leaseDurationSeconds) {
+
+    /** Kubernetes' default of --node-lease-duration-seconds. */
+    public static final int LEASE_DURATION_SECONDS = 40;
+
+    /** A run with the default configuration of controllers and agents. */
+    public RandomRunOptions(
+            int nodes,
+            Duration duration,
+            long seed,
+            double crashesPerHour,
+            double controlFaultsPerHour,
+            int pods,
+            int controllers) {
+        this(
+                nodes,
+                duration,
+                seed,
+                crashesPerHour,
+                controlFaultsPerHour,
+                pods,
+                controllers,
+                ControllerConfig.DEFAULT,
+                LEASE_DURATION_SECONDS);
+    }
 
     /** The same with another seed. */
-    RandomRunOptions withSeed(long other) {
-        return new RandomRunOptions(nodes, duration, other, crashesPerHour, controlFaultsPerHour, pods, controllers);
+    public RandomRunOptions withSeed(long other) {
+        return new RandomRunOptions(
+                nodes,
+                duration,
+                other,
+                crashesPerHour,
+                controlFaultsPerHour,
+                pods,
+                controllers,
+                config,
+                leaseDurationSeconds);
+    }
+
+    /** The same faults, for controllers and agents that are configured otherwise. */
+    public RandomRunOptions with(ControllerConfig other, int leaseSeconds) {
+        return new RandomRunOptions(
+                nodes,
+                duration,
+                seed,
+                crashesPerHour,
+                controlFaultsPerHour,
+                pods,
+                controllers,
+                other,
+                leaseSeconds);
     }
 
     /** A run without pods and with one controller. */

@@ -4,8 +4,10 @@ import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.simulator.oracle.Rule;
 import io.nodekeeper.simulator.oracle.Tally;
+import io.nodekeeper.simulator.verdicts.Verdict;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -17,6 +19,7 @@ import java.util.Locale;
  * @param tasks tasks that ran in all loops
  * @param outages faults of nodes
  * @param tally the oracle's final counts
+ * @param verdicts all verdicts, by their time
  * @param p50 median of the verdicts' delays beyond the grace
  * @param p99 99th percentile of the same
  * @param max longest of the same
@@ -30,6 +33,7 @@ public record Report(
         long tasks,
         long outages,
         Tally tally,
+        List<Verdict> verdicts,
         Duration p50,
         Duration p99,
         Duration max,

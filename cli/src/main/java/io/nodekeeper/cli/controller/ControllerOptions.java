@@ -3,7 +3,6 @@ package io.nodekeeper.cli.controller;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.guard.GuardOptions;
-import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.cli.options.GivenFlags;
 import io.nodekeeper.cli.pages.PagesOptions;
@@ -11,8 +10,6 @@ import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
-import io.nodekeeper.time.GoDuration;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -45,37 +42,6 @@ public final class ControllerOptions implements Checked {
         guard
     }
 
-    /** Kubernetes' default of --node-monitor-period. */
-    private static final Duration PERIOD = Duration.ofSeconds(5);
-
-    @Option(
-            names = "--node-monitor-period",
-            paramLabel = "DURATION",
-            converter = DurationConverter.class,
-            description = "How much later a node that joins and was never Ready gets a NoExecute taint, so that its"
-                    + " kubelet can finish its start. With gates disabled, such as WatchDrivenDeadlines, also how often"
-                    + " the controller checks all nodes, as Kubernetes does; otherwise it checks each node at its"
-                    + " deadline. Default: 5s, or the grace period if that is less.")
-    Optional<Duration> monitorPeriod = Optional.empty();
-
-    @Option(
-            names = "--node-monitor-grace-period",
-            paramLabel = "DURATION",
-            defaultValue = "50s",
-            converter = DurationConverter.class,
-            description = "How long a node may go without a heartbeat before it is marked Unknown. Use several times"
-                    + " the agents' renewal period, and more than the 45s that it takes to detect a dead connection."
-                    + " Default: ${DEFAULT-VALUE}.")
-    public Duration gracePeriod = Duration.ofSeconds(50);
-
-    @Option(
-            names = "--node-startup-grace-period",
-            paramLabel = "DURATION",
-            defaultValue = "1m",
-            converter = DurationConverter.class,
-            description = "The same for a node that has never sent a heartbeat. Default: ${DEFAULT-VALUE}.")
-    public Duration startupGracePeriod = Duration.ofMinutes(1);
-
     @Option(
             names = "--mode",
             paramLabel = "enforce|observe|guard",
@@ -93,10 +59,7 @@ public final class ControllerOptions implements Checked {
     public final PagesOptions pages = new PagesOptions();
 
     @Mixin
-    ZoneOptions zones = new ZoneOptions();
-
-    @Mixin
-    DetectorOptions detector = new DetectorOptions();
+    public JudgementOptions judgement = new JudgementOptions();
 
     @Mixin
     ElectionOptions election = new ElectionOptions();
@@ -110,18 +73,9 @@ public final class ControllerOptions implements Checked {
     @Spec(Spec.Target.MIXEE)
     CommandSpec spec = CommandSpec.create();
 
-    private Duration period() {
-        return monitorPeriod.orElse(gracePeriod.compareTo(PERIOD) < 0 ? gracePeriod : PERIOD);
-    }
-
     /** The controller's configuration. Call it only after {@link #check} found no fault. */
     public ControllerConfig config() {
-        ControllerConfig config = new ControllerConfig(period(), gracePeriod, startupGracePeriod)
-                .with(zones.config())
-                .with(detector.detector())
-                .with(detector.flaps())
-                .withTerminatedPodGcThreshold(zones.terminatedPodThreshold)
-                .with(FeatureGates.of(gates.switches()));
+        ControllerConfig config = judgement.config().with(FeatureGates.of(gates.switches()));
         return mode == Mode.enforce ? config : config.observing();
     }
 
@@ -133,16 +87,8 @@ public final class ControllerOptions implements Checked {
 
     @Override
     public void check(Faults faults) {
-        monitorPeriod.ifPresent(period -> faults.positive("--node-monitor-period", period));
-        faults.positive("--node-monitor-grace-period", gracePeriod);
-        faults.positive("--node-startup-grace-period", startupGracePeriod);
-        faults.require(
-                gracePeriod.compareTo(period()) >= 0 || !gracePeriod.isPositive(),
-                "--node-monitor-grace-period is " + GoDuration.format(gracePeriod)
-                        + "; expected at least --node-monitor-period, which is " + GoDuration.format(period()));
+        judgement.check(faults);
         gates.check(faults);
-        zones.check(faults);
-        detector.check(faults);
         election.check(faults);
         faults.require(
                 mode == Mode.enforce || !election.elect.orElse(false),

@@ -19,7 +19,8 @@ public final class ApiWatcher {
     private final Follower events;
     private final Follower pods;
 
-    ApiWatcher(Sights sights) {
+    /** A watcher that reports to {@code sights} once it is attached. */
+    public ApiWatcher(Sights sights) {
         nodes = new Follower(ResourceType.NODES.path(), (type, object) -> {
             if (type.equals("DELETED")) {
                 sights.nodeGone(object);

@@ -14,6 +14,7 @@ import java.util.function.UnaryOperator;
  * @param config the configuration of every controller
  * @param tap wraps the transport between the first controller and its network, in each of its lives
  * @param elected whether controllers elect an active one; if not, all of them are active
+ * @param leaseDurationSeconds of the nodes' leases
  */
 public record ClusterSetup(
         int nodes,
@@ -22,7 +23,10 @@ public record ClusterSetup(
         boolean pods,
         ControllerConfig config,
         UnaryOperator<Transport> tap,
-        boolean elected) {
+        boolean elected,
+        int leaseDurationSeconds) {
+    /** Kubernetes' default. */
+    private static final int LEASE_DURATION_SECONDS = 40;
 
     /** A setup in which all controllers are active. */
     public ClusterSetup(
@@ -32,7 +36,7 @@ public record ClusterSetup(
             boolean pods,
             ControllerConfig config,
             UnaryOperator<Transport> tap) {
-        this(nodes, seed, controllers, pods, config, tap, false);
+        this(nodes, seed, controllers, pods, config, tap, false, LEASE_DURATION_SECONDS);
     }
 
     /** Nodes without pods and one controller with every default. */

@@ -37,7 +37,7 @@ public final class SimApiServer extends SimProcess {
     }
 
     /** {@code observer} sees the current objects and all changes, in this life of the server and the following ones. */
-    void observe(ApiWatcher observer) {
+    public void observe(ApiWatcher observer) {
         observers.add(observer);
         core.ifPresent(observer::attach);
     }

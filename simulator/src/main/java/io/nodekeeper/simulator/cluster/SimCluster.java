@@ -95,7 +95,7 @@ public final class SimCluster {
         }
         for (int number = 0; number < setup.nodes(); number++) {
             SimNode node = new SimNode(
-                    time, network, "n" + number, number, Randoms.seeded(nodeSeeds.nextLong()), setup.pods());
+                    time, network, "n" + number, number, Randoms.seeded(nodeSeeds.nextLong()), setup);
             processes.put(node.name(), node);
             Duration turn = Duration.ofNanos(number * 1_000_000_000L / STARTS_PER_SECOND);
             director.schedule(HEAD_START.plus(turn), () -> {
@@ -116,7 +116,7 @@ public final class SimCluster {
     }
 
     /** {@code sights} sees the current objects in the API, and all changes. */
-    void observe(Sights sights) {
+    public void observe(Sights sights) {
         server.observe(new ApiWatcher(sights));
     }
 

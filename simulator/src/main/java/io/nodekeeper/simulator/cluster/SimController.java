@@ -12,6 +12,7 @@ import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerPorts;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.simulator.network.Cable;
 import io.nodekeeper.simulator.network.SimNetwork;
 import io.nodekeeper.simulator.network.SimTransport;
 import io.nodekeeper.time.Randoms;
@@ -85,6 +86,17 @@ public final class SimController extends SimProcess {
         this.setup = setup;
         this.tap = tap;
         this.witness = witness;
+    }
+
+    /** Breaks its connections and refuses new ones. */
+    public void disconnect() {
+        cable().become(Cable.State.CUT);
+        network.cableCut(cable());
+    }
+
+    /** Lets it connect again. */
+    public void connect() {
+        cable().become(Cable.State.UP);
     }
 
     /** Refuses its canaries with this status from now on; 0 accepts them. */

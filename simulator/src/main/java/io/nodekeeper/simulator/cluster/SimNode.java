@@ -33,13 +33,15 @@ final class SimNode extends SimProcess {
     private final boolean pods;
     private Optional<SimTransport> transport = Optional.empty();
 
-    /** {@code seeds} gives each life of the agent its own randomness; {@code pods}: whether it runs pods. */
-    SimNode(VirtualTime time, SimNetwork network, String name, int number, RandomGenerator seeds, boolean pods) {
+    /** {@code seeds} gives each life of the agent its own randomness. */
+    SimNode(VirtualTime time, SimNetwork network, String name, int number, RandomGenerator seeds, ClusterSetup setup) {
         super(time, name);
         this.network = network;
         this.seeds = seeds;
-        this.pods = pods;
-        this.config = new AgentConfigBuilder(name).build();
+        this.pods = setup.pods();
+        this.config = new AgentConfigBuilder(name)
+                .nodeLeaseDurationSeconds(setup.leaseDurationSeconds())
+                .build();
         this.host = new HollowHost(name, number);
         this.user = User.authenticated("system:node:" + name, List.of("system:nodes"));
     }

@@ -50,6 +50,7 @@ class ExplorationTest {
                 1,
                 4,
                 tally,
+                List.of(),
                 Duration.ZERO,
                 Duration.ZERO,
                 Duration.ZERO,

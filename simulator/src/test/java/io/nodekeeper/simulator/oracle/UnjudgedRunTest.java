@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.simulator.RandomRunOptions;
 import io.nodekeeper.simulator.Report;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A run in which verdicts were due and none came proves nothing, even if no rule was broken. */
@@ -53,6 +54,7 @@ class UnjudgedRunTest {
                 1,
                 1,
                 history.tally,
+                List.of(),
                 Duration.ZERO,
                 Duration.ZERO,
                 Duration.ZERO,

@@ -1,0 +1,106 @@
+package io.nodekeeper.cli.replay;
+
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.client.HttpTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.simulator.replay.RecordingWriter;
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.GoDuration;
+import io.nodekeeper.time.Interruption;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.progress.Progress;
+import io.nodekeeper.time.progress.ProgressDisplay;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+
+/** Records a cluster for as long as a {@link RecordCommand} says. */
+public final class RecordProcess {
+    /** The deadline of lists and of the first bytes of watches: far more than they take. */
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(30);
+    /** How often it looks whether it is to end. */
+    private static final Duration LOOK = Duration.ofMillis(200);
+    /** How long a process that was asked to exit waits for the end of the file. */
+    private static final Duration LAST_WRITE = Duration.ofSeconds(10);
+
+    private RecordProcess() {}
+
+    /** Records; prints what it has to {@code out} and progress to {@code err}, and returns the exit code. */
+    public static int run(RecordCommand command, PrintWriter out, PrintWriter err) throws Exception {
+        Runnable late = () -> {
+            err.println("replay record: the file could not be ended within " + GoDuration.format(LAST_WRITE)
+                    + "; what it has can be replayed");
+            err.flush();
+        };
+        try (Interruption interruption = Interruption.within(LAST_WRITE, late)) {
+            return run(command, out, err, interruption::requested);
+        }
+    }
+
+    /** The same, until {@code ended}. */
+    static int run(RecordCommand command, PrintWriter out, PrintWriter err, BooleanSupplier ended) throws Exception {
+        ThreadLoop loop = new ThreadLoop("record");
+        HttpTransport transport = new HttpTransport(command.client.access());
+        try (RecordingWriter writer = new RecordingWriter(
+                new BufferedOutputStream(Files.newOutputStream(command.file)),
+                loop.clock().wallTime())) {
+            KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
+            Recorder recorder = new Recorder(client, Randoms.secure(), writer);
+            recorder.start();
+            Duration took = record(command, recorder, loop.clock(), err, ended);
+            end(recorder);
+            out.println("recorded " + GoDuration.format(took) + " of " + recorder.nodeCount() + " nodes, "
+                    + recorder.renewals() + " renewals, "
+                    + (recorder.gaps() == 0 ? "without a gap" : "with " + recorder.gaps() + " gaps in its sight")
+                    + ", in " + command.file);
+            out.flush();
+            return took.compareTo(command.length) < 0 ? CommandRunner.INTERRUPTED : CommandRunner.OK;
+        } finally {
+            transport.close();
+            loop.close();
+        }
+    }
+
+    /** Waits until the end; returns how long it recorded. */
+    private static Duration record(
+            RecordCommand command, Recorder recorder, Clock clock, PrintWriter err, BooleanSupplier ended)
+            throws Exception {
+        long began = clock.nanoTime();
+        try (ProgressDisplay display = command.progress.show("record", err, () -> {
+            Duration so = Duration.ofNanos(clock.nanoTime() - began);
+            return Progress.of(
+                    recorder.nodeCount() + " nodes, " + recorder.renewals() + " renewals",
+                    so.toMillis(),
+                    command.length.toMillis());
+        })) {
+            while (!ended.getAsBoolean() && clock.nanoTime() - began < command.length.toNanos()) {
+                try {
+                    recorder.failed().get(LOOK.toMillis(), TimeUnit.MILLISECONDS);
+                } catch (TimeoutException e) {
+                    // Still recording.
+                } catch (ExecutionException e) {
+                    throw new IOException("cannot write the recording: " + Failures.text(e), e);
+                }
+            }
+        }
+        Duration so = Duration.ofNanos(clock.nanoTime() - began);
+        return so.compareTo(command.length) < 0 ? Duration.ofSeconds(so.toSeconds()) : command.length;
+    }
+
+    private static void end(Recorder recorder) throws IOException {
+        try {
+            recorder.end().join();
+        } catch (CompletionException e) {
+            throw new IOException("cannot write the recording: " + Failures.text(e), e);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package io.nodekeeper.simulator.verdicts;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A node was declared Unknown.
+ *
+ * @param node its name
+ * @param at when, since the start of the run
+ * @param silence how long it had sent no heartbeat by then
+ * @param backAfter how long after the verdict its next heartbeat came; empty if none came before the run ended or the
+ *     Node object was deleted
+ */
+public record Verdict(String node, Duration at, Duration silence, Optional<Duration> backAfter) {
+    /** Whether a heartbeat came at most this long after the verdict. */
+    public boolean isBackWithin(Duration limit) {
+        return backAfter.filter(after -> after.compareTo(limit) <= 0).isPresent();
+    }
+}

@@ -1,0 +1,128 @@
+package io.nodekeeper.simulator.verdicts;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.simulator.oracle.Sights;
+import io.nodekeeper.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Notes each verdict that appears in the API, and the heartbeat after it. A heartbeat is a change of a lease's {@code
+ * renewTime}, or of the time of a heartbeat in a node's status that is not Unknown. Bound: the nodes and the verdicts of
+ * the run. Confined to virtual time.
+ */
+public final class VerdictLog implements Sights {
+    private final Clock clock;
+    private final long began;
+    private final Map<String, Signs> nodes = new HashMap<>();
+    private final List<Verdict> closed = new ArrayList<>();
+
+    private static final class Signs {
+        private long heardAt;
+        private String renewTime = "";
+        private String heartbeat = "";
+        /** Whether the Node was seen. */
+        private boolean known;
+
+        private boolean unknown;
+        private Optional<Verdict> open = Optional.empty();
+    }
+
+    /** A log that measures by {@code clock}, from now on. */
+    public VerdictLog(Clock clock) {
+        this.clock = clock;
+        this.began = clock.nanoTime();
+    }
+
+    /** All verdicts so far, by their time. */
+    public List<Verdict> verdicts() {
+        List<Verdict> all = new ArrayList<>(closed);
+        nodes.values().forEach(signs -> signs.open.ifPresent(all::add));
+        all.sort(Comparator.comparing(Verdict::at).thenComparing(Verdict::node));
+        return all;
+    }
+
+    /** Whether the API shows that node as Unknown. */
+    public boolean isUnknown(String node) {
+        return nodes.containsKey(node) && nodes.get(node).unknown;
+    }
+
+    @Override
+    public void lease(JsonObject json) {
+        Lease lease = new Lease(json);
+        Signs signs = of(lease.name());
+        String renewTime = json.object("spec").text("renewTime");
+        if (!renewTime.equals(signs.renewTime)) {
+            signs.renewTime = renewTime;
+            heard(signs);
+        }
+    }
+
+    @Override
+    public void node(JsonObject json) {
+        Node node = new Node(json);
+        Signs signs = of(node.name());
+        Optional<Condition> ready = node.ready();
+        boolean unknown = ready.filter(condition -> condition.status().equals(Condition.UNKNOWN))
+                .isPresent();
+        String heartbeat =
+                ready.map(condition -> condition.json().text("lastHeartbeatTime")).orElse("");
+        if (!unknown && !heartbeat.equals(signs.heartbeat)) {
+            signs.heartbeat = heartbeat;
+            heard(signs);
+        }
+        // One that is Unknown when it is first seen was declared so before.
+        if (unknown && !signs.unknown && signs.known) {
+            close(signs);
+            signs.open = Optional.of(new Verdict(
+                    node.name(), since(began), since(signs.heardAt), Optional.empty()));
+        }
+        signs.known = true;
+        signs.unknown = unknown;
+    }
+
+    @Override
+    public void nodeGone(JsonObject json) {
+        String name = new Node(json).name();
+        close(of(name));
+        nodes.remove(name);
+    }
+
+    @Override
+    public void event(JsonObject event) {}
+
+    private void heard(Signs signs) {
+        signs.heardAt = clock.nanoTime();
+        signs.open = signs.open.map(verdict -> new Verdict(
+                verdict.node(),
+                verdict.at(),
+                verdict.silence(),
+                Optional.of(since(began).minus(verdict.at()))));
+        close(signs);
+    }
+
+    private void close(Signs signs) {
+        signs.open.ifPresent(closed::add);
+        signs.open = Optional.empty();
+    }
+
+    private Signs of(String node) {
+        return nodes.computeIfAbsent(node, unseen -> {
+            Signs signs = new Signs();
+            signs.heardAt = clock.nanoTime();
+            return signs;
+        });
+    }
+
+    private Duration since(long moment) {
+        return Duration.ofNanos(clock.nanoTime() - moment);
+    }
+}
