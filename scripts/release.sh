@@ -69,7 +69,7 @@ stage() {
   "$JDK/bin/jlink" --add-modules "$MODULES" --strip-debug --no-header-files --no-man-pages --compress zip-0 \
     --output "$target/runtime"
   classpath=$(cd "$target/lib" && for jar in *.jar; do printf '%s/lib/%s:' "$PREFIX" "$jar"; done)
-  for args in agent apiserver certs controller doctor hollow-nodes simulate up why status other container; do
+  for args in agent apiserver certs controller doctor hollow-nodes simulate tune replay up why status other container; do
     set_flags $args
     # The heap of any command in a container follows the container's memory limit.
     [ $args != container ] || flags="$(echo "$flags" | sed 's/ -Xmx[^ ]*//') -XX:MaxRAMPercentage=60"

@@ -102,6 +102,9 @@ class CommandLineValuesTest {
             Map.entry("--service-account-issuer", List.of("", "issuer", "http://[", LONG)),
             Map.entry("--tls-san", List.of("", "a b", "999:1", "*.*.a", LONG)),
             Map.entry("--token", List.of("a b", "a\nb", "ä")),
+            Map.entry(
+                    "--vary",
+                    List.of("", "x", "=1", "nodes=1,2", "detector=", "detector=slow", "flap-reuse=1,,2", LONG)),
             Map.entry("--user", List.of("", "a b", "a/b", "ä", LONG)),
             Map.entry("NODE", List.of())); // any text: names and UIDs of any age
 

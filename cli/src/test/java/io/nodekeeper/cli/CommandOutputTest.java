@@ -11,6 +11,8 @@ import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.FileHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.simulator.replay.RecordedChange;
+import io.nodekeeper.simulator.replay.RecordingWriter;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.disk.RocksJournal;
 import io.nodekeeper.time.Randoms;
@@ -30,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,13 +58,17 @@ class CommandOutputTest {
     void serve() throws IOException {
         pages = PagesServer.start(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                (path, query) -> CompletableFuture.completedFuture(Page.json(JsonObject.EMPTY.with("nodes", "none"))));
+                (path, query) -> CompletableFuture.completedFuture(Page.json(PAGE)));
     }
 
     @AfterEach
     void stop() {
         pages.close();
     }
+
+    /** A status page, and a list of no objects. */
+    private static final JsonObject PAGE =
+            JsonObject.EMPTY.with("nodes", "none").with("metadata", JsonObject.EMPTY.with("resourceVersion", "1"));
 
     /** A stream that fails at each write, and counts the writes. */
     private static final class Failing extends OutputStream {
@@ -151,6 +158,16 @@ class CommandOutputTest {
                 Map.entry("guard", List.of("print")),
                 Map.entry("hollow-nodes", List.of("--kubeconfig", kubeconfig)),
                 Map.entry("simulate", List.of("--nodes", "3", "--duration", "1m")),
+                Map.entry("tune", List.of("--nodes", "3", "--duration", "1m", "--vary", "detector=fixed")),
+                Map.entry("replay", List.of(recording())),
+                Map.entry(
+                        "replay record",
+                        List.of(
+                                "--kubeconfig",
+                                reachable(),
+                                "--for",
+                                "2s",
+                                directory.resolve("new.rec").toString())),
                 Map.entry("why", List.of("n1", "--history-dir", history())),
                 Map.entry("observe-report", List.of("--history-dir", history())),
                 Map.entry(
@@ -161,6 +178,25 @@ class CommandOutputTest {
                 Map.entry("completion", List.of("bash")),
                 Map.entry("doctor", List.of("--container-runtime-endpoint", "unix:///tmp/none.sock")),
                 Map.entry("certs", List.of("--data-dir", data, "--node", "n1", "--server", "https://h:1")));
+    }
+
+    /** A kubeconfig for the server of {@link #PAGE}. */
+    private String reachable() throws IOException {
+        return text("reachable.kubeconfig", """
+                current-context: c
+                contexts: [{name: c, context: {cluster: c, user: u}}]
+                clusters: [{name: c, cluster: {server: "http://127.0.0.1:%d"}}]
+                users: [{name: u, user: {}}]
+                """.formatted(pages.address().getPort()));
+    }
+
+    /** A recording without nodes. */
+    private String recording() throws IOException {
+        Path file = directory.resolve("some.rec");
+        try (RecordingWriter writer = new RecordingWriter(Files.newOutputStream(file), Instant.EPOCH)) {
+            writer.write(new RecordedChange.End(Duration.ofSeconds(2)));
+        }
+        return file.toString();
     }
 
     /** A history with one decision about node n1. */

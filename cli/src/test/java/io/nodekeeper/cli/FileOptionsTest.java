@@ -15,7 +15,7 @@ class FileOptionsTest {
     /** Options that name files which are only read, whatever the command. */
     private static final String READ =
             "--((guard-)?client-ca-file|certificate-authority|(kubelet-)?client-(certificate|key)|config|encryption-provider-config|etcd-(ca|cert|key)file"
-                    + "|event-rate-limit-config|(bootstrap-)?kubeconfig|kubelet-certificate-authority|problem-rules|config-dir|cluster-signing-(cert|key)-file"
+                    + "|event-rate-limit-config|(bootstrap-)?kubeconfig|kubelet-certificate-authority|problem-rules|recording|scenario|config-dir|cluster-signing-(cert|key)-file"
                     + "|service-account-(signing-)?key-file|tls-cert-file|tls-private-key-file|token-(auth-)?file)";
 
     private static boolean isFile(ArgSpec argument) {
@@ -56,6 +56,8 @@ class FileOptionsTest {
                         "doctor --bundle",
                         "observe-report --history-dir", // read
                         "observe-report --output-file",
+                        "replay FILE", // read
+                        "replay record FILE",
                         "simulate --trace",
                         "up --audit-log-path",
                         "up --cert-dir",

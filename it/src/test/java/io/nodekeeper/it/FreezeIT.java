@@ -94,9 +94,12 @@ class FreezeIT {
                 .allSatisfy(node -> assertThat(log).contains("Node " + node + " is now Unknown: last signal lease"));
         System.out.println("freeze: Unknown after the last renewal [s]: " + delays);
         System.out.println("freeze: Ready after SIGCONT [s]: " + returns);
+        // Most of them at once; another process may have the machine, or the disk, for a second.
         assertThat(delays)
                 .hasSize(AGENTS * TIMES)
-                .allSatisfy(delay -> assertThat(delay).isBetween(4.0, 4.3));
+                .allSatisfy(delay -> assertThat(delay).isBetween(4.0, 6.0));
+        assertThat(delays.stream().sorted().skip(AGENTS * TIMES / 2).findFirst().orElseThrow())
+                .isLessThan(4.3);
         assertThat(returns).allSatisfy(delay -> assertThat(delay).isLessThan(STATUS_PERIOD.toMillis() / 1e3));
     }
 

@@ -4,6 +4,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -13,6 +14,7 @@ import java.util.function.Function;
  * Random runs with one seed after the other, until one breaks a rule.
  *
  * @param options the options of the first run; later ones differ in the seed
+ * @param flags of the command that repeats a run, for how controllers and agents are configured
  * @param wanted the number of runs if no rule is broken
  * @param runs those that ended
  * @param simulated virtual time of all of them
@@ -24,6 +26,7 @@ import java.util.function.Function;
  */
 public record Exploration(
         RandomRunOptions options,
+        List<String> flags,
         int wanted,
         int runs,
         Duration simulated,
@@ -43,12 +46,14 @@ public record Exploration(
      */
     public static Exploration of(
             RandomRunOptions options,
+            List<String> flags,
             int wanted,
             Clock stopwatch,
             Function<RandomRunOptions, Report> run,
             BooleanSupplier ended) {
         long began = stopwatch.nanoTime();
-        Exploration so = new Exploration(options, wanted, 0, Duration.ZERO, Duration.ZERO, 0, 0, 0, Optional.empty());
+        Exploration so =
+                new Exploration(options, flags, wanted, 0, Duration.ZERO, Duration.ZERO, 0, 0, 0, Optional.empty());
         while (so.runs < wanted && so.found.isEmpty() && !ended.getAsBoolean()) {
             Report report = run.apply(options.withSeed(options.seed() + so.runs));
             if (report.isPartial() && report.tally().violations() == 0) {
@@ -62,6 +67,7 @@ public record Exploration(
     private Exploration with(Report report, Duration sinceBegin) {
         return new Exploration(
                 options,
+                flags,
                 wanted,
                 runs + 1,
                 simulated.plus(report.simulated()),
@@ -114,18 +120,19 @@ public record Exploration(
         return isPartial() ? "no rule was broken until then" : "no rule was broken";
     }
 
-    private static String command(RandomRunOptions options) {
+    private String command(RandomRunOptions options) {
         return String.format(
                 Locale.ROOT,
                 "nodekeeper simulate --nodes %d --duration %s --seed %d --crashes-per-hour %s --control-faults-per-hour %s"
-                        + " --pods %d --controllers %d --trace trace.txt",
+                        + " --pods %d --controllers %d%s --trace trace.txt",
                 options.nodes(),
                 GoDuration.format(options.duration()),
                 options.seed(),
                 options.crashesPerHour(),
                 options.controlFaultsPerHour(),
                 options.pods(),
-                options.controllers());
+                options.controllers(),
+                flags.isEmpty() ? "" : " " + String.join(" ", flags));
     }
 
     /** The result as JSON; durations in seconds. */

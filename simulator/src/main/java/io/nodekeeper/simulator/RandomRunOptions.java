@@ -68,15 +68,7 @@ public record RandomRunOptions(
     /** The same faults, for controllers and agents that are configured otherwise. */
     public RandomRunOptions with(ControllerConfig other, int leaseSeconds) {
         return new RandomRunOptions(
-                nodes,
-                duration,
-                seed,
-                crashesPerHour,
-                controlFaultsPerHour,
-                pods,
-                controllers,
-                other,
-                leaseSeconds);
+                nodes, duration, seed, crashesPerHour, controlFaultsPerHour, pods, controllers, other, leaseSeconds);
     }
 
     /** A run without pods and with one controller. */

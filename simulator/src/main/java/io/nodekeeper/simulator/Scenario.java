@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * A script of faults: lines of prose after {@code #}, commands, {@code ----}, and the trace that they produce up to an
@@ -17,16 +19,44 @@ import java.util.function.BiConsumer;
  * stall-watch} and {@code resume-watch} with a name and a resource, {@code stall-disk} and {@code resume-disk} of the
  * API server. {@code n3..n7} are five nodes.
  */
-final class Scenario {
+public final class Scenario {
+    private static final String CLUSTER = "cluster nodes=N seed=S";
+    private static final int MOST_NODES = 10_000;
+    private static final Duration LONGEST_RUN = Duration.ofDays(366);
+    /** Between two questions whether to end. */
+    private static final Duration STEP = Duration.ofSeconds(1);
+
+    private final BooleanSupplier ended;
     private final List<String> traced = new ArrayList<>();
     private Optional<SimCluster> cluster = Optional.empty();
+    private boolean partial;
 
-    /** Runs a script and returns it with the trace that it actually produced. */
-    static String run(String script) {
-        Scenario scenario = new Scenario();
+    private Scenario(BooleanSupplier ended) {
+        this.ended = ended;
+    }
+
+    /**
+     * What a script produced.
+     *
+     * @param text the script with the trace that it actually produced, up to where it was asked to end
+     * @param partial whether it was asked to end before
+     */
+    public record Result(String text, boolean partial) {}
+
+    /**
+     * Runs a script. A part of commands without {@code ----} at the end gets one.
+     *
+     * @param ended whether to end now; asked each second of virtual time
+     * @throws IllegalArgumentException if it cannot be run; names the line and what was expected
+     */
+    public static Result run(String script, BooleanSupplier ended) {
+        Scenario scenario = new Scenario(ended);
         StringBuilder out = new StringBuilder();
         boolean expected = false;
+        boolean open = false;
+        int number = 0;
         for (String line : script.lines().toList()) {
+            number++;
             if (expected) {
                 expected = !line.isBlank();
                 if (!expected) {
@@ -36,25 +66,44 @@ final class Scenario {
             }
             out.append(line).append('\n');
             if (line.equals("----")) {
-                scenario.traced.forEach(traced -> out.append(traced).append('\n'));
-                scenario.traced.clear();
+                scenario.write(out);
                 expected = true;
+                open = false;
             } else if (!line.isBlank() && !line.startsWith("#")) {
-                scenario.command(line.strip().split("\\s+"));
+                try {
+                    scenario.command(line.strip().split("\\s+"));
+                } catch (IllegalArgumentException | IllegalStateException e) {
+                    throw new IllegalArgumentException("line " + number + ": " + e.getMessage(), e);
+                }
+                open = true;
+                if (scenario.partial) {
+                    break;
+                }
             }
         }
-        if (!scenario.traced.isEmpty()) {
-            throw new IllegalArgumentException("the script ends with commands; expected ---- after them");
+        if (open) {
+            out.append("----\n");
+            scenario.write(out);
         }
-        return out.toString();
+        return new Result(out.toString(), scenario.partial);
+    }
+
+    private void write(StringBuilder out) {
+        traced.forEach(line -> out.append(line).append('\n'));
+        traced.clear();
     }
 
     private void command(String[] words) {
         switch (words[0]) {
-            case "cluster" ->
-                cluster = Optional.of(new SimCluster(
-                        ClusterSetup.of((int) setting(words, "nodes"), setting(words, "seed")), traced::add));
-            case "run" -> it().run(GoDuration.parse(words[1]));
+            case "cluster" -> {
+                long nodes = setting(words, "nodes");
+                if (nodes < 1 || nodes > MOST_NODES) {
+                    throw new IllegalArgumentException("nodes is " + nodes + "; expected 1 to " + MOST_NODES);
+                }
+                cluster =
+                        Optional.of(new SimCluster(ClusterSetup.of((int) nodes, setting(words, "seed")), traced::add));
+            }
+            case "run" -> run(GoDuration.parse(word(words, 1, "run 30s")));
             case "show" -> it().show();
             case "crash" -> each(words, it()::crash);
             case "restart" -> each(words, it()::restart);
@@ -65,35 +114,67 @@ final class Scenario {
             case "heal" -> each(words, it()::heal);
             case "delay" -> eachBy(words, it()::delay);
             case "skew" -> eachBy(words, it()::skew);
-            case "stall-watch" -> it().stallWatch(words[1], words[2]);
-            case "resume-watch" -> it().resumeWatch(words[1], words[2]);
+            case "stall-watch" -> it().stallWatch(process(words), resource(words));
+            case "resume-watch" -> it().resumeWatch(process(words), resource(words));
             case "stall-disk" -> it().stallDisk();
             case "resume-disk" -> it().resumeDisk();
-            default -> throw new IllegalArgumentException("unknown command " + String.join(" ", words));
+            default ->
+                throw new IllegalArgumentException("unknown command \"" + words[0]
+                        + "\"; expected cluster, run, show, crash, restart, freeze, thaw, cut, silence, heal, delay,"
+                        + " skew, stall-watch, resume-watch, stall-disk or resume-disk");
+        }
+    }
+
+    private void run(Duration duration) {
+        if (duration.isNegative() || duration.compareTo(LONGEST_RUN) > 0) {
+            throw new IllegalArgumentException(
+                    "run is " + GoDuration.format(duration) + "; expected 0s to " + GoDuration.format(LONGEST_RUN));
+        }
+        for (Duration left = duration; left.isPositive() && !partial; left = left.minus(STEP)) {
+            it().run(left.compareTo(STEP) < 0 ? left : STEP);
+            partial = ended.getAsBoolean();
         }
     }
 
     private SimCluster it() {
-        return cluster.orElseThrow(
-                () -> new IllegalArgumentException("expected cluster nodes=N seed=S as the first command"));
+        return cluster.orElseThrow(() -> new IllegalArgumentException("expected " + CLUSTER + " as the first command"));
     }
 
     private static long setting(String[] words, String name) {
         for (String word : words) {
-            if (word.startsWith(name + "=")) {
+            if (word.matches(name + "=[0-9]{1,18}")) {
                 return Long.parseLong(word.substring(name.length() + 1));
             }
         }
-        throw new IllegalArgumentException(String.join(" ", words) + " does not say " + name + "=");
+        throw new IllegalArgumentException(
+                "\"" + String.join(" ", words) + "\" has no " + name + "; expected " + CLUSTER);
     }
 
-    private static void each(String[] words, java.util.function.Consumer<String> action) {
+    private static String word(String[] words, int index, String expected) {
+        if (words.length <= index) {
+            throw new IllegalArgumentException(
+                    "\"" + String.join(" ", words) + "\" is too short; expected " + expected);
+        }
+        return words[index];
+    }
+
+    private static String process(String[] words) {
+        return word(words, 1, words[0] + " controller leases");
+    }
+
+    private static String resource(String[] words) {
+        return word(words, 2, words[0] + " controller leases");
+    }
+
+    private static void each(String[] words, Consumer<String> action) {
+        word(words, 1, words[0] + " n3..n7");
         for (int i = 1; i < words.length; i++) {
             names(words[i]).forEach(action);
         }
     }
 
     private static void eachBy(String[] words, BiConsumer<String, Duration> action) {
+        word(words, 2, words[0] + " n3..n7 2s");
         Duration by = GoDuration.parse(words[words.length - 1]);
         for (int i = 1; i < words.length - 1; i++) {
             names(words[i]).forEach(name -> action.accept(name, by));
@@ -101,10 +182,10 @@ final class Scenario {
     }
 
     private static List<String> names(String word) {
-        int dots = word.indexOf("..");
-        if (dots < 0) {
+        if (!word.matches("n[0-9]{1,6}\\.\\.n[0-9]{1,6}")) {
             return List.of(word);
         }
+        int dots = word.indexOf("..");
         List<String> names = new ArrayList<>();
         int last = Integer.parseInt(word.substring(dots + 3));
         for (int number = Integer.parseInt(word.substring(1, dots)); number <= last; number++) {

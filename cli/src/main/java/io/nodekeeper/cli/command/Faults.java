@@ -28,6 +28,11 @@ public final class Faults {
         }
     }
 
+    /** Adds what {@code part} found, with {@code flag} in front of each: the values came from that flag. */
+    public void from(String flag, Faults part) {
+        part.faults.forEach(fault -> faults.add(flag + ": " + fault));
+    }
+
     /** The flag must be more than 0 s. */
     public void positive(String flag, Duration value) {
         require(value.isPositive(), flag + " is " + GoDuration.format(value) + "; expected more than 0s");

@@ -22,4 +22,17 @@ public final class GivenFlags {
                 .distinct()
                 .toList();
     }
+
+    /** The flags of {@code command} that were given and that {@code part} has, too, as {@code --flag=value}. */
+    public static List<String> values(CommandSpec command, CommandSpec part) {
+        return Optional.ofNullable(command.commandLine())
+                .map(line -> line.getParseResult())
+                .map(ParseResult::matchedOptions)
+                .map(List::stream)
+                .orElseGet(Stream::empty)
+                .filter(option -> part.optionsMap().containsKey(option.longestName()))
+                .flatMap(option ->
+                        option.originalStringValues().stream().map(value -> option.longestName() + "=" + value))
+                .toList();
+    }
 }

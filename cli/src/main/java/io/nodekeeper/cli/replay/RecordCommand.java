@@ -17,14 +17,12 @@ import picocli.CommandLine.Parameters;
 /** The command {@code replay record}: records the heartbeats of a cluster. */
 @Command(
         name = "record",
-        description = "Records the heartbeats of a cluster's nodes: when it saw each renewal of a lease and each change of a"
-                + " Node. Only reads; needs the rights to get, list and watch leases in kube-node-lease, and to list and"
-                + " watch nodes. The file has names, labels and conditions of nodes. Ctrl-C ends the recording.",
+        description =
+                "Records the heartbeats of a cluster's nodes: when it saw each renewal of a lease and each change of a"
+                        + " Node. Only reads; needs the rights to get, list and watch leases in kube-node-lease, and to list and"
+                        + " watch nodes. The file has names, labels and conditions of nodes. Ctrl-C ends the recording.",
         footerHeading = "%nExamples:%n",
-        footer = {
-            "  nodekeeper replay record --context production --for 24h day.rec",
-            "  nodekeeper replay day.rec"
-        })
+        footer = {"  nodekeeper replay record --context production --for 24h day.rec", "  nodekeeper replay day.rec"})
 public final class RecordCommand extends NodekeeperCommand {
     /** Some gigabytes with a thousand nodes. */
     private static final Duration LONGEST = Duration.ofDays(31);

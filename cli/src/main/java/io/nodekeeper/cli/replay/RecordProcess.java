@@ -58,6 +58,10 @@ public final class RecordProcess {
             recorder.start();
             Duration took = record(command, recorder, loop.clock(), err, ended);
             end(recorder);
+            if (!recorder.hasBegun()) {
+                throw new IOException("nothing was recorded: the API server sent no list of leases within "
+                        + GoDuration.format(took) + "; warnings say why");
+            }
             out.println("recorded " + GoDuration.format(took) + " of " + recorder.nodeCount() + " nodes, "
                     + recorder.renewals() + " renewals, "
                     + (recorder.gaps() == 0 ? "without a gap" : "with " + recorder.gaps() + " gaps in its sight")

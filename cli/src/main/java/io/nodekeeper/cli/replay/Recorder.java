@@ -16,8 +16,6 @@ import io.nodekeeper.simulator.replay.RecordingWriter;
 import io.nodekeeper.time.Loop;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -25,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +38,8 @@ final class Recorder {
     private static final Duration PERIOD = Duration.ofSeconds(1);
     /** The deadline of a read that proves sight. A later answer would be too old for a proof soon. */
     private static final Duration READ_TIMEOUT = Duration.ofSeconds(3);
+    /** Changes are rarer than this in a cluster of a few nodes, or of nodes that are all silent. */
+    private static final Duration LIST_AFTER = Duration.ofSeconds(2);
 
     private record SeenLease(String renewTime, long version) {}
 
@@ -50,14 +51,16 @@ final class Recorder {
     private final Reflector leaseWatch;
     private final Map<String, JsonObject> nodes = new HashMap<>();
     private final Map<String, SeenLease> leases = new HashMap<>();
-    /** The leases to read next, in turn. */
-    private final Deque<String> turns = new ArrayDeque<>();
+    /** The revision of the newest change of a lease that was seen. */
+    private long newest;
 
+    private boolean listing;
     private final CompletableFuture<Void> failed = new CompletableFuture<>();
     /** Begins with the first list of leases. */
     private Optional<RecorderSight> sight = Optional.empty();
 
     private boolean ended;
+    private volatile boolean begun;
     private volatile int nodeCount;
     private volatile long renewals;
     private volatile long gaps;
@@ -100,6 +103,11 @@ final class Recorder {
     /** Completes exceptionally if the file cannot be written. */
     CompletableFuture<Void> failed() {
         return failed;
+    }
+
+    /** Whether all leases were listed. Any thread. */
+    boolean hasBegun() {
+        return begun;
     }
 
     /** The number of nodes. Any thread. */
@@ -162,32 +170,45 @@ final class Recorder {
         });
     }
 
-    /** Reads a lease that was seen. */
+    /** Asks for the current revision; if changes are too rare to prove sight, lists all leases. */
     private void prove() {
-        String name = turns.poll();
-        while (name != null && !leases.containsKey(name)) {
-            name = turns.poll();
-        }
-        if (name == null) {
-            return;
-        }
-        turns.addLast(name);
-        String lease = name;
-        long sentAt = loop.clock().nanoTime();
-        client.withTimeout(READ_TIMEOUT)
-                .get(ResourceType.LEASES, Lease.NODE_NAMESPACE, lease)
-                .whenComplete((json, error) -> {
+        sight.ifPresent(own -> {
+            long sentAt = loop.clock().nanoTime();
+            read("limit=1", list -> {
+                own.asked(Versions.number(list.object("metadata").text("resourceVersion")), sentAt);
+                own.seen(newest);
+            });
+            if (own.age(sentAt) > LIST_AFTER.toNanos() && !listing) {
+                listing = true;
+                read("", list -> {
+                            if (list.array("items").objects().allMatch(this::isSeen)) {
+                                own.listed(sentAt);
+                            }
+                        })
+                        .whenComplete((done, error) -> listing = false);
+            }
+        });
+    }
+
+    private CompletableFuture<Void> read(String query, Consumer<JsonObject> proof) {
+        return client.withTimeout(READ_TIMEOUT)
+                .list(ResourceType.LEASES, Lease.NODE_NAMESPACE, query)
+                .handle((list, error) -> {
                     if (error != null) {
-                        log.debug("cannot read lease {}: {}", lease, Failures.text(error));
-                        return;
-                    }
-                    SeenLease seen = leases.get(lease);
-                    if (seen != null) {
-                        long version = Versions.number(new Lease(json).resourceVersion());
-                        sight.ifPresent(own -> own.read(lease, version, seen.version, sentAt));
+                        log.debug("cannot list leases: {}", Failures.text(error));
+                    } else {
+                        proof.accept(list);
                         look();
                     }
+                    return null;
                 });
+    }
+
+    private boolean isSeen(JsonObject json) {
+        Lease lease = new Lease(json);
+        SeenLease seen = leases.get(lease.name());
+        return lease.labels().containsKey(CanaryLease.LABEL)
+                || seen != null && !Versions.isNewer(Versions.number(lease.resourceVersion()), seen.version);
     }
 
     private void saw(Node node) {
@@ -206,21 +227,20 @@ final class Recorder {
     }
 
     private void saw(Lease lease) {
+        long version = Versions.number(lease.resourceVersion());
+        newest = Math.max(newest, version);
+        sight.ifPresent(own -> own.seen(newest));
+        // The canary of a controller is no node's.
         if (lease.labels().containsKey(CanaryLease.LABEL)) {
             return;
         }
         String name = lease.name();
         String renewTime = lease.spec().text("renewTime");
-        long version = Versions.number(lease.resourceVersion());
         SeenLease before = leases.put(name, new SeenLease(renewTime, version));
-        if (before == null) {
-            turns.addLast(name);
-        }
         if (before == null || !before.renewTime.equals(renewTime)) {
             renewals++;
             write(new RecordedChange.Renewed(elapsed(), name, renewTime));
         }
-        sight.ifPresent(own -> own.seen(name, version));
     }
 
     /** The names of {@code known} that are not in a list. */
@@ -260,8 +280,8 @@ final class Recorder {
         public void onReplace(List<JsonObject> objects) {
             missing(leases.keySet(), objects).forEach(leases::remove);
             objects.forEach(this::onChange);
-            sight.ifPresentOrElse(
-                    own -> own.listed(listedAt), () -> sight = Optional.of(new RecorderSight(listedAt)));
+            begun = true;
+            sight.ifPresentOrElse(own -> own.listed(listedAt), () -> sight = Optional.of(new RecorderSight(listedAt)));
         }
 
         @Override

@@ -1,27 +1,26 @@
 package io.nodekeeper.cli.replay;
 
-import io.nodekeeper.controller.heartbeats.Versions;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 
 /**
- * Proves that a recorder sees all changes of leases: it reads a lease now and then, and what was read must have come
- * through the watch, too. A watch sends changes in their order, so that proves that everything stored before the read was
- * sent has been seen. Without a proof for {@link #LIMIT} the recorder has lost sight. Time is nanoseconds of a monotonic
- * clock, passed in. Not thread-safe.
+ * Proves that a recorder sees all changes of leases. The recorder asks now and then for the store's current revision: a
+ * watch sends changes in their order, so one of that revision or a later one proves that everything stored before the
+ * question has been seen. A list without anything new proves it, too. Without a proof for {@link #LIMIT} the recorder has
+ * lost sight. Time is nanoseconds of a monotonic clock, passed in. Not thread-safe.
  */
 final class RecorderSight {
-    /** How old the latest proof may be: some reads, of which each takes a second at most. */
+    /** How old the latest proof may be: some questions, of which there is one each second. */
     static final Duration LIMIT = Duration.ofSeconds(5);
 
-    /** The most reads that wait for their change; of more, the oldest is forgotten. */
+    /** The most questions that wait for a change; of more, the oldest is forgotten. */
     private static final int MOST = 64;
 
-    private record Read(String lease, long version, long sentAt) {}
+    private record Question(long revision, long sentAt) {}
 
-    private final Deque<Read> unseen = new ArrayDeque<>();
+    private final Deque<Question> open = new ArrayDeque<>();
     private long provenAt;
     private boolean lost;
 
@@ -30,45 +29,38 @@ final class RecorderSight {
         provenAt = sentAt;
     }
 
-    /** All leases were listed; the list was requested at {@code sentAt}. */
-    void listed(long sentAt) {
-        proven(sentAt);
-    }
-
-    /** A read that was sent at {@code sentAt} found this version, and {@code seen} is the one that the watch showed last. */
-    void read(String lease, long version, long seen, long sentAt) {
-        if (!Versions.isNewer(version, seen)) {
-            proven(sentAt);
+    /** A question that was sent at {@code sentAt} was answered with this revision; not positive if it is no number. */
+    void asked(long revision, long sentAt) {
+        if (revision <= 0) {
+            // Its order is unknown: only lists prove sight.
             return;
         }
-        unseen.addLast(new Read(lease, version, sentAt));
-        if (unseen.size() > MOST) {
-            unseen.removeFirst();
+        open.addLast(new Question(revision, sentAt));
+        if (open.size() > MOST) {
+            open.removeFirst();
         }
     }
 
-    /** The watch showed this version of a lease. */
-    void seen(String lease, long version) {
-        long proof = Long.MIN_VALUE;
-        for (Read read : unseen) {
-            if (read.lease.equals(lease) && !Versions.isNewer(read.version, version)) {
-                proof = Math.max(proof, read.sentAt);
-            }
-        }
-        if (proof != Long.MIN_VALUE) {
-            proven(proof);
+    /** The watch showed a change of this revision. */
+    void seen(long revision) {
+        while (!open.isEmpty() && open.peek().revision <= revision) {
+            provenAt = Math.max(provenAt, open.remove().sentAt);
         }
     }
 
-    private void proven(long sentAt) {
+    /** A list that was requested at {@code sentAt} has nothing that was not seen. */
+    void listed(long sentAt) {
         provenAt = Math.max(provenAt, sentAt);
-        // What was sent earlier proves nothing more.
-        unseen.removeIf(read -> read.sentAt <= provenAt);
+    }
+
+    /** The age of the latest proof, nanoseconds. */
+    long age(long now) {
+        return now - provenAt;
     }
 
     /** If sight is lost from now on: since when there is no proof. */
     Optional<Long> lost(long now) {
-        if (lost || now - provenAt <= LIMIT.toNanos()) {
+        if (lost || age(now) <= LIMIT.toNanos()) {
             return Optional.empty();
         }
         lost = true;
@@ -77,7 +69,7 @@ final class RecorderSight {
 
     /** Whether sight was lost and is found again. */
     boolean found(long now) {
-        boolean found = lost && now - provenAt <= LIMIT.toNanos();
+        boolean found = lost && age(now) <= LIMIT.toNanos();
         lost &= !found;
         return found;
     }

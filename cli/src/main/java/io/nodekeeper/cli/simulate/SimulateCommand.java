@@ -4,15 +4,20 @@ import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.DurationConverter;
+import io.nodekeeper.cli.options.GivenFlags;
 import io.nodekeeper.cli.options.ProgressOptions;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.simulator.RandomRunOptions;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** The command {@code simulate}: runs a simulated cluster. */
 @Command(
@@ -29,9 +34,13 @@ import picocli.CommandLine.Option;
             "  nodekeeper simulate --nodes 50 --duration 10m --crashes-per-hour 100 --trace trace.txt -o json",
             "  nodekeeper simulate --nodes 200 --duration 24h --control-faults-per-hour 60 --controllers 2",
             "  nodekeeper simulate --explore 100 --nodes 20 --duration 30m --control-faults-per-hour 60",
-            "  nodekeeper simulate --lean --nodes 130000"
+            "  nodekeeper simulate --lean --nodes 130000",
+            "  nodekeeper simulate --scenario outage.txt"
         })
 public final class SimulateCommand extends NodekeeperCommand {
+    /** The flags that apply to a scenario. */
+    private static final Set<String> WITH_SCENARIO = Set.of("--scenario", "--quiet", "--v");
+
     @Option(
             names = "--nodes",
             paramLabel = "N",
@@ -101,6 +110,15 @@ public final class SimulateCommand extends NodekeeperCommand {
     Optional<Integer> explore = Optional.empty();
 
     @Option(
+            names = "--scenario",
+            paramLabel = "FILE",
+            description =
+                    "Runs a script of faults instead of random ones, and prints it with the trace that it produces."
+                            + " Only --quiet and --v apply; see docs/simulate.md. Exit code 1 if the trace differs"
+                            + " from one in the script.")
+    Optional<Path> scenario = Optional.empty();
+
+    @Option(
             names = "--trace",
             paramLabel = "FILE",
             description = "The file to write the trace to, one event per" + " line.")
@@ -114,6 +132,12 @@ public final class SimulateCommand extends NodekeeperCommand {
     Output output = Output.text;
 
     @Mixin
+    ConfigurationOptions configuration = new ConfigurationOptions();
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    @Mixin
     ProgressOptions progress = new ProgressOptions();
 
     private final Launcher<SimulateCommand> launcher;
@@ -124,7 +148,13 @@ public final class SimulateCommand extends NodekeeperCommand {
 
     /** The options of the run. */
     RandomRunOptions options() {
-        return new RandomRunOptions(nodes, duration, seed, crashesPerHour, controlFaultsPerHour, pods, controllers);
+        return new RandomRunOptions(nodes, duration, seed, crashesPerHour, controlFaultsPerHour, pods, controllers)
+                .with(configuration.controller(), configuration.leaseDurationSeconds());
+    }
+
+    /** The given flags for how controllers and agents are configured. */
+    List<String> configured() {
+        return GivenFlags.values(spec, CommandSpec.forAnnotatedObject(new ConfigurationOptions()));
     }
 
     @Override
@@ -135,6 +165,7 @@ public final class SimulateCommand extends NodekeeperCommand {
     @Override
     public void check(Faults faults) {
         super.check(faults);
+        configuration.check(faults);
         faults.within("--nodes", nodes, 1, 1_000_000);
         faults.positive("--duration", duration);
         faults.within("--crashes-per-hour", crashesPerHour, 0, 1_000_000);
@@ -145,6 +176,12 @@ public final class SimulateCommand extends NodekeeperCommand {
             faults.within("--explore", runs, 1, 1_000_000);
             faults.require(!lean, "--explore excludes --lean; expected one of them");
             faults.require(trace.isEmpty(), "--explore excludes --trace; expected one of them");
+        });
+        scenario.ifPresent(file -> {
+            faults.readable("--scenario", scenario);
+            GivenFlags.of(spec).stream()
+                    .filter(flag -> !WITH_SCENARIO.contains(flag))
+                    .forEach(flag -> faults.require(false, flag + " excludes --scenario; expected one of them"));
         });
         trace.ifPresent(file -> faults.writable("--trace", file));
     }

@@ -1,13 +1,16 @@
 package io.nodekeeper.cli.simulate;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.output.Logging;
 import io.nodekeeper.cli.output.Output;
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.simulator.Exploration;
 import io.nodekeeper.simulator.RandomRun;
 import io.nodekeeper.simulator.Report;
+import io.nodekeeper.simulator.Scenario;
 import io.nodekeeper.simulator.lean.LeanPhase;
 import io.nodekeeper.simulator.lean.LeanProgress;
 import io.nodekeeper.simulator.lean.LeanReport;
@@ -25,6 +28,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -88,6 +92,9 @@ public final class SimulateProcess {
         if (command.lean) {
             return simulateLean();
         }
+        if (command.scenario.isPresent()) {
+            return play(command.scenario.get());
+        }
         if (command.explore.isPresent()) {
             return explore(command.explore.get());
         }
@@ -131,10 +138,33 @@ public final class SimulateProcess {
         return print(report.json(), report.text(), report.isGood(), report.partial());
     }
 
+    private int play(Path file) throws IOException {
+        progress = Progress.endless("running " + file);
+        String script = SmallFiles.text(file);
+        Scenario.Result result;
+        try {
+            result = Scenario.run(script, ended);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(file + ": " + Failures.text(e), e);
+        }
+        display.close();
+        out.print(result.text());
+        out.flush();
+        if (result.partial()) {
+            return CommandRunner.INTERRUPTED;
+        }
+        // A script without a trace expects none in particular.
+        boolean expects = script.lines().anyMatch("----"::equals);
+        return !expects || result.text().stripTrailing().equals(script.stripTrailing())
+                ? CommandRunner.OK
+                : CommandRunner.FAILED;
+    }
+
     private int explore(int runs) {
         Clock stopwatch = new SystemClock();
         Exploration found = Exploration.of(
                 command.options(),
+                command.configured(),
                 runs,
                 stopwatch,
                 options -> {

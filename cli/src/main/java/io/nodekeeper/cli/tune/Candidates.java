@@ -2,6 +2,8 @@ package io.nodekeeper.cli.tune;
 
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.cli.options.GivenFlags;
+import io.nodekeeper.cli.simulate.ConfigurationOptions;
 import io.nodekeeper.simulator.tune.Candidate;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,7 +13,6 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
 /**
@@ -32,15 +33,18 @@ final class Candidates {
      * @param faults receives what is wrong; the result then is not complete
      */
     static List<Candidate> of(List<String> varied, CommandSpec command, Faults faults) {
-        CommandSpec known = CommandSpec.forAnnotatedObject(new CandidateOptions());
+        CommandSpec known = CommandSpec.forAnnotatedObject(new ConfigurationOptions());
         Map<String, List<String>> values = new LinkedHashMap<>();
         for (String text : varied) {
             read(text, known, values, faults);
         }
-        List<String> fixed = fixed(command, known);
+        List<String> given = GivenFlags.values(command, known);
+        List<String> fixed = given.stream()
+                .filter(flag -> !values.containsKey(flag.substring(0, flag.indexOf('='))))
+                .toList();
         for (String flag : values.keySet()) {
             faults.require(
-                    fixed.stream().noneMatch(given -> given.startsWith(flag + "=")),
+                    given.stream().noneMatch(value -> value.startsWith(flag + "=")),
                     flag + " has a value and is varied with --vary; expected one of them");
         }
         List<List<String>> combinations = combinations(values);
@@ -58,7 +62,8 @@ final class Candidates {
         int equals = text.indexOf('=');
         String name = equals < 0 ? text : text.substring(0, equals);
         String flag = name.startsWith("--") ? name : "--" + name;
-        List<String> some = equals < 0 ? List.of() : List.of(text.substring(equals + 1).split(",", -1));
+        List<String> some =
+                equals < 0 ? List.of() : List.of(text.substring(equals + 1).split(",", -1));
         if (some.isEmpty() || some.stream().anyMatch(String::isBlank)) {
             faults.require(false, "--vary is \"" + text + "\"; expected FLAG=VALUE,VALUE");
         } else if (!known.optionsMap().containsKey(flag)) {
@@ -67,23 +72,8 @@ final class Candidates {
                     "--vary is about " + flag + "; expected one of "
                             + String.join(", ", new TreeSet<>(known.optionsMap().keySet())));
         } else {
-            faults.require(values.put(flag, some) == null, "--vary is given twice for " + flag);
+            faults.require(values.putIfAbsent(flag, some) == null, "--vary is given twice for " + flag);
         }
-    }
-
-    /** The flags of candidates on the command line. */
-    private static List<String> fixed(CommandSpec command, CommandSpec known) {
-        List<String> fixed = new ArrayList<>();
-        CommandLine line = command.commandLine();
-        if (line == null || line.getParseResult() == null) {
-            return fixed;
-        }
-        for (OptionSpec option : line.getParseResult().matchedOptions()) {
-            if (known.optionsMap().containsKey(option.longestName())) {
-                option.originalStringValues().forEach(value -> fixed.add(option.longestName() + "=" + value));
-            }
-        }
-        return fixed;
     }
 
     private static List<List<String>> combinations(Map<String, List<String>> values) {
@@ -106,16 +96,20 @@ final class Candidates {
 
     private static void candidate(
             List<String> fixed, List<String> combination, List<Candidate> candidates, Faults faults) {
-        CandidateOptions options = new CandidateOptions();
+        ConfigurationOptions options = new ConfigurationOptions();
         List<String> arguments = new ArrayList<>(fixed);
         arguments.addAll(combination);
+        Faults own = new Faults();
         try {
             new CommandLine(options).parseArgs(arguments.toArray(String[]::new));
         } catch (ParameterException e) {
-            faults.require(false, Failures.text(e));
+            own.require(false, Failures.text(e));
+            faults.from("--vary", own);
             return;
         }
-        options.check(faults);
-        candidates.add(options.candidate(String.join(" ", combination)));
+        options.check(own);
+        faults.from("--vary", own);
+        candidates.add(
+                new Candidate(String.join(" ", combination), options.controller(), options.leaseDurationSeconds()));
     }
 }

@@ -7,6 +7,7 @@ import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.GivenFlags;
 import io.nodekeeper.cli.options.ProgressOptions;
 import io.nodekeeper.cli.output.Output;
+import io.nodekeeper.cli.simulate.ConfigurationOptions;
 import io.nodekeeper.simulator.RandomRunOptions;
 import io.nodekeeper.simulator.tune.Candidate;
 import java.nio.file.Path;
@@ -23,12 +24,11 @@ import picocli.CommandLine.Spec;
 /** The command {@code tune}: compares configurations. */
 @Command(
         name = "tune",
-        description =
-                "Compares configurations of controllers and agents on the same faults: how long dead nodes go"
-                        + " unnoticed, and how many nodes are declared Unknown that would have come back at once. The"
-                        + " faults are those of a recording (see \"nodekeeper replay\"), or random ones of a simulated"
-                        + " cluster. Marks each configuration that no other one beats. Exit code 1 if one broke a"
-                        + " rule of \"nodekeeper simulate\". Ctrl-C ends it with a partial report and exit code 130.",
+        description = "Compares configurations of controllers and agents on the same faults: how long dead nodes go"
+                + " unnoticed, and how many nodes are declared Unknown that would have come back at once. The"
+                + " faults are those of a recording (see \"nodekeeper replay\"), or random ones of a simulated"
+                + " cluster. Marks each configuration that no other one beats. Exit code 1 if one broke a"
+                + " rule of \"nodekeeper simulate\". Ctrl-C ends it with a partial report and exit code 130.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper tune --recording week.rec --vary node-monitor-grace-period=20s,30s,40s,50s",
@@ -46,13 +46,14 @@ public final class TuneCommand extends NodekeeperCommand {
             "--crashes-per-hour",
             "--control-faults-per-hour",
             "--pods",
-            CandidateOptions.LEASE);
+            ConfigurationOptions.LEASE);
 
     @Option(
             names = "--vary",
             paramLabel = "FLAG=VALUE,...",
-            description = "A flag and its values to try; may be repeated for several flags, of which all combinations are"
-                    + " tried. Default: node-monitor-grace-period=20s,30s,40s,50s,1m0s.")
+            description =
+                    "A flag and its values to try; may be repeated for several flags, of which all combinations are"
+                            + " tried. Default: node-monitor-grace-period=20s,30s,40s,50s,1m0s.")
     List<String> vary = List.of();
 
     @Option(
@@ -104,7 +105,8 @@ public final class TuneCommand extends NodekeeperCommand {
             names = "--crashes-per-hour",
             paramLabel = "N",
             defaultValue = "120",
-            description = "The average number of outages of nodes per hour, of 2 to 300 s each. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "The average number of outages of nodes per hour, of 2 to 300 s each. Default: ${DEFAULT-VALUE}.")
     double crashesPerHour = 120;
 
     @Option(
@@ -131,7 +133,7 @@ public final class TuneCommand extends NodekeeperCommand {
 
     /** What is the same in all configurations. */
     @Mixin
-    CandidateOptions fixed = new CandidateOptions();
+    ConfigurationOptions fixed = new ConfigurationOptions();
 
     @Mixin
     ProgressOptions progress = new ProgressOptions();
@@ -180,8 +182,11 @@ public final class TuneCommand extends NodekeeperCommand {
                         !SIMULATION.contains(flag), flag + " excludes --recording, which has its nodes and faults");
             }
             faults.require(
-                    vary.stream().noneMatch(flag -> ("--" + flag.replaceFirst("^--", "")).startsWith(CandidateOptions.LEASE)),
-                    CandidateOptions.LEASE + " cannot be varied with --recording, which has the renewals as they were");
+                    vary.stream()
+                            .noneMatch(flag ->
+                                    ("--" + flag.replaceFirst("^--", "")).startsWith(ConfigurationOptions.LEASE)),
+                    ConfigurationOptions.LEASE
+                            + " cannot be varied with --recording, which has the renewals as they were");
         }
     }
 }

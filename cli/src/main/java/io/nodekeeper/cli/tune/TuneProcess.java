@@ -145,8 +145,8 @@ public final class TuneProcess {
                                 ended));
                     }
                     tried++;
-                    boolean whole = reports.size() == command.runs
-                            && reports.stream().noneMatch(Report::isPartial);
+                    boolean whole =
+                            reports.size() == command.runs && reports.stream().noneMatch(Report::isPartial);
                     return whole
                             ? Optional.of(Trial.simulated(candidate, reports, command.soon))
                             : Optional.<Trial>empty();

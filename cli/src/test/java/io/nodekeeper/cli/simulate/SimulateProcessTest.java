@@ -1,6 +1,7 @@
 package io.nodekeeper.cli.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
@@ -102,5 +103,31 @@ class SimulateProcessTest {
         assertThat(report.number("runs")).contains(1L);
         assertThat(report.bool("partial")).isTrue();
         assertThat(report.has("found")).isFalse();
+    }
+
+    @Test
+    void aScenarioIsPrintedWithItsTrace() throws Exception {
+        Path script = Files.writeString(directory.resolve("s.txt"), "cluster nodes=1 seed=1\nrun 1s\n");
+        command.scenario = Optional.of(script);
+
+        assertThat(run(Integer.MAX_VALUE)).isZero();
+        assertThat(out.toString())
+                .startsWith("cluster nodes=1 seed=1\nrun 1s\n----\n")
+                .contains("n0 Node created");
+
+        // What was printed is a scenario that is good, and one that was changed is not.
+        Files.writeString(script, out.toString());
+        assertThat(run(Integer.MAX_VALUE)).isZero();
+        Files.writeString(script, Files.readString(script).replace("Node created", "Node lost"));
+        assertThat(run(Integer.MAX_VALUE)).isEqualTo(1);
+    }
+
+    @Test
+    void aScenarioThatCannotBeRunNamesFileAndLine() throws Exception {
+        Path script = Files.writeString(directory.resolve("s.txt"), "cluster nodes=1 seed=1\nexplode n0\n");
+        command.scenario = Optional.of(script);
+
+        assertThatThrownBy(() -> run(Integer.MAX_VALUE))
+                .hasMessageStartingWith(script + ": line 2: unknown command \"explode\"; expected cluster, run,");
     }
 }

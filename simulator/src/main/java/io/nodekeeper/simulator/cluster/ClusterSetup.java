@@ -2,6 +2,7 @@ package io.nodekeeper.simulator.cluster;
 
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.controller.config.ControllerConfig;
+import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 /**
@@ -27,6 +28,11 @@ public record ClusterSetup(
         int leaseDurationSeconds) {
     /** Kubernetes' default. */
     private static final int LEASE_DURATION_SECONDS = 40;
+
+    /** The period in which nodes renew their leases: a quarter of the duration, as kubelets do. */
+    Duration renewal() {
+        return Duration.ofSeconds(leaseDurationSeconds).dividedBy(4);
+    }
 
     /** A setup in which all controllers are active. */
     public ClusterSetup(

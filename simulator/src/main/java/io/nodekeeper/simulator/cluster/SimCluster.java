@@ -70,8 +70,13 @@ public final class SimCluster {
         // Each part has its own random numbers, so that one more draw here changes nothing there.
         RandomGenerator seeds = Randoms.seeded(setup.seed());
         trace = new Trace(time, lines);
-        oracle =
-                new Oracle(time, setup.config(), setup.controllers() > 1 ? TAKEOVER : Duration.ZERO, trace::add, tally);
+        oracle = new Oracle(
+                time,
+                setup.config(),
+                setup.renewal(),
+                setup.controllers() > 1 ? TAKEOVER : Duration.ZERO,
+                trace::add,
+                tally);
         network = new SimNetwork(time, Randoms.seeded(seeds.nextLong()));
         director = time.loop("director");
         server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()));
@@ -94,8 +99,8 @@ public final class SimCluster {
             director.schedule(HEAD_START, controller::start);
         }
         for (int number = 0; number < setup.nodes(); number++) {
-            SimNode node = new SimNode(
-                    time, network, "n" + number, number, Randoms.seeded(nodeSeeds.nextLong()), setup);
+            SimNode node =
+                    new SimNode(time, network, "n" + number, number, Randoms.seeded(nodeSeeds.nextLong()), setup);
             processes.put(node.name(), node);
             Duration turn = Duration.ofNanos(number * 1_000_000_000L / STARTS_PER_SECOND);
             director.schedule(HEAD_START.plus(turn), () -> {

@@ -28,18 +28,20 @@ public final class Oracle implements Sights {
     /**
      * An oracle for a cluster that starts now.
      *
+     * @param renewal the period in which nodes renew their leases
      * @param takeover how long a standby may take to replace a failed leader; zero if there is only one controller
      * @param trace receives the object and what happened to it
      */
     public Oracle(
             VirtualTime time,
             ControllerConfig config,
+            Duration renewal,
             Duration takeover,
             BiConsumer<String, String> trace,
             Tally tally) {
         this.config = config;
         this.scales = new Scales(time, takeover, trace, tally);
-        this.verdicts = new VerdictRules(scales, config);
+        this.verdicts = new VerdictRules(scales, config, renewal);
         this.taints = new TaintRules(scales);
         this.noExecute = new NoExecuteRules(scales, nodes.values(), config.zones());
         this.pods = new PodDeletionRules(scales, name -> Optional.ofNullable(nodes.get(name)));

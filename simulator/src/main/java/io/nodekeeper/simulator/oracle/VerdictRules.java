@@ -4,6 +4,7 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.config.DetectorConfig;
 import java.time.Duration;
 
 /**
@@ -22,9 +23,12 @@ final class VerdictRules {
     private static final Duration RETURN = Duration.ofMillis(11_400);
     /**
      * A node whose own fault lasted less than this share of the grace would have been seen in time: of the default 50 s
-     * the other half leaves room for a renewal period (10 s) and a recovery (11.4 s).
+     * the other half leaves room for a renewal period (10 s) and a recovery (11.4 s). A shorter grace leaves less, see
+     * {@link #ownFault}.
      */
     private static final double OWN_FAULT = 0.5;
+    /** By how much longer than its period an agent's renewal may take. */
+    private static final double JITTER = 1.04;
     /**
      * By how much the controller may underestimate an outage: a canary that waited for the end of the outage
      * for less than the 3 s that are tolerated is a proof, and proofs come once a second.
@@ -35,6 +39,8 @@ final class VerdictRules {
 
     private final Scales scales;
     private final ControllerConfig config;
+    /** The nodes' renewal period, nanoseconds. */
+    private final long renewal;
     /** When a controller last became active, which gives every node a whole grace. */
     private long begunAt;
 
@@ -45,9 +51,10 @@ final class VerdictRules {
     private long slackUntil = NodeFacts.NEVER;
     private boolean degraded;
 
-    VerdictRules(Scales scales, ControllerConfig config) {
+    VerdictRules(Scales scales, ControllerConfig config, Duration renewal) {
         this.scales = scales;
         this.config = config;
+        this.renewal = renewal.toNanos();
     }
 
     void controllerBegan() {
@@ -143,10 +150,15 @@ final class VerdictRules {
         arm(node);
     }
 
+    /** How long a node must have been faulty that was silent for its grace. */
+    private double ownFault(long grace) {
+        return Math.min(OWN_FAULT * grace, grace - JITTER * renewal - RETURN.toNanos());
+    }
+
     private void judged(NodeFacts node, String before, String reason) {
         long now = scales.now();
         long silence = now - node.heardAt;
-        long grace = grace(before).toNanos();
+        long grace = shortestGrace(before).toNanos();
         scales.trace(node.name, "Ready=Unknown (" + reason + "), silent for " + age(node));
         scales.tally().judged();
         long outage = scales.outages.longWithin(SHORT_OUTAGE, OUTAGE_EDGES, node.heardAt, now);
@@ -158,7 +170,7 @@ final class VerdictRules {
                     node,
                     "marked although the API server was away for at least " + Scales.text(outage)
                             + " of its silence of " + age(node));
-        } else if (faultyFor(node) < OWN_FAULT * grace) {
+        } else if (faultyFor(node) < ownFault(grace)) {
             violated(node, "marked although it was well for all but " + Scales.text(faultyFor(node)));
         } else if (scales.control.within(Math.min(node.heardAt, now - grace), now) == 0
                 && node.heardAt > begunAt
@@ -189,7 +201,7 @@ final class VerdictRules {
             long heard = node.heardAt;
             scales.after(
                     heard,
-                    grace(node.ready).plus(LATE),
+                    longestGrace(node.ready).plus(LATE),
                     scales.control,
                     () -> isSilentSince(node, heard, check),
                     () -> silent(node, heard, check));
@@ -229,7 +241,7 @@ final class VerdictRules {
 
     private Duration due(NodeFacts node) {
         Duration later = isDegraded(node) ? slack : Duration.ZERO;
-        return grace(node.ready).plus(LATE).plus(later);
+        return longestGrace(node.ready).plus(LATE).plus(later);
     }
 
     private void count(NodeFacts node) {
@@ -263,8 +275,20 @@ final class VerdictRules {
         return node.faultyFor + (node.faulty ? scales.now() - Math.max(node.faultySince, node.heardAt) : 0);
     }
 
-    private Duration grace(String ready) {
-        return ready.isEmpty() ? config.nodeStartupGracePeriod() : config.nodeMonitorGracePeriod();
+    /** How long a node must have been silent at a verdict; an adaptive detector chooses up to {@link #longestGrace}. */
+    private Duration shortestGrace(String ready) {
+        return grace(ready, config.detector().min());
+    }
+
+    private Duration longestGrace(String ready) {
+        return grace(ready, config.detector().max());
+    }
+
+    private Duration grace(String ready, Duration adaptive) {
+        if (ready.isEmpty()) {
+            return config.nodeStartupGracePeriod();
+        }
+        return config.detector().kind() == DetectorConfig.Kind.ADAPTIVE ? adaptive : config.nodeMonitorGracePeriod();
     }
 
     private String age(NodeFacts node) {

@@ -19,6 +19,8 @@ public final class RecordedNode {
                                 .with("name", node.name())
                                 .with("uid", node.uid())
                                 .with("labels", node.metadata().object("labels")))
-                .with("status", JsonObject.EMPTY.with("conditions", node.status().array("conditions")));
+                .with(
+                        "status",
+                        JsonObject.EMPTY.with("conditions", node.status().array("conditions")));
     }
 }

@@ -58,7 +58,8 @@ public record Recording(
                     }
                     case RecordedChange.Renewed renewed -> renewals++;
                     case RecordedChange.SightLost lost -> {
-                        Duration since = gaps.isEmpty() || lost.since().compareTo(gaps.getLast().to()) > 0
+                        Duration since = gaps.isEmpty()
+                                        || lost.since().compareTo(gaps.getLast().to()) > 0
                                 ? lost.since()
                                 : gaps.getLast().to();
                         lostSince = lostSince.or(() -> Optional.of(since));

@@ -47,8 +47,8 @@ final class RecordingReader implements AutoCloseable {
             begin = head();
         } catch (ZipException | EOFException e) {
             file.close();
-            throw new RecordingException(path + " is not a recording; expected a file that \"nodekeeper replay record\""
-                    + " wrote (gzip)");
+            throw new RecordingException(
+                    path + " is not a recording; expected a file that \"nodekeeper replay record\"" + " wrote (gzip)");
         } catch (IOException e) {
             file.close();
             throw e;

@@ -176,8 +176,8 @@ public record ReplayReport(
     /** Verdicts about the same silence stand in one row. */
     private List<Row> rows() {
         Map<String, Deque<Verdict>> rest = new HashMap<>();
-        there.forEach(verdict -> rest.computeIfAbsent(verdict.node(), name -> new ArrayDeque<>())
-                .add(verdict));
+        there.forEach(verdict ->
+                rest.computeIfAbsent(verdict.node(), name -> new ArrayDeque<>()).add(verdict));
         List<Row> rows = new ArrayList<>();
         for (Verdict own : here) {
             Deque<Verdict> others = rest.getOrDefault(own.node(), new ArrayDeque<>());
@@ -185,13 +185,14 @@ public record ReplayReport(
             while (!others.isEmpty() && silentSince(others.peek()).plus(SAME).compareTo(silentSince(own)) < 0) {
                 rows.add(new Row(Optional.empty(), Optional.of(others.remove())));
             }
-            boolean same = !others.isEmpty()
-                    && silentSince(others.peek()).minus(SAME).compareTo(silentSince(own)) <= 0;
+            boolean same =
+                    !others.isEmpty() && silentSince(others.peek()).minus(SAME).compareTo(silentSince(own)) <= 0;
             rows.add(new Row(Optional.of(own), same ? Optional.of(others.remove()) : Optional.empty()));
         }
         rest.values()
                 .forEach(others -> others.forEach(other -> rows.add(new Row(Optional.empty(), Optional.of(other)))));
-        rows.sort(Comparator.comparing(Row::at).thenComparing(row -> row.either().node()));
+        rows.sort(
+                Comparator.comparing(Row::at).thenComparing(row -> row.either().node()));
         return rows;
     }
 
@@ -204,7 +205,10 @@ public record ReplayReport(
     }
 
     private String clock(Duration at) {
-        return wall(at).truncatedTo(ChronoUnit.MILLIS).toString().replace('T', ' ').replace("Z", "");
+        return wall(at).truncatedTo(ChronoUnit.MILLIS)
+                .toString()
+                .replace('T', ' ')
+                .replace("Z", "");
     }
 
     private static String span(Duration duration) {

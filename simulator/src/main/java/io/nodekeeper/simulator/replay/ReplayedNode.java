@@ -175,8 +175,8 @@ final class ReplayedNode {
                 Map.of("accept", "application/json", "content-type", type),
                 Json.writeBytes(body),
                 Optional.of(ADMIN));
-        writes = writes.thenCompose(before ->
-                network.server().orElseThrow().core().handle(request).thenApply(ApiResponse::status));
+        writes = writes.thenCompose(
+                before -> network.server().orElseThrow().core().handle(request).thenApply(ApiResponse::status));
         return writes;
     }
 }

@@ -36,13 +36,15 @@ public record Trial(
                 Optional.of(reports.stream()
                         .mapToLong(report -> report.tally().evictions())
                         .sum()),
-                reports.stream().mapToLong(report -> report.tally().violations()).sum());
+                reports.stream()
+                        .mapToLong(report -> report.tally().violations())
+                        .sum());
     }
 
     /** The trial of {@code candidate} with a recording. */
     public static Trial replayed(Candidate candidate, ReplayReport report, Duration soon) {
-        double nodeSeconds =
-                Math.max(1, report.recording().nodes()) * Math.max(1e-9, seconds(report.recording().duration()));
+        double nodeSeconds = Math.max(1, report.recording().nodes())
+                * Math.max(1e-9, seconds(report.recording().duration()));
         return new Trial(
                 candidate,
                 VerdictFigures.of(report.here(), soon),
@@ -56,8 +58,7 @@ public record Trial(
      * were soon back, and renewals, which are what heartbeats cost.
      */
     boolean isBeatenBy(Trial other) {
-        int silence = Long.compare(
-                other.figures.p99().toMillis(), figures.p99().toMillis());
+        int silence = Long.compare(other.figures.p99().toMillis(), figures.p99().toMillis());
         int back = Integer.compare(other.figures.back(), figures.back());
         // Nodes start and fail at other moments: a hundredth is no difference.
         int cost = Long.compare(Math.round(other.renewals * 100), Math.round(renewals * 100));

@@ -113,9 +113,7 @@ public record TuneReport(String source, Duration soon, int wanted, List<Trial> t
                 .put("flags", trial.candidate().flags())
                 .put("best", isBest(trial))
                 .put("figures", trial.figures().json())
-                .put(
-                        "renewalsPerSecondAndNode",
-                        new JsonNumber(String.format(Locale.ROOT, "%.4f", trial.renewals())))
+                .put("renewalsPerSecondAndNode", new JsonNumber(String.format(Locale.ROOT, "%.4f", trial.renewals())))
                 .put("violations", trial.violations());
         trial.evictions().ifPresent(evictions -> json.put("evictions", evictions));
         return json.build();

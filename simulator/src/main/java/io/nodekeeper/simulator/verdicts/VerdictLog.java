@@ -27,6 +27,7 @@ public final class VerdictLog implements Sights {
 
     private static final class Signs {
         private long heardAt;
+        private boolean reported;
         private String renewTime = "";
         private String heartbeat = "";
         /** Whether the Node was seen. */
@@ -73,8 +74,8 @@ public final class VerdictLog implements Sights {
         Optional<Condition> ready = node.ready();
         boolean unknown = ready.filter(condition -> condition.status().equals(Condition.UNKNOWN))
                 .isPresent();
-        String heartbeat =
-                ready.map(condition -> condition.json().text("lastHeartbeatTime")).orElse("");
+        String heartbeat = ready.map(condition -> condition.json().text("lastHeartbeatTime"))
+                .orElse("");
         if (!unknown && !heartbeat.equals(signs.heartbeat)) {
             signs.heartbeat = heartbeat;
             heard(signs);
@@ -82,8 +83,8 @@ public final class VerdictLog implements Sights {
         // One that is Unknown when it is first seen was declared so before.
         if (unknown && !signs.unknown && signs.known) {
             close(signs);
-            signs.open = Optional.of(new Verdict(
-                    node.name(), since(began), since(signs.heardAt), Optional.empty()));
+            signs.open = Optional.of(
+                    new Verdict(node.name(), since(began), since(signs.heardAt), signs.reported, Optional.empty()));
         }
         signs.known = true;
         signs.unknown = unknown;
@@ -101,10 +102,12 @@ public final class VerdictLog implements Sights {
 
     private void heard(Signs signs) {
         signs.heardAt = clock.nanoTime();
+        signs.reported = true;
         signs.open = signs.open.map(verdict -> new Verdict(
                 verdict.node(),
                 verdict.at(),
                 verdict.silence(),
+                verdict.reported(),
                 Optional.of(since(began).minus(verdict.at()))));
         close(signs);
     }

@@ -22,6 +22,7 @@ class ExplorationTest {
     private Exploration explore(int runs, long bad, int until) {
         return Exploration.of(
                 OPTIONS,
+                List.of("--node-monitor-grace-period=20s"),
                 runs,
                 time.loop("test").clock(),
                 options -> {
@@ -80,8 +81,9 @@ class ExplorationTest {
         assertThat(exploration.isPartial()).isFalse();
         assertThat(exploration.text())
                 .contains("The run with seed 41 broke a rule:\n", "INVARIANTS BROKE")
-                .endsWith("  nodekeeper simulate --nodes 5 --duration 10m0s --seed 41 --crashes-per-hour 60.0"
-                        + " --control-faults-per-hour 0.5 --pods 3 --controllers 2 --trace trace.txt");
+                .endsWith(
+                        "  nodekeeper simulate --nodes 5 --duration 10m0s --seed 41 --crashes-per-hour 60.0"
+                                + " --control-faults-per-hour 0.5 --pods 3 --controllers 2 --node-monitor-grace-period=20s --trace trace.txt");
         assertThat(exploration.json().object("found").number("seed")).contains(41L);
     }
 
@@ -89,6 +91,7 @@ class ExplorationTest {
     void explorationWithoutAnyVerdictProvesNothing() {
         Exploration exploration = Exploration.of(
                 OPTIONS,
+                List.of(),
                 2,
                 time.loop("test").clock(),
                 options -> {
@@ -114,6 +117,7 @@ class ExplorationTest {
     void runThatIsInterruptedDoesNotCount() {
         Exploration exploration = Exploration.of(
                 OPTIONS,
+                List.of(),
                 3,
                 time.loop("test").clock(),
                 options -> report(options, false, Duration.ofMinutes(1)),

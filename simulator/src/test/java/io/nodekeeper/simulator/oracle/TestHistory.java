@@ -27,8 +27,13 @@ final class TestHistory {
     private final List<String> crowd = new ArrayList<>();
 
     private TestHistory(Duration takeover) {
-        oracle =
-                new Oracle(time, ControllerConfig.DEFAULT, takeover, (who, what) -> trace.add(who + " " + what), tally);
+        oracle = new Oracle(
+                time,
+                ControllerConfig.DEFAULT,
+                Duration.ofSeconds(10),
+                takeover,
+                (who, what) -> trace.add(who + " " + what),
+                tally);
     }
 
     /** A history with one controller, active since long before second 0. */

@@ -1,0 +1,215 @@
+package io.nodekeeper.cli.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.simulator.replay.RecordingWriter;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a recorder writes about what it sees, in virtual time. */
+class RecorderTest {
+    private static final Instant BEGIN = Instant.parse("2026-11-30T06:00:00Z");
+
+    private final VirtualTime time = new VirtualTime(BEGIN);
+    private final FakeTransport transport = new FakeTransport();
+    private final ByteArrayOutputStream file = new ByteArrayOutputStream();
+    private Recorder recorder;
+
+    /** What the API server stores. */
+    private long revision = 10;
+
+    private final List<JsonObject> leases = new ArrayList<>();
+    private boolean answers = true;
+
+    RecorderTest() throws IOException {
+        recorder = recorder(file);
+    }
+
+    private Recorder recorder(OutputStream out) throws IOException {
+        KubeClient client = new KubeClient(transport, time.loop("record"), Duration.ofSeconds(30));
+        return new Recorder(client, Randoms.seeded(1), new RecordingWriter(out, BEGIN));
+    }
+
+    @BeforeEach
+    void aClusterOfOneNode() {
+        leases.add(lease("a", 9, "06:00:00"));
+        transport.answer(this::answer);
+        recorder.start();
+        time.advance(Duration.ofMillis(500));
+    }
+
+    private Optional<Reply> answer(Call call) {
+        if (!answers) {
+            return Optional.empty();
+        }
+        List<JsonObject> items =
+                call.toString().contains("/nodes") ? List.of(node("a", 8, "True")) : List.copyOf(leases);
+        JsonObject metadata = JsonObject.EMPTY.with("resourceVersion", Long.toString(revision));
+        return Optional.of(FakeTransport.reply(
+                200,
+                JsonObject.EMPTY
+                        .with("metadata", metadata)
+                        .with("items", new JsonArray(List.<JsonValue>copyOf(items)))));
+    }
+
+    private static JsonObject lease(String name, long version, String time) {
+        return JsonObject.EMPTY
+                .with("metadata", metadata(name, version))
+                .with("spec", JsonObject.EMPTY.with("renewTime", "2026-11-30T" + time + "Z"));
+    }
+
+    private static JsonObject node(String name, long version, String ready) {
+        JsonObject condition = JsonObject.EMPTY.with("type", "Ready").with("status", ready);
+        return JsonObject.EMPTY
+                .with("metadata", metadata(name, version).with("annotations", JsonObject.EMPTY.with("secret", "s")))
+                .with("status", JsonObject.EMPTY.with("conditions", JsonArray.of(condition)));
+    }
+
+    private static JsonObject metadata(String name, long version) {
+        return JsonObject.EMPTY
+                .with("name", name)
+                .with("uid", "uid-" + name)
+                .with("resourceVersion", Long.toString(version));
+    }
+
+    private FakeTransport.Watch watch(String resource) {
+        return transport.watches().stream()
+                .filter(watch -> watch.call().toString().contains("/" + resource))
+                .toList()
+                .getLast();
+    }
+
+    /** The node renews; the watch shows it if it works. */
+    private void renew(String time, boolean seen) {
+        JsonObject lease = lease("a", ++revision, time);
+        leases.set(0, lease);
+        if (seen) {
+            watch("leases").event("MODIFIED", lease);
+        }
+    }
+
+    private List<String> lines() throws IOException {
+        recorder.end();
+        time.advance(Duration.ofMillis(1));
+        try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(file.toByteArray()))) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .skip(1)
+                    .toList();
+        }
+    }
+
+    @Test
+    void renewalsAndChangesOfNodesAreWrittenWithTheirTimes() throws IOException {
+        time.advance(Duration.ofMillis(9_750));
+        renew("06:00:10", true);
+        // The canary of a controller, a lease that was not renewed, and a node of which only an annotation changed.
+        watch("leases")
+                .event(
+                        "MODIFIED",
+                        lease("nodekeeper-canary", ++revision, "06:00:10")
+                                .update(
+                                        "metadata",
+                                        metadata -> metadata.with(
+                                                "labels", JsonObject.EMPTY.with("nodekeeper.io/canary", "true"))));
+        watch("leases").event("MODIFIED", lease("a", ++revision, "06:00:10"));
+        watch("nodes").event("MODIFIED", node("a", ++revision, "True"));
+        time.advance(Duration.ofSeconds(1));
+        watch("nodes").event("MODIFIED", node("a", ++revision, "Unknown"));
+        watch("nodes").event("DELETED", node("a", ++revision, "Unknown"));
+
+        assertThat(lines())
+                .containsExactly(
+                        "{\"at\":0.000000,\"node\":{\"metadata\":{\"name\":\"a\",\"uid\":\"uid-a\",\"labels\":{}},"
+                                + "\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}}",
+                        "{\"at\":0.000000,\"lease\":\"a\",\"renewTime\":\"2026-11-30T06:00:00Z\"}",
+                        "{\"at\":10.250000,\"lease\":\"a\",\"renewTime\":\"2026-11-30T06:00:10Z\"}",
+                        "{\"at\":11.250000,\"node\":{\"metadata\":{\"name\":\"a\",\"uid\":\"uid-a\",\"labels\":{}},"
+                                + "\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"Unknown\"}]}}}",
+                        "{\"at\":11.250000,\"gone\":\"a\"}",
+                        "{\"at\":11.250000,\"end\":true}");
+    }
+
+    @Test
+    void aClusterInWhichNothingHappensIsSeen() throws IOException {
+        time.advance(Duration.ofMinutes(1));
+
+        assertThat(recorder.gaps()).isZero();
+        assertThat(lines()).noneMatch(line -> line.contains("sight"));
+    }
+
+    @Test
+    void aWatchThatStallsLosesSightUntilItsChangesCome() throws IOException {
+        time.advance(Duration.ofMillis(9_500));
+        renew("06:00:10", false);
+        time.advance(Duration.ofSeconds(10));
+        assertThat(recorder.gaps()).isEqualTo(1);
+
+        watch("leases").event("MODIFIED", leases.getFirst());
+        time.advance(Duration.ofSeconds(3));
+
+        assertThat(lines())
+                .filteredOn(line -> !line.contains("node"))
+                .satisfiesExactly(
+                        line -> assertThat(line).startsWith("{\"at\":0.000000,\"lease\""),
+                        // The last proof was of the second before the renewal.
+                        line -> assertThat(line).matches("\\{\"at\":1[3-6]\\.\\d+,\"sightLostSince\":(8|9|10)\\.\\d+}"),
+                        line -> assertThat(line).startsWith("{\"at\":20.000000,\"lease\""),
+                        line -> assertThat(line).matches("\\{\"at\":2[0-2]\\.\\d+,\"sightFound\":true}"),
+                        line -> assertThat(line).contains("end"));
+    }
+
+    @Test
+    void anApiServerThatDoesNotAnswerIsAGap() throws IOException {
+        answers = false;
+        time.advance(Duration.ofSeconds(20));
+        assertThat(recorder.gaps()).isEqualTo(1);
+
+        answers = true;
+        time.advance(Duration.ofSeconds(10));
+
+        assertThat(recorder.gaps()).isEqualTo(1);
+        assertThat(lines()).filteredOn(line -> line.contains("sight")).hasSize(2);
+    }
+
+    @Test
+    void aFileThatCannotBeWrittenIsReported() throws IOException {
+        recorder = recorder(new OutputStream() {
+            private int written;
+
+            @Override
+            public void write(int b) throws IOException {
+                // The head of gzip.
+                if (++written > 10) {
+                    throw new IOException("no space left on device");
+                }
+            }
+        });
+        recorder.start();
+
+        time.advance(Duration.ofSeconds(2));
+
+        assertThat(recorder.failed()).isCompletedExceptionally();
+        assertThat(recorder.failed().exceptionNow()).hasMessage("no space left on device");
+    }
+}

@@ -1,0 +1,220 @@
+package io.nodekeeper.simulator.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.simulator.verdicts.Verdict;
+import io.nodekeeper.time.SystemClock;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A controller judges a recording as it would have judged the cluster. */
+class ReplayRunTest {
+    private static final Duration CLOSE = Duration.ofMillis(200);
+
+    @TempDir
+    Path directory;
+
+    private final Tape tape = new Tape();
+
+    @BeforeEach
+    void twoNodesAreWell() {
+        tape.node(0.1, "a", "uid-a", Condition.TRUE, 0).renews("a", 0.2, 400);
+        tape.node(0.1, "b", "uid-b", Condition.TRUE, 0).renews("b", 5.2, 400);
+    }
+
+    private ReplayReport replay(ControllerConfig config) throws IOException {
+        Recording recording = tape.write(directory.resolve("test.rec"), 400);
+        return ReplayRun.run(recording, config, 1, new SystemClock(), elapsed -> {}, () -> false);
+    }
+
+    private static ControllerConfig grace(int seconds) {
+        return new ControllerConfig(Duration.ofSeconds(5), Duration.ofSeconds(seconds), Duration.ofSeconds(60));
+    }
+
+    private static void assertVerdict(Verdict verdict, String node, double at, double silence) {
+        assertThat(verdict.node()).isEqualTo(node);
+        assertThat(verdict.at()).isCloseTo(Tape.seconds(at), CLOSE);
+        assertThat(verdict.silence()).isCloseTo(Tape.seconds(silence), CLOSE);
+    }
+
+    @Test
+    void nodesThatKeepRenewingAreNotBlamed() throws IOException {
+        ReplayReport report = replay(ControllerConfig.DEFAULT);
+
+        assertThat(report.here()).isEmpty();
+        assertThat(report.there()).isEmpty();
+        assertThat(report.isPartial()).isFalse();
+        assertThat(report.text()).contains("No node was declared Unknown");
+    }
+
+    @Test
+    void aNodeThatStopsIsUnknownAfterTheGracePeriodOfTheFlags() throws IOException {
+        tape.node(0.1, "dead", "uid-d", Condition.TRUE, 0).renews("dead", 3.2, 103.2);
+
+        assertVerdict(replay(grace(50)).here().getFirst(), "dead", 153.2, 50);
+        assertVerdict(replay(grace(30)).here().getFirst(), "dead", 133.2, 30);
+    }
+
+    @Test
+    void aLongerGracePeriodSparesANodeThatComesBack() throws IOException {
+        tape.node(0.1, "slow", "uid-s", Condition.TRUE, 0)
+                .renews("slow", 3.2, 103.2)
+                .renews("slow", 148.2, 400);
+
+        List<Verdict> verdicts = replay(grace(40)).here();
+
+        assertThat(verdicts).hasSize(1);
+        assertVerdict(verdicts.getFirst(), "slow", 143.2, 40);
+        assertThat(verdicts.getFirst().backAfter().orElseThrow()).isCloseTo(Duration.ofSeconds(5), CLOSE);
+        assertThat(verdicts.getFirst().isBackWithin(ReplayReport.SOON)).isTrue();
+        assertThat(replay(grace(50)).here()).isEmpty();
+    }
+
+    @Test
+    void aNodeThatCameBackCanBeJudgedAgain() throws IOException {
+        // Its kubelet reported nothing new when it returned: nobody had declared it Unknown there.
+        tape.node(0.1, "slow", "uid-s", Condition.TRUE, 0)
+                .renews("slow", 3.2, 103.2)
+                .renews("slow", 148.2, 208.2)
+                .renews("slow", 258.2, 400);
+
+        assertThat(replay(grace(40)).here())
+                .extracting(Verdict::node, Verdict::reported)
+                .hasSize(2)
+                .allMatch(found -> found.toList().equals(List.of("slow", true)));
+    }
+
+    @Test
+    void whatTheRecorderMissedBlamesNobody() throws IOException {
+        Tape blind = new Tape()
+                .node(0.1, "a", "uid-a", Condition.TRUE, 0)
+                .renews("a", 0.2, 90.2)
+                .renews("a", 200.2, 400)
+                .blind(95, 200.3);
+        Recording recording = blind.write(directory.resolve("blind.rec"), 400);
+
+        ReplayReport report =
+                ReplayRun.run(recording, ControllerConfig.DEFAULT, 1, new SystemClock(), elapsed -> {}, () -> false);
+
+        assertThat(report.here()).isEmpty();
+        assertThat(recording.blind()).isCloseTo(Duration.ofSeconds(105), Duration.ofSeconds(1));
+        assertThat(report.text()).contains("could not see for 1m45.3s in 1 gap");
+    }
+
+    @Test
+    void aNodeThatDiedWhileTheRecorderWasBlindIsFoundAfterwards() throws IOException {
+        tape.node(0.1, "dead", "uid-d", Condition.TRUE, 0)
+                .renews("dead", 3.2, 93.2)
+                .blind(95, 120);
+
+        List<Verdict> verdicts = replay(ControllerConfig.DEFAULT).here();
+
+        assertThat(verdicts).extracting(Verdict::node).containsExactly("dead");
+        // Time that was blind is not counted as silence.
+        assertThat(verdicts.getFirst().silence()).isBetween(Duration.ofSeconds(50), Duration.ofSeconds(82));
+    }
+
+    @Test
+    void verdictsOfTheRecordedClusterStandBesideThoseOfTheReplay() throws IOException {
+        // Its own controller waited for 63 s, and the node came back.
+        tape.node(0.1, "dead", "uid-d", Condition.TRUE, 0)
+                .renews("dead", 3.2, 103.2)
+                .node(166.2, "dead", "uid-d", Condition.UNKNOWN, 0)
+                .node(250, "dead", "uid-d", Condition.TRUE, 250)
+                .renews("dead", 250.1, 400);
+
+        ReplayReport report = replay(ControllerConfig.DEFAULT);
+
+        assertVerdict(report.here().getFirst(), "dead", 153.2, 50);
+        assertVerdict(report.there().getFirst(), "dead", 166.2, 63);
+        assertThat(report.json().array("verdicts").objects()).singleElement().satisfies(row -> {
+            assertThat(row.text("time")).startsWith("2026-11-30T06:02:33");
+            assertThat(row.text("recordedTime")).startsWith("2026-11-30T06:02:46.2");
+        });
+        assertThat(report.text()).contains("dead").contains("1m3s");
+    }
+
+    @Test
+    void verdictsOfOnlyOneSideAreShownToo() throws IOException {
+        // A false verdict of the recorded cluster's controller: it did not see the renewals.
+        tape.node(100, "a", "uid-a", Condition.UNKNOWN, 0).node(110, "a", "uid-a", Condition.TRUE, 110);
+
+        ReplayReport report = replay(ControllerConfig.DEFAULT);
+
+        assertThat(report.here()).isEmpty();
+        assertThat(report.there()).extracting(Verdict::node).containsExactly("a");
+        assertThat(report.text()).containsPattern("a +no verdict +");
+    }
+
+    @Test
+    void aNodeThatWasUnknownWhenTheRecordingBeganIsNoVerdict() throws IOException {
+        tape.node(0.1, "old", "uid-o", Condition.UNKNOWN, -500);
+
+        ReplayReport report = replay(ControllerConfig.DEFAULT);
+
+        assertThat(report.here()).isEmpty();
+        assertThat(report.there()).isEmpty();
+    }
+
+    @Test
+    void aDeletedNodeIsNotJudgedAndAReplacedOneBeginsAnew() throws IOException {
+        tape.node(0.1, "gone", "uid-g", Condition.TRUE, 0)
+                .renews("gone", 3.2, 103.2)
+                .gone(120, "gone");
+        tape.node(0.1, "new", "uid-1", Condition.TRUE, 0)
+                .renews("new", 3.2, 103.2)
+                // The replacement of a dead machine: another UID, without a deletion in between.
+                .node(140, "new", "uid-2", Condition.TRUE, 140)
+                .renews("new", 140.2, 400);
+
+        assertThat(replay(ControllerConfig.DEFAULT).here()).isEmpty();
+    }
+
+    @Test
+    void theSameRecordingGivesTheSameVerdicts() throws IOException {
+        tape.node(0.1, "dead", "uid-d", Condition.TRUE, 0).renews("dead", 3.2, 103.2);
+
+        assertThat(replay(grace(50)).here()).isEqualTo(replay(grace(50)).here());
+    }
+
+    @Test
+    void aReplayThatIsAskedToEndIsPartial() throws IOException {
+        Recording recording = tape.write(directory.resolve("test.rec"), 400);
+        AtomicLong seconds = new AtomicLong();
+
+        ReplayReport report = ReplayRun.run(
+                recording,
+                ControllerConfig.DEFAULT,
+                1,
+                new SystemClock(),
+                elapsed -> seconds.set(elapsed.toSeconds()),
+                () -> seconds.get() >= 60);
+
+        assertThat(report.isPartial()).isTrue();
+        assertThat(report.text()).startsWith("PARTIAL: interrupted after 1m0");
+    }
+
+    @Test
+    void whatAnApiServerRefusesNamesTheFileAndTheAnswer() throws IOException {
+        JsonObject node = JsonObject.EMPTY
+                .with("metadata", JsonObject.EMPTY.with("name", "bad").with("labels", JsonObject.EMPTY.with("-", "?")))
+                .with("status", JsonObject.EMPTY.with("conditions", JsonArray.EMPTY));
+        tape.add(new RecordedChange.NodeSeen(Duration.ofSeconds(7), node));
+
+        assertThatThrownBy(() -> replay(ControllerConfig.DEFAULT))
+                .isInstanceOf(RecordingException.class)
+                .hasMessageContaining("test.rec: the simulated API server refused a change: POST /api/v1/nodes")
+                .hasMessageContaining("422");
+    }
+}
