@@ -68,7 +68,7 @@ class ReplayIT {
                     assertThat(recorder.terminate()).isEqualTo(143);
                     assertThat(recorder.output())
                             .contains("of " + (LIVING + DYING) + " nodes")
-                            .contains("with 1 gaps in its sight");
+                            .contains("times without sight: 1");
                 }
                 assertThat(fleet.nodes().values().stream().filter(seen -> seen.marked > 0))
                         .hasSize(DYING);

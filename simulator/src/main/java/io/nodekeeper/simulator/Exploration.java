@@ -1,6 +1,7 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.simulator.verdicts.Figures;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
@@ -103,7 +104,7 @@ public record Exploration(
                 options.nodes(),
                 GoDuration.format(options.duration()),
                 options.seed(),
-                Report.millis(took),
+                Figures.millis(took),
                 outages,
                 verdicts,
                 silences);
@@ -142,8 +143,8 @@ public record Exploration(
                 .put("runs", runs)
                 .put("firstSeed", options.seed())
                 .put("partial", isPartial())
-                .put("simulatedSeconds", Report.seconds(simulated))
-                .put("tookSeconds", Report.seconds(took))
+                .put("simulatedSeconds", Figures.seconds(simulated))
+                .put("tookSeconds", Figures.seconds(took))
                 .put("outages", outages)
                 .put("silences", silences)
                 .put("verdicts", verdicts)

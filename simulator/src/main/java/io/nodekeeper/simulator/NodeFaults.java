@@ -5,6 +5,7 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.simulator.cluster.SimCluster;
 import io.nodekeeper.simulator.cluster.SimController;
 import java.time.Duration;
@@ -114,7 +115,8 @@ final class NodeFaults {
      * silent.
      */
     private void replace(String node, Duration outage, double moment) {
-        Duration deadline = options.config().nodeMonitorGracePeriod();
+        // Not that of the options: faults are the same for all configurations.
+        Duration deadline = ControllerConfig.DEFAULT.nodeMonitorGracePeriod();
         Duration at = deadline.minus(BEFORE_GRACE)
                 .plusNanos((long) (moment * BEFORE_GRACE.plus(AFTER_GRACE).toNanos()));
         boolean restored = outages % 2 == 0;

@@ -4,6 +4,7 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.simulator.cluster.ClusterSetup;
 import io.nodekeeper.simulator.cluster.SimCluster;
 import io.nodekeeper.simulator.oracle.Tally;
+import io.nodekeeper.simulator.verdicts.Figures;
 import io.nodekeeper.simulator.verdicts.VerdictLog;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Randoms;
@@ -87,7 +88,8 @@ public final class RandomRun {
         // The number of all tasks is part of the trace: it differs if any task differed.
         cluster.trace()
                 .add("simulator", "ran " + cluster.time().executed() + " tasks, saw " + tally.renewals() + " renewals");
-        List<Long> delays = tally.delays().stream().sorted().toList();
+        List<Duration> delays =
+                tally.delays().stream().sorted().map(Duration::ofNanos).toList();
         return new Report(
                 options,
                 cluster.time().elapsed(),
@@ -96,16 +98,10 @@ public final class RandomRun {
                 nodeFaults.outages(),
                 tally,
                 verdicts.verdicts(),
-                percentile(delays, 50),
-                percentile(delays, 99),
-                percentile(delays, 100),
+                Figures.percentile(delays, 50),
+                Figures.percentile(delays, 99),
+                Figures.percentile(delays, 100),
                 cluster.trace().lines(),
                 cluster.trace().hash());
-    }
-
-    private static Duration percentile(List<Long> sorted, int percent) {
-        return sorted.isEmpty()
-                ? Duration.ZERO
-                : Duration.ofNanos(sorted.get((int) Math.ceil(percent * sorted.size() / 100.0) - 1));
     }
 }

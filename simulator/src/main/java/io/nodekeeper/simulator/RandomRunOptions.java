@@ -1,6 +1,7 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.simulator.cluster.ClusterSetup;
 import java.time.Duration;
 
 /**
@@ -28,7 +29,7 @@ public record RandomRunOptions(
         int leaseDurationSeconds) {
 
     /** Kubernetes' default of --node-lease-duration-seconds. */
-    public static final int LEASE_DURATION_SECONDS = 40;
+    public static final int LEASE_DURATION_SECONDS = ClusterSetup.LEASE_DURATION_SECONDS;
 
     /** A run with the default configuration of controllers and agents. */
     public RandomRunOptions(

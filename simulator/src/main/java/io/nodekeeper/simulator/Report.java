@@ -1,9 +1,9 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.simulator.oracle.Rule;
 import io.nodekeeper.simulator.oracle.Tally;
+import io.nodekeeper.simulator.verdicts.Figures;
 import io.nodekeeper.simulator.verdicts.Verdict;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
@@ -81,7 +81,7 @@ public record Report(
                 options.nodes(),
                 GoDuration.format(simulated),
                 options.seed(),
-                millis(took),
+                Figures.millis(took),
                 speed,
                 tasks,
                 tally.renewals(),
@@ -125,11 +125,11 @@ public record Report(
     public JsonObject json() {
         JsonObject.Builder json = JsonObject.builder()
                 .put("nodes", options.nodes())
-                .put("durationSeconds", seconds(options.duration()))
+                .put("durationSeconds", Figures.seconds(options.duration()))
                 .put("partial", isPartial())
-                .put("simulatedSeconds", seconds(simulated))
+                .put("simulatedSeconds", Figures.seconds(simulated))
                 .put("seed", options.seed())
-                .put("tookSeconds", seconds(took))
+                .put("tookSeconds", Figures.seconds(took))
                 .put("tasks", tasks)
                 .put("renewals", tally.renewals())
                 .put("outages", outages)
@@ -142,21 +142,13 @@ public record Report(
         for (Rule rule : Rule.values()) {
             json.put(rule.key(), tally.of(rule));
         }
-        return json.put("delayP50Seconds", seconds(p50))
-                .put("delayP99Seconds", seconds(p99))
-                .put("delayMaxSeconds", seconds(max))
+        return json.put("delayP50Seconds", Figures.seconds(p50))
+                .put("delayP99Seconds", Figures.seconds(p99))
+                .put("delayMaxSeconds", Figures.seconds(max))
                 .put("traceLines", traceLines)
                 .put("traceSha256", traceHash)
                 .put("good", isGood())
                 .build();
-    }
-
-    static JsonNumber seconds(Duration duration) {
-        return new JsonNumber(String.format(Locale.ROOT, "%.6f", duration.toNanos() / 1e9));
-    }
-
-    static String millis(Duration duration) {
-        return GoDuration.format(Duration.ofMillis(duration.toMillis()));
     }
 
     private static String micros(Duration duration) {

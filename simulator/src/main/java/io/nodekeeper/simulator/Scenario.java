@@ -40,11 +40,12 @@ public final class Scenario {
      *
      * @param text the script with the trace that it actually produced, up to where it was asked to end
      * @param partial whether it was asked to end before
+     * @param isGood whether no rule was broken, and each trace is the one in the script
      */
-    public record Result(String text, boolean partial) {}
+    public record Result(String text, boolean partial, boolean isGood) {}
 
     /**
-     * Runs a script. A part of commands without {@code ----} at the end gets one.
+     * Runs a script. Commands without {@code ----} at the end get a trace, too.
      *
      * @param ended whether to end now; asked each second of virtual time
      * @throws IllegalArgumentException if it cannot be run; names the line and what was expected
@@ -52,6 +53,9 @@ public final class Scenario {
     public static Result run(String script, BooleanSupplier ended) {
         Scenario scenario = new Scenario(ended);
         StringBuilder out = new StringBuilder();
+        boolean good = true;
+        List<String> traced = List.of();
+        int reached = 0;
         boolean expected = false;
         boolean open = false;
         int number = 0;
@@ -59,14 +63,18 @@ public final class Scenario {
             number++;
             if (expected) {
                 expected = !line.isBlank();
-                if (!expected) {
+                if (expected) {
+                    good &= reached < traced.size() && traced.get(reached++).equals(line);
+                } else {
+                    good &= reached == traced.size();
                     out.append('\n');
                 }
                 continue;
             }
             out.append(line).append('\n');
             if (line.equals("----")) {
-                scenario.write(out);
+                traced = scenario.write(out);
+                reached = 0;
                 expected = true;
                 open = false;
             } else if (!line.isBlank() && !line.startsWith("#")) {
@@ -85,12 +93,16 @@ public final class Scenario {
             out.append("----\n");
             scenario.write(out);
         }
-        return new Result(out.toString(), scenario.partial);
+        good &= !expected || reached == traced.size();
+        return new Result(
+                out.toString(), scenario.partial, good && !out.toString().contains(" VIOLATION "));
     }
 
-    private void write(StringBuilder out) {
-        traced.forEach(line -> out.append(line).append('\n'));
+    private List<String> write(StringBuilder out) {
+        List<String> lines = List.copyOf(traced);
         traced.clear();
+        lines.forEach(line -> out.append(line).append('\n'));
+        return lines;
     }
 
     private void command(String[] words) {
@@ -112,7 +124,7 @@ public final class Scenario {
             case "cut" -> each(words, it()::cut);
             case "silence" -> each(words, it()::silence);
             case "heal" -> each(words, it()::heal);
-            case "delay" -> eachBy(words, it()::delay);
+            case "delay" -> eachBy(words, this::delay);
             case "skew" -> eachBy(words, it()::skew);
             case "stall-watch" -> it().stallWatch(process(words), resource(words));
             case "resume-watch" -> it().resumeWatch(process(words), resource(words));
@@ -123,6 +135,13 @@ public final class Scenario {
                         + "\"; expected cluster, run, show, crash, restart, freeze, thaw, cut, silence, heal, delay,"
                         + " skew, stall-watch, resume-watch, stall-disk or resume-disk");
         }
+    }
+
+    private void delay(String name, Duration by) {
+        if (by.isNegative()) {
+            throw new IllegalArgumentException("delay is " + GoDuration.format(by) + "; expected 0s or more");
+        }
+        it().delay(name, by);
     }
 
     private void run(Duration duration) {
@@ -187,8 +206,12 @@ public final class Scenario {
         }
         int dots = word.indexOf("..");
         List<String> names = new ArrayList<>();
+        int first = Integer.parseInt(word.substring(1, dots));
         int last = Integer.parseInt(word.substring(dots + 3));
-        for (int number = Integer.parseInt(word.substring(1, dots)); number <= last; number++) {
+        if (first > last) {
+            throw new IllegalArgumentException("\"" + word + "\" has no node; expected a form like n3..n7");
+        }
+        for (int number = first; number <= last; number++) {
             names.add("n" + number);
         }
         return names;

@@ -52,6 +52,14 @@ class ScenarioTest {
                 .startsWith("cluster nodes=1 seed=3\nrun 1s\n----\n0:00:00")
                 .contains("n0 Node created\n");
         assertThat(Scenario.run(happened, () -> false).text()).isEqualTo(happened);
+        assertThat(Scenario.run(happened, () -> false).isGood()).isTrue();
+        // A part that is added has no trace yet, and one that was changed is another.
+        assertThat(Scenario.run(happened + "\nrun 1s\n", () -> false).isGood()).isTrue();
+        assertThat(Scenario.run(happened.replace("created", "gone"), () -> false)
+                        .isGood())
+                .isFalse();
+        assertThat(Scenario.run(happened + "0:00:09.0 more\n", () -> false).isGood())
+                .isFalse();
     }
 
     @Test
@@ -77,6 +85,8 @@ class ScenarioTest {
                 "cluster nodes=1 seed=1;run soon | line 2: ",
                 "cluster nodes=1 seed=1;run -1s | line 2: run is -1s; expected 0s to 8784h0m0s",
                 "cluster nodes=1 seed=1;stall-watch n0 | line 2: \"stall-watch n0\" is too short; expected stall-watch",
+                "cluster nodes=1 seed=1;delay n0 -1s | line 2: delay is -1s; expected 0s or more",
+                "cluster nodes=9 seed=1;crash n7..n3 | line 2: \"n7..n3\" has no node; expected a form like n3..n7",
                 "cluster nodes=1 seed=1;explode n0 | line 2: unknown command \"explode\"; expected cluster, run, show"
             })
     void whatCannotBeRunIsNamedWithItsLine(String script, String message) {

@@ -1,12 +1,8 @@
 package io.nodekeeper.agent.culprit;
 
+import io.nodekeeper.agent.kernel.NativeCalls;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
@@ -19,8 +15,8 @@ public final class Signals {
     /** SIGCONT on Linux, except on MIPS and Alpha. */
     public static final int CONT = 18;
 
-    private static final StructLayout ERRNO = Linker.Option.captureStateLayout();
-    private static final MethodHandle CALL = handle();
+    private static final MethodHandle KILL_CALL = NativeCalls.function(
+            "kill", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
 
     private Signals() {}
 
@@ -32,30 +28,6 @@ public final class Signals {
         if (pid < 2) {
             throw new IllegalArgumentException("pid is " + pid + "; expected the pid of a single process, at least 2");
         }
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO);
-            if (call(state, pid, signal) != 0) {
-                int errno = (int) ERRNO.varHandle(MemoryLayout.PathElement.groupElement("errno"))
-                        .get(state, 0L);
-                throw new IOException("signal " + signal + " to pid " + pid + " failed with errno " + errno);
-            }
-        }
-    }
-
-    private static int call(MemorySegment state, int pid, int signal) throws IOException {
-        try {
-            return (int) CALL.invokeExact(state, pid, signal);
-        } catch (Throwable e) {
-            throw new IOException("kill could not be called", e);
-        }
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle handle() {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(
-                linker.defaultLookup().findOrThrow("kill"),
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
-                Linker.Option.captureCallState("errno"));
+        NativeCalls.checked("kill", "pid " + pid, (arena, state) -> (int) KILL_CALL.invokeExact(state, pid, signal));
     }
 }

@@ -1,12 +1,10 @@
 package io.nodekeeper.agent.health;
 
+import io.nodekeeper.agent.kernel.NativeCalls;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
@@ -22,12 +20,11 @@ record NotifySocket(String path) {
     /** The bytes of a path in struct sockaddr_un, with the one that ends it. */
     private static final int LONGEST = 108;
 
-    private static final StructLayout ERRNO = Linker.Option.captureStateLayout();
-    private static final MethodHandle SOCKET = handle(
+    private static final MethodHandle SOCKET = NativeCalls.function(
             "socket",
             FunctionDescriptor.of(
                     ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-    private static final MethodHandle SENDTO = handle(
+    private static final MethodHandle SENDTO = NativeCalls.function(
             "sendto",
             FunctionDescriptor.of(
                     ValueLayout.JAVA_LONG,
@@ -38,7 +35,7 @@ record NotifySocket(String path) {
                     ValueLayout.ADDRESS,
                     ValueLayout.JAVA_INT));
     private static final MethodHandle CLOSE =
-            handle("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+            NativeCalls.function("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
 
     /** Whether {@code text} can be the address of such a socket: a path, or a name of the kernel's, which begins with {@code @}. */
     static boolean isAddress(String text) {
@@ -49,25 +46,18 @@ record NotifySocket(String path) {
 
     /** Sends {@code message} without waiting. Fails if no process listens, or if its queue is full. */
     void send(String message) throws IOException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO);
-            int socket = (int) SOCKET.invokeExact(state, UNIX, DATAGRAMS, 0);
-            check("socket", state, socket);
+        int socket = (int) NativeCalls.checked(
+                "socket", path, (arena, state) -> (int) SOCKET.invokeExact(state, UNIX, DATAGRAMS, 0));
+        try {
             byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
-            MemorySegment text = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
-            MemorySegment address = address(arena);
-            long sent = (long) SENDTO.invokeExact(
-                    state, socket, text, (long) bytes.length, AT_ONCE, address, (int) address.byteSize());
-            int errno = errno(state);
-            int closed = (int) CLOSE.invokeExact(state, socket);
-            if (sent < 0) {
-                throw new IOException(path + ": sendto failed with errno " + errno);
-            }
-            check("close", state, closed);
-        } catch (IOException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IOException("the C library could not be called", e);
+            NativeCalls.checked("sendto", path, (arena, state) -> {
+                MemorySegment text = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
+                MemorySegment address = address(arena);
+                return (long) SENDTO.invokeExact(
+                        state, socket, text, (long) bytes.length, AT_ONCE, address, (int) address.byteSize());
+            });
+        } finally {
+            NativeCalls.checked("close", path, (arena, state) -> (int) CLOSE.invokeExact(state, socket));
         }
     }
 
@@ -82,21 +72,5 @@ record NotifySocket(String path) {
             address.set(ValueLayout.JAVA_BYTE, Short.BYTES, (byte) 0);
         }
         return address;
-    }
-
-    private void check(String call, MemorySegment state, int result) throws IOException {
-        if (result < 0) {
-            throw new IOException(path + ": " + call + " failed with errno " + errno(state));
-        }
-    }
-
-    private static int errno(MemorySegment state) {
-        return state.get(ValueLayout.JAVA_INT, ERRNO.byteOffset(MemoryLayout.PathElement.groupElement("errno")));
-    }
-
-    private static MethodHandle handle(String name, FunctionDescriptor types) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(
-                linker.defaultLookup().find(name).orElseThrow(), types, Linker.Option.captureCallState("errno"));
     }
 }

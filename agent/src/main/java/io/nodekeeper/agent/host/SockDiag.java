@@ -1,12 +1,11 @@
 package io.nodekeeper.agent.host;
 
+import io.nodekeeper.agent.kernel.NativeCalls;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
@@ -37,25 +36,24 @@ final class SockDiag implements AutoCloseable {
     private static final int SOL_SOCKET = 1;
     private static final int SO_RCVTIMEO = 20;
 
-    private static final StructLayout ERRNO = Linker.Option.captureStateLayout();
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
-    private static final MethodHandle OPEN = handle("socket", FunctionDescriptor.of(INT, INT, INT, INT));
+    private static final MethodHandle OPEN = NativeCalls.function("socket", FunctionDescriptor.of(INT, INT, INT, INT));
     private static final MethodHandle OPTION =
-            handle("setsockopt", FunctionDescriptor.of(INT, INT, INT, INT, ValueLayout.ADDRESS, INT));
-    private static final MethodHandle SEND = handle(
+            NativeCalls.function("setsockopt", FunctionDescriptor.of(INT, INT, INT, INT, ValueLayout.ADDRESS, INT));
+    private static final MethodHandle SEND = NativeCalls.function(
             "send", FunctionDescriptor.of(ValueLayout.JAVA_LONG, INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, INT));
-    private static final MethodHandle RECEIVE = handle(
+    private static final MethodHandle RECEIVE = NativeCalls.function(
             "recv", FunctionDescriptor.of(ValueLayout.JAVA_LONG, INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, INT));
-    private static final MethodHandle CLOSE = handle("close", FunctionDescriptor.of(INT, INT));
+    private static final MethodHandle CLOSE = NativeCalls.function("close", FunctionDescriptor.of(INT, INT));
 
     private final Arena arena = Arena.ofConfined();
-    private final MemorySegment state = arena.allocate(ERRNO);
     private final MemorySegment buffer = arena.allocate(BUFFER, 8);
     private final int fd;
 
     private SockDiag() throws IOException {
         try {
-            fd = (int) checked("socket", call(() -> (int) OPEN.invokeExact(state, AF_NETLINK, RAW_CLOEXEC, SOCK_DIAG)));
+            fd = (int) checked(
+                    "socket", (memory, state) -> (int) OPEN.invokeExact(state, AF_NETLINK, RAW_CLOEXEC, SOCK_DIAG));
         } catch (IOException | RuntimeException | Error e) {
             arena.close();
             throw e;
@@ -68,12 +66,12 @@ final class SockDiag implements AutoCloseable {
         try {
             MemorySegment deadline = question.arena.allocate(16, 8);
             deadline.set(ValueLayout.JAVA_LONG, 8, DEADLINE);
-            question.checked("setsockopt", call(() ->
-                    (int) OPTION.invokeExact(question.state, question.fd, SOL_SOCKET, SO_RCVTIMEO, deadline, 16)));
+            checked("setsockopt", (memory, state) ->
+                    (int) OPTION.invokeExact(state, question.fd, SOL_SOCKET, SO_RCVTIMEO, deadline, 16));
             MemorySegment message = question.arena.allocate(request.limit(), 8);
             message.copyFrom(MemorySegment.ofBuffer(request.rewind()));
-            question.checked("send", call(() ->
-                    (long) SEND.invokeExact(question.state, question.fd, message, message.byteSize(), 0)));
+            checked("send", (memory, state) ->
+                    (long) SEND.invokeExact(state, question.fd, message, message.byteSize(), 0));
             return question;
         } catch (IOException | RuntimeException | Error e) {
             question.close();
@@ -83,52 +81,24 @@ final class SockDiag implements AutoCloseable {
 
     /** The next answer, a sequence of netlink messages, valid until the one after it; waits for it. */
     ByteBuffer answer() throws IOException {
-        long length = checked("recv", call(() -> (long) RECEIVE.invokeExact(state, fd, buffer, (long) BUFFER, 0)));
+        long length =
+                checked("recv", (memory, state) -> (long) RECEIVE.invokeExact(state, fd, buffer, (long) BUFFER, 0));
         return buffer.asSlice(0, length).asByteBuffer().order(ByteOrder.nativeOrder());
     }
 
     @Override
     public void close() {
         try {
-            int closed = (int) CLOSE.invokeExact(state, fd);
-            assert closed == 0;
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IllegalStateException("close", e);
+            checked("close", (memory, state) -> (int) CLOSE.invokeExact(state, fd));
+        } catch (IOException e) {
+            // The descriptor is gone, whatever the kernel says.
+            throw new UncheckedIOException(e);
         } finally {
             arena.close();
         }
     }
 
-    /** A call of a function of the C library. */
-    private interface Call {
-        long run() throws Throwable;
-    }
-
-    private static long call(Call call) throws IOException {
-        try {
-            return call.run();
-        } catch (IOException | RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IOException("the kernel could not be asked about sockets", e);
-        }
-    }
-
-    private long checked(String call, long result) throws IOException {
-        if (result < 0) {
-            int errno = (int) ERRNO.varHandle(MemoryLayout.PathElement.groupElement("errno"))
-                    .get(state, 0L);
-            throw new IOException(call + " of a question about sockets failed with errno " + errno);
-        }
-        return result;
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle handle(String name, FunctionDescriptor signature) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(
-                linker.defaultLookup().findOrThrow(name), signature, Linker.Option.captureCallState("errno"));
+    private static long checked(String name, NativeCalls.Call call) throws IOException {
+        return NativeCalls.checked(name, "a question about sockets", call);
     }
 }

@@ -2,13 +2,11 @@ package io.nodekeeper.agent.host;
 
 import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.kernel.NativeCalls;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
@@ -24,8 +22,8 @@ public final class Statvfs {
     private static final long F_FILES = 40;
     private static final long F_FFREE = 48;
 
-    private static final StructLayout ERRNO = Linker.Option.captureStateLayout();
-    private static final MethodHandle CALL = handle();
+    private static final MethodHandle CALL = NativeCalls.function(
+            "statvfs", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
 
     private Statvfs() {}
 
@@ -33,13 +31,8 @@ public final class Statvfs {
     public static Filesystem of(Path path) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment result = arena.allocate(SIZE, 8);
-            MemorySegment state = arena.allocate(ERRNO);
-            int code = call(state, arena.allocateFrom(path.toString()), result);
-            if (code != 0) {
-                int errno = (int) ERRNO.varHandle(MemoryLayout.PathElement.groupElement("errno"))
-                        .get(state, 0L);
-                throw new IOException("statvfs of " + path + " failed with errno " + errno);
-            }
+            NativeCalls.checked("statvfs", path.toString(), (memory, state) ->
+                    (int) CALL.invokeExact(state, memory.allocateFrom(path.toString()), result));
             long block = field(result, F_FRSIZE);
             return new Filesystem(
                     new Level(field(result, F_BAVAIL) * block, field(result, F_BLOCKS) * block),
@@ -48,24 +41,7 @@ public final class Statvfs {
         }
     }
 
-    private static int call(MemorySegment state, MemorySegment path, MemorySegment result) throws IOException {
-        try {
-            return (int) CALL.invokeExact(state, path, result);
-        } catch (Throwable e) {
-            throw new IOException("statvfs could not be called", e);
-        }
-    }
-
     private static long field(MemorySegment result, long offset) {
         return result.get(ValueLayout.JAVA_LONG, offset);
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle handle() {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(
-                linker.defaultLookup().findOrThrow("statvfs"),
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS),
-                Linker.Option.captureCallState("errno"));
     }
 }

@@ -4,7 +4,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -49,16 +48,25 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
     /** No directory. */
     private static final Path NOWHERE = Path.of("/dev/null");
 
-    private static final MethodHandle STATX = statx();
+    private static final MethodHandle STATX = NativeCalls.function(
+            "statx",
+            FunctionDescriptor.of(
+                    ValueLayout.JAVA_INT,
+                    ValueLayout.JAVA_INT,
+                    ValueLayout.ADDRESS,
+                    ValueLayout.JAVA_INT,
+                    ValueLayout.JAVA_INT,
+                    ValueLayout.ADDRESS));
 
     /** The facts about {@code path}, which is not followed if it is a link; empty if it is gone or the kernel refuses to say. Blocks. */
     public static Optional<FileStat> of(Path path) throws IOException {
+        byte[] name = bytes(path);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(STATX_SIZE, 8);
-            byte[] name = bytes(path);
             MemorySegment text = arena.allocate(name.length + 1L);
             MemorySegment.copy(name, 0, text, ValueLayout.JAVA_BYTE, 0, name.length);
-            int code = (int) STATX.invokeExact(HERE, text, THE_LINK, BASIC, out);
+            long code = NativeCalls.result(
+                    "statx", (memory, state) -> (int) STATX.invokeExact(state, HERE, text, THE_LINK, BASIC, out));
             return code < 0
                     ? Optional.empty()
                     : Optional.of(new FileStat(
@@ -67,8 +75,6 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
                             out.get(ValueLayout.JAVA_LONG, INODE),
                             out.get(ValueLayout.JAVA_LONG, DEVICE),
                             mountPoint(out)));
-        } catch (Throwable e) {
-            throw new IOException("statx could not be called", e);
         }
     }
 
@@ -123,19 +129,5 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
     /** Whether two paths lead to different file systems. Follows links. Blocks. */
     public static boolean areApart(Path one, Path other) throws IOException {
         return !Files.getAttribute(one, "unix:dev").equals(Files.getAttribute(other, "unix:dev"));
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle statx() {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(
-                linker.defaultLookup().findOrThrow("statx"),
-                FunctionDescriptor.of(
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.ADDRESS,
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.ADDRESS));
     }
 }

@@ -1,4 +1,4 @@
-/** Reads files that the kernel generates, below {@code /proc} and {@code /sys}, such as mount tables. */
+/** Calls the kernel, and reads files that it generates, below {@code /proc} and {@code /sys}, such as mount tables. */
 @NullMarked
 package io.nodekeeper.agent.kernel;
 

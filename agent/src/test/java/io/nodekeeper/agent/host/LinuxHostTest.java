@@ -155,7 +155,7 @@ class LinuxHostTest {
         assertThatThrownBy(() -> host().pids().join()).hasMessageContaining("proc/sys/kernel/pid_max");
         assertThatThrownBy(() -> Statvfs.of(root.resolve("missing")))
                 .isInstanceOf(IOException.class)
-                .hasMessage("statvfs of " + root.resolve("missing") + " failed with errno 2");
+                .hasMessage("statvfs of " + root.resolve("missing") + " failed: no such file or directory");
     }
 
     @Test

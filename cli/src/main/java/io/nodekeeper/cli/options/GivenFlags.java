@@ -13,26 +13,23 @@ public final class GivenFlags {
 
     /** The longest name of each flag of {@code command} that was given, each once; empty if nothing was parsed yet. */
     public static List<String> of(CommandSpec command) {
-        return Optional.ofNullable(command.commandLine())
-                .map(line -> line.getParseResult())
-                .map(ParseResult::matchedOptions)
-                .map(List::stream)
-                .orElseGet(Stream::empty)
-                .map(OptionSpec::longestName)
-                .distinct()
-                .toList();
+        return matched(command).map(OptionSpec::longestName).distinct().toList();
     }
 
     /** The flags of {@code command} that were given and that {@code part} has, too, as {@code --flag=value}. */
     public static List<String> values(CommandSpec command, CommandSpec part) {
-        return Optional.ofNullable(command.commandLine())
-                .map(line -> line.getParseResult())
-                .map(ParseResult::matchedOptions)
-                .map(List::stream)
-                .orElseGet(Stream::empty)
+        return matched(command)
                 .filter(option -> part.optionsMap().containsKey(option.longestName()))
                 .flatMap(option ->
                         option.originalStringValues().stream().map(value -> option.longestName() + "=" + value))
                 .toList();
+    }
+
+    private static Stream<OptionSpec> matched(CommandSpec command) {
+        return Optional.ofNullable(command.commandLine())
+                .map(line -> line.getParseResult())
+                .map(ParseResult::matchedOptions)
+                .map(List::stream)
+                .orElseGet(Stream::empty);
     }
 }

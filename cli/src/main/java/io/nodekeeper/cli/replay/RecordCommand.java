@@ -7,6 +7,7 @@ import io.nodekeeper.cli.options.ClientOptions;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.ProgressOptions;
 import io.nodekeeper.time.GoDuration;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Command;
@@ -19,15 +20,15 @@ import picocli.CommandLine.Parameters;
         name = "record",
         description =
                 "Records the heartbeats of a cluster's nodes: when it saw each renewal of a lease and each change of a"
-                        + " Node. Only reads; needs the rights to get, list and watch leases in kube-node-lease, and to list and"
-                        + " watch nodes. The file has names, labels and conditions of nodes. Ctrl-C ends the recording.",
+                        + " Node. Only reads; needs the rights to list and watch nodes, and leases in kube-node-lease."
+                        + " The file has names, labels and conditions of nodes. Ctrl-C ends the recording.",
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper replay record --context production --for 24h day.rec", "  nodekeeper replay day.rec"})
 public final class RecordCommand extends NodekeeperCommand {
     /** Some gigabytes with a thousand nodes. */
     private static final Duration LONGEST = Duration.ofDays(31);
 
-    @Parameters(paramLabel = "FILE", description = "The file to write; an existing file is replaced.")
+    @Parameters(paramLabel = "FILE", description = "The file to write, which must not exist.")
     Path file = Path.of("");
 
     @Option(
@@ -60,6 +61,7 @@ public final class RecordCommand extends NodekeeperCommand {
     public void check(Faults faults) {
         super.check(faults);
         faults.writable("FILE", file);
+        faults.require(!Files.exists(file), "FILE is " + file + ", which exists; expected a new file");
         faults.require(
                 length.isPositive() && length.compareTo(LONGEST) <= 0,
                 "--for is " + GoDuration.format(length) + "; expected more than 0s, up to 744h");

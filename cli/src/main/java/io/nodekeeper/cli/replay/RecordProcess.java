@@ -59,12 +59,12 @@ public final class RecordProcess {
             Duration took = record(command, recorder, loop.clock(), err, ended);
             end(recorder);
             if (!recorder.hasBegun()) {
-                throw new IOException("nothing was recorded: the API server sent no list of leases within "
+                throw new IOException("nothing was recorded: the API server sent no lists of nodes and leases within "
                         + GoDuration.format(took) + "; warnings say why");
             }
             out.println("recorded " + GoDuration.format(took) + " of " + recorder.nodeCount() + " nodes, "
                     + recorder.renewals() + " renewals, "
-                    + (recorder.gaps() == 0 ? "without a gap" : "with " + recorder.gaps() + " gaps in its sight")
+                    + (recorder.gaps() == 0 ? "always in sight" : "times without sight: " + recorder.gaps())
                     + ", in " + command.file);
             out.flush();
             return took.compareTo(command.length) < 0 ? CommandRunner.INTERRUPTED : CommandRunner.OK;

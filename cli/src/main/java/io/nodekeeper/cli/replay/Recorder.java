@@ -1,14 +1,10 @@
 package io.nodekeeper.cli.replay;
 
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Reflector;
-import io.nodekeeper.client.Selection;
-import io.nodekeeper.controller.heartbeats.Versions;
 import io.nodekeeper.controller.observer.CanaryLease;
 import io.nodekeeper.simulator.replay.RecordedChange;
 import io.nodekeeper.simulator.replay.RecordedNode;
@@ -17,63 +13,48 @@ import io.nodekeeper.time.Loop;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Watches nodes and their leases, and writes each change with the time at which it came. Bound: what is known of the
- * cluster's nodes. Confined to its client's loop, except for the counters.
+ * Watches nodes and their leases, and writes each change with the time at which it came, and when it could not prove that it
+ * saw all changes. Bound: what is known of the cluster's nodes. Confined to its client's loop, except for the counters.
  */
 final class Recorder {
-    private static final Logger log = LoggerFactory.getLogger(Recorder.class);
-    /** Between two reads that prove sight, and at most until what was recorded is in the file. */
+    /** Between two proofs of sight, and at most until what was recorded is in the file. */
     private static final Duration PERIOD = Duration.ofSeconds(1);
-    /** The deadline of a read that proves sight. A later answer would be too old for a proof soon. */
-    private static final Duration READ_TIMEOUT = Duration.ofSeconds(3);
-    /** Changes are rarer than this in a cluster of a few nodes, or of nodes that are all silent. */
-    private static final Duration LIST_AFTER = Duration.ofSeconds(2);
 
-    private record SeenLease(String renewTime, long version) {}
+    /** How old the latest proof may be that all changes of leases were seen: half a renewal period of kubelets. */
+    private static final Duration LEASE_LIMIT = Duration.ofSeconds(5);
+    /** The same for nodes, which change every five minutes: so much later a deletion may be seen. */
+    private static final Duration NODE_LIMIT = Duration.ofSeconds(30);
 
-    private final KubeClient client;
     private final Loop loop;
     private final RecordingWriter writer;
     private final long began;
-    private final Reflector nodeWatch;
-    private final Reflector leaseWatch;
+    private final ProvenWatch nodeWatch;
+    private final ProvenWatch leaseWatch;
     private final Map<String, JsonObject> nodes = new HashMap<>();
-    private final Map<String, SeenLease> leases = new HashMap<>();
-    /** The revision of the newest change of a lease that was seen. */
-    private long newest;
+    private final Map<String, String> renewTimes = new HashMap<>();
 
-    private boolean listing;
     private final CompletableFuture<Void> failed = new CompletableFuture<>();
-    /** Begins with the first list of leases. */
-    private Optional<RecorderSight> sight = Optional.empty();
-
+    private boolean sightLost;
     private boolean ended;
-    private volatile boolean begun;
+    private volatile boolean listed;
     private volatile int nodeCount;
     private volatile long renewals;
     private volatile long gaps;
 
     /** Writes to {@code writer}, which begins now. */
     Recorder(KubeClient client, RandomGenerator random, RecordingWriter writer) {
-        this.client = client;
         this.loop = client.loop();
         this.writer = writer;
         this.began = loop.clock().nanoTime();
-        nodeWatch = new Reflector(client, Selection.all(ResourceType.NODES), random, new Nodes());
-        leaseWatch = new Reflector(
-                client, Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), random, new Leases());
+        nodeWatch = new ProvenWatch(client, ResourceType.NODES, "", random, began, NODE_LIMIT, new Nodes());
+        leaseWatch = new ProvenWatch(
+                client, ResourceType.LEASES, Lease.NODE_NAMESPACE, random, began, LEASE_LIMIT, new Leases());
     }
 
     void start() {
@@ -82,22 +63,22 @@ final class Recorder {
         loop.schedule(PERIOD, this::tick);
     }
 
-    /** Ends the recording; completes when all of it is in the file. */
+    /** Ends the recording; completes when all of it is in the file, or exceptionally if it cannot be written. */
     CompletableFuture<Void> end() {
         nodeWatch.stop();
         leaseWatch.stop();
-        CompletableFuture<Void> done = new CompletableFuture<>();
         loop.execute(() -> {
+            look();
             write(new RecordedChange.End(elapsed()));
             ended = true;
             try {
                 writer.close();
-                done.complete(null);
             } catch (IOException e) {
-                done.completeExceptionally(e);
+                failed.completeExceptionally(e);
             }
+            failed.complete(null);
         });
-        return done;
+        return failed;
     }
 
     /** Completes exceptionally if the file cannot be written. */
@@ -105,9 +86,9 @@ final class Recorder {
         return failed;
     }
 
-    /** Whether all leases were listed. Any thread. */
+    /** Whether all nodes and leases were listed. Any thread. */
     boolean hasBegun() {
-        return begun;
+        return listed;
     }
 
     /** The number of nodes. Any thread. */
@@ -146,8 +127,10 @@ final class Recorder {
             return;
         }
         loop.schedule(PERIOD, this::tick);
+        listed |= nodeWatch.hasListed() && leaseWatch.hasListed();
         look();
-        prove();
+        nodeWatch.prove();
+        leaseWatch.prove();
         try {
             writer.flush();
         } catch (IOException e) {
@@ -156,142 +139,85 @@ final class Recorder {
         }
     }
 
-    /** Writes whether sight was lost or found. */
+    /** Writes whether sight was lost or found, and opens a watch again that hangs. */
     private void look() {
         long now = loop.clock().nanoTime();
-        sight.ifPresent(own -> {
-            own.lost(now).ifPresent(since -> {
-                gaps++;
-                write(new RecordedChange.SightLost(elapsed(), Duration.ofNanos(Math.max(0, since - began))));
-            });
-            if (own.found(now)) {
-                write(new RecordedChange.SightFound(elapsed()));
-            }
-        });
-    }
-
-    /** Asks for the current revision; if changes are too rare to prove sight, lists all leases. */
-    private void prove() {
-        sight.ifPresent(own -> {
-            long sentAt = loop.clock().nanoTime();
-            read("limit=1", list -> {
-                own.asked(Versions.number(list.object("metadata").text("resourceVersion")), sentAt);
-                own.seen(newest);
-            });
-            if (own.age(sentAt) > LIST_AFTER.toNanos() && !listing) {
-                listing = true;
-                read("", list -> {
-                            if (list.array("items").objects().allMatch(this::isSeen)) {
-                                own.listed(sentAt);
-                            }
-                        })
-                        .whenComplete((done, error) -> listing = false);
-            }
-        });
-    }
-
-    private CompletableFuture<Void> read(String query, Consumer<JsonObject> proof) {
-        return client.withTimeout(READ_TIMEOUT)
-                .list(ResourceType.LEASES, Lease.NODE_NAMESPACE, query)
-                .handle((list, error) -> {
-                    if (error != null) {
-                        log.debug("cannot list leases: {}", Failures.text(error));
-                    } else {
-                        proof.accept(list);
-                        look();
-                    }
-                    return null;
-                });
-    }
-
-    private boolean isSeen(JsonObject json) {
-        Lease lease = new Lease(json);
-        SeenLease seen = leases.get(lease.name());
-        return lease.labels().containsKey(CanaryLease.LABEL)
-                || seen != null && !Versions.isNewer(Versions.number(lease.resourceVersion()), seen.version);
-    }
-
-    private void saw(Node node) {
-        JsonObject parts = RecordedNode.of(node);
-        if (!parts.equals(nodes.put(node.name(), parts))) {
-            write(new RecordedChange.NodeSeen(elapsed(), parts));
+        List<ProvenWatch> blind = List.of(nodeWatch, leaseWatch).stream()
+                .filter(watch -> !watch.sees(now))
+                .toList();
+        if (!sightLost && !blind.isEmpty()) {
+            sightLost = true;
+            gaps++;
+            long since = blind.stream().mapToLong(ProvenWatch::provenAt).min().orElse(now);
+            write(new RecordedChange.SightLost(elapsed(), Duration.ofNanos(since - began)));
+            blind.forEach(ProvenWatch::reopen);
+        } else if (sightLost && blind.isEmpty()) {
+            sightLost = false;
+            write(new RecordedChange.SightFound(elapsed()));
         }
-        nodeCount = nodes.size();
     }
 
-    private void gone(String name) {
-        if (nodes.remove(name) != null) {
+    private final class Nodes implements ProvenWatch.Changes {
+        @Override
+        public JsonObject parts(JsonObject object) {
+            return RecordedNode.of(new Node(object));
+        }
+
+        @Override
+        public void seen(JsonObject object) {
+            JsonObject node = object.update("metadata", metadata -> metadata.without("resourceVersion"));
+            String name = new Node(node).name();
+            if (!node.equals(nodes.put(name, node))) {
+                write(new RecordedChange.NodeSeen(elapsed(), node));
+            }
+            nodeCount = nodes.size();
+        }
+
+        @Override
+        public void gone(String name) {
+            nodes.remove(name);
+            nodeCount = nodes.size();
             write(new RecordedChange.NodeGone(elapsed(), name));
         }
-        nodeCount = nodes.size();
     }
 
-    private void saw(Lease lease) {
-        long version = Versions.number(lease.resourceVersion());
-        newest = Math.max(newest, version);
-        sight.ifPresent(own -> own.seen(newest));
-        // The canary of a controller is no node's.
-        if (lease.labels().containsKey(CanaryLease.LABEL)) {
-            return;
-        }
-        String name = lease.name();
-        String renewTime = lease.spec().text("renewTime");
-        SeenLease before = leases.put(name, new SeenLease(renewTime, version));
-        if (before == null || !before.renewTime.equals(renewTime)) {
-            renewals++;
-            write(new RecordedChange.Renewed(elapsed(), name, renewTime));
-        }
-    }
-
-    /** The names of {@code known} that are not in a list. */
-    private static Set<String> missing(Set<String> known, List<JsonObject> listed) {
-        Set<String> missing = new HashSet<>(known);
-        listed.forEach(object -> missing.remove(object.object("metadata").text("name")));
-        return missing;
-    }
-
-    private final class Nodes implements Reflector.Handler {
+    private final class Leases implements ProvenWatch.Changes {
         @Override
-        public void onReplace(List<JsonObject> objects) {
-            missing(nodes.keySet(), objects).forEach(Recorder.this::gone);
-            objects.forEach(this::onChange);
+        public JsonObject parts(JsonObject object) {
+            Lease lease = new Lease(object);
+            return JsonObject.EMPTY
+                    .with(
+                            "metadata",
+                            JsonObject.EMPTY
+                                    .with("name", lease.name())
+                                    .with("labels", lease.metadata().object("labels")))
+                    .with(
+                            "spec",
+                            JsonObject.EMPTY
+                                    .with("holderIdentity", lease.holderIdentity())
+                                    .with("renewTime", lease.spec().text("renewTime")));
         }
 
         @Override
-        public void onChange(JsonObject object) {
-            saw(new Node(object));
+        public void seen(JsonObject object) {
+            Lease lease = new Lease(object);
+            String renewTime = lease.spec().text("renewTime");
+            // The canary of a controller is no node's. The controller ignores renewals of a node's lease by another
+            // holder, too.
+            boolean own =
+                    lease.holderIdentity().isEmpty() || lease.holderIdentity().equals(lease.name());
+            if (lease.labels().containsKey(CanaryLease.LABEL) || !own || renewTime.isEmpty()) {
+                return;
+            }
+            if (!renewTime.equals(renewTimes.put(lease.name(), renewTime))) {
+                renewals++;
+                write(new RecordedChange.Renewed(elapsed(), lease.name(), renewTime));
+            }
         }
 
         @Override
-        public void onDelete(JsonObject object) {
-            gone(new Node(object).name());
-        }
-    }
-
-    private final class Leases implements Reflector.Handler {
-        private long listedAt;
-
-        @Override
-        public void onListing() {
-            listedAt = loop.clock().nanoTime();
-        }
-
-        @Override
-        public void onReplace(List<JsonObject> objects) {
-            missing(leases.keySet(), objects).forEach(leases::remove);
-            objects.forEach(this::onChange);
-            begun = true;
-            sight.ifPresentOrElse(own -> own.listed(listedAt), () -> sight = Optional.of(new RecorderSight(listedAt)));
-        }
-
-        @Override
-        public void onChange(JsonObject object) {
-            saw(new Lease(object));
-        }
-
-        @Override
-        public void onDelete(JsonObject object) {
-            leases.remove(new Lease(object).name());
+        public void gone(String name) {
+            renewTimes.remove(name);
         }
     }
 }

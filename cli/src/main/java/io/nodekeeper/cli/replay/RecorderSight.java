@@ -1,20 +1,14 @@
 package io.nodekeeper.cli.replay;
 
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Optional;
 
 /**
- * Proves that a recorder sees all changes of leases. The recorder asks now and then for the store's current revision: a
+ * Proves that a watch of a recorder has shown all changes. The recorder asks now and then for the store's current revision: a
  * watch sends changes in their order, so one of that revision or a later one proves that everything stored before the
- * question has been seen. A list without anything new proves it, too. Without a proof for {@link #LIMIT} the recorder has
- * lost sight. Time is nanoseconds of a monotonic clock, passed in. Not thread-safe.
+ * question has been seen. A list without anything new proves it, too. Time is nanoseconds of a monotonic clock, passed in. Not thread-safe.
  */
 final class RecorderSight {
-    /** How old the latest proof may be: some questions, of which there is one each second. */
-    static final Duration LIMIT = Duration.ofSeconds(5);
-
     /** The most questions that wait for a change; of more, the oldest is forgotten. */
     private static final int MOST = 64;
 
@@ -22,11 +16,12 @@ final class RecorderSight {
 
     private final Deque<Question> open = new ArrayDeque<>();
     private long provenAt;
-    private boolean lost;
+    /** The newest revision that the watch has shown; 0 if none. */
+    private long newest;
 
-    /** Sight begins with a list of all leases, which was requested at {@code sentAt}. */
-    RecorderSight(long sentAt) {
-        provenAt = sentAt;
+    /** Nothing was missed until {@code began}. */
+    RecorderSight(long began) {
+        provenAt = began;
     }
 
     /** A question that was sent at {@code sentAt} was answered with this revision; not positive if it is no number. */
@@ -39,11 +34,17 @@ final class RecorderSight {
         if (open.size() > MOST) {
             open.removeFirst();
         }
+        prove();
     }
 
-    /** The watch showed a change of this revision. */
+    /** The watch, or a list, showed a change of this revision. */
     void seen(long revision) {
-        while (!open.isEmpty() && open.peek().revision <= revision) {
+        newest = Math.max(newest, revision);
+        prove();
+    }
+
+    private void prove() {
+        while (!open.isEmpty() && open.peek().revision <= newest) {
             provenAt = Math.max(provenAt, open.remove().sentAt);
         }
     }
@@ -53,24 +54,14 @@ final class RecorderSight {
         provenAt = Math.max(provenAt, sentAt);
     }
 
-    /** The age of the latest proof, nanoseconds. */
-    long age(long now) {
-        return now - provenAt;
+    /** Everything is listed anew: the store may have been restored, so that its revisions are smaller than before. */
+    void restart() {
+        newest = 0;
+        open.clear();
     }
 
-    /** If sight is lost from now on: since when there is no proof. */
-    Optional<Long> lost(long now) {
-        if (lost || age(now) <= LIMIT.toNanos()) {
-            return Optional.empty();
-        }
-        lost = true;
-        return Optional.of(provenAt);
-    }
-
-    /** Whether sight was lost and is found again. */
-    boolean found(long now) {
-        boolean found = lost && age(now) <= LIMIT.toNanos();
-        lost &= !found;
-        return found;
+    /** The time up to which everything has been seen. */
+    long provenAt() {
+        return provenAt;
     }
 }

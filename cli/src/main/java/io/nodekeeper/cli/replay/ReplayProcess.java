@@ -2,19 +2,18 @@ package io.nodekeeper.cli.replay;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.command.PartialReport;
 import io.nodekeeper.cli.output.Logging;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.simulator.replay.Recording;
 import io.nodekeeper.simulator.replay.ReplayReport;
 import io.nodekeeper.simulator.replay.ReplayRun;
 import io.nodekeeper.time.GoDuration;
-import io.nodekeeper.time.Interruption;
 import io.nodekeeper.time.SystemClock;
 import io.nodekeeper.time.progress.Progress;
 import io.nodekeeper.time.progress.ProgressDisplay;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
@@ -22,20 +21,12 @@ import java.util.function.BooleanSupplier;
 public final class ReplayProcess {
     /** The verbosity from which the replayed controller's log is shown. */
     private static final int LOGS = 4;
-    /** How long a process that was asked to exit waits for the partial report: a second of virtual time of a large cluster. */
-    private static final Duration LAST_STEP = Duration.ofSeconds(30);
 
     private ReplayProcess() {}
 
     /** Replays; writes the report to {@code out} and progress to {@code err}, and returns the exit code. */
     public static int run(ReplayCommand command, PrintWriter out, PrintWriter err) throws IOException {
-        Runnable late = () -> {
-            err.println("replay: the partial report was not ready within " + GoDuration.format(LAST_STEP));
-            err.flush();
-        };
-        try (Interruption interruption = Interruption.within(LAST_STEP, late)) {
-            return run(command, out, err, interruption::requested);
-        }
+        return PartialReport.of("replay", err, ended -> run(command, out, err, ended));
     }
 
     /** The same, until {@code ended}. */

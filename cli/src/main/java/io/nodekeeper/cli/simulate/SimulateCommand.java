@@ -3,13 +3,11 @@ package io.nodekeeper.cli.simulate;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
-import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.GivenFlags;
 import io.nodekeeper.cli.options.ProgressOptions;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.simulator.RandomRunOptions;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -49,42 +47,11 @@ public final class SimulateCommand extends NodekeeperCommand {
     int nodes = 1_000;
 
     @Option(
-            names = "--duration",
-            paramLabel = "DURATION",
-            defaultValue = "1h",
-            converter = DurationConverter.class,
-            description = "The virtual time to simulate. Default: ${DEFAULT-VALUE}.")
-    Duration duration = Duration.ofHours(1);
-
-    @Option(
-            names = "--seed",
-            paramLabel = "N",
-            defaultValue = "1",
-            description =
-                    "The seed of all random choices; the same seed gives the same run. Default:" + " ${DEFAULT-VALUE}.")
-    long seed = 1;
-
-    @Option(
             names = "--crashes-per-hour",
             paramLabel = "N",
             defaultValue = "600",
             description = "The average number of node outages per hour of virtual time. Default: ${DEFAULT-VALUE}.")
     double crashesPerHour = 600;
-
-    @Option(
-            names = "--control-faults-per-hour",
-            paramLabel = "N",
-            defaultValue = "0",
-            description = "The average number of faults of API server, disk, watch, controller and clocks per hour of"
-                    + " virtual time. Default: ${DEFAULT-VALUE}.")
-    double controlFaultsPerHour;
-
-    @Option(
-            names = "--pods",
-            paramLabel = "N",
-            defaultValue = "20",
-            description = "The number of pods, placed on the nodes in turn. Default: ${DEFAULT-VALUE}.")
-    int pods = 20;
 
     @Option(
             names = "--controllers",
@@ -114,8 +81,8 @@ public final class SimulateCommand extends NodekeeperCommand {
             paramLabel = "FILE",
             description =
                     "Runs a script of faults instead of random ones, and prints it with the trace that it produces."
-                            + " Only --quiet and --v apply; see docs/simulate.md. Exit code 1 if the trace differs"
-                            + " from one in the script.")
+                            + " Only --quiet and --v apply; see docs/simulate.md. Exit code 1 if a rule was"
+                            + " broken, or if a trace differs from the one in the script.")
     Optional<Path> scenario = Optional.empty();
 
     @Option(
@@ -130,6 +97,9 @@ public final class SimulateCommand extends NodekeeperCommand {
             defaultValue = "text",
             description = "The format of the report: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     Output output = Output.text;
+
+    @Mixin
+    SimulationOptions simulation = new SimulationOptions();
 
     @Mixin
     ConfigurationOptions configuration = new ConfigurationOptions();
@@ -148,7 +118,8 @@ public final class SimulateCommand extends NodekeeperCommand {
 
     /** The options of the run. */
     RandomRunOptions options() {
-        return new RandomRunOptions(nodes, duration, seed, crashesPerHour, controlFaultsPerHour, pods, controllers)
+        return simulation
+                .run(nodes, crashesPerHour, controllers)
                 .with(configuration.controller(), configuration.leaseDurationSeconds());
     }
 
@@ -165,12 +136,10 @@ public final class SimulateCommand extends NodekeeperCommand {
     @Override
     public void check(Faults faults) {
         super.check(faults);
+        simulation.check(faults);
         configuration.check(faults);
         faults.within("--nodes", nodes, 1, 1_000_000);
-        faults.positive("--duration", duration);
         faults.within("--crashes-per-hour", crashesPerHour, 0, 1_000_000);
-        faults.within("--control-faults-per-hour", controlFaultsPerHour, 0, 10_000);
-        faults.within("--pods", pods, 0, 10_000);
         faults.within("--controllers", controllers, 1, 10);
         explore.ifPresent(runs -> {
             faults.within("--explore", runs, 1, 1_000_000);

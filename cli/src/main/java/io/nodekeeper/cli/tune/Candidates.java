@@ -8,6 +8,7 @@ import io.nodekeeper.simulator.tune.Candidate;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -47,14 +48,15 @@ final class Candidates {
                     given.stream().noneMatch(value -> value.startsWith(flag + "=")),
                     flag + " has a value and is varied with --vary; expected one of them");
         }
-        List<List<String>> combinations = combinations(values);
-        faults.require(
-                combinations.size() <= MOST,
-                "--vary gives " + combinations.size() + " combinations; expected at most " + MOST);
-        List<Candidate> candidates = new ArrayList<>();
-        for (List<String> combination : combinations.subList(0, Math.min(MOST, combinations.size()))) {
-            candidate(fixed, combination, candidates, faults);
+        double number = values.values().stream().mapToDouble(List::size).reduce(1, (some, more) -> some * more);
+        if (number > MOST) {
+            faults.require(
+                    false,
+                    String.format(Locale.ROOT, "--vary gives %.0f combinations; expected at most %d", number, MOST));
+            return List.of();
         }
+        List<Candidate> candidates = new ArrayList<>();
+        combinations(values).forEach(combination -> candidate(fixed, combination, candidates, faults));
         return candidates;
     }
 
@@ -79,10 +81,6 @@ final class Candidates {
     private static List<List<String>> combinations(Map<String, List<String>> values) {
         List<List<String>> combinations = List.of(List.of());
         for (Map.Entry<String, List<String>> flag : values.entrySet()) {
-            if ((long) combinations.size() * flag.getValue().size() > 10L * MOST) {
-                // Enough to say that there are too many.
-                return combinations;
-            }
             combinations = combinations.stream()
                     .flatMap(before -> flag.getValue().stream().map(value -> {
                         List<String> longer = new ArrayList<>(before);

@@ -8,6 +8,7 @@ import io.nodekeeper.cli.options.GivenFlags;
 import io.nodekeeper.cli.options.ProgressOptions;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.cli.simulate.ConfigurationOptions;
+import io.nodekeeper.cli.simulate.SimulationOptions;
 import io.nodekeeper.simulator.RandomRunOptions;
 import io.nodekeeper.simulator.tune.Candidate;
 import java.nio.file.Path;
@@ -48,6 +49,9 @@ public final class TuneCommand extends NodekeeperCommand {
             "--pods",
             ConfigurationOptions.LEASE);
 
+    private static final String DEFAULT_FLAG = "--node-monitor-grace-period";
+    private static final String DEFAULT = DEFAULT_FLAG + "=20s,30s,40s,50s,1m0s";
+
     @Option(
             names = "--vary",
             paramLabel = "FLAG=VALUE,...",
@@ -79,27 +83,12 @@ public final class TuneCommand extends NodekeeperCommand {
     int nodes = 100;
 
     @Option(
-            names = "--duration",
-            paramLabel = "DURATION",
-            defaultValue = "1h",
-            converter = DurationConverter.class,
-            description = "The virtual time of a simulation. Default: ${DEFAULT-VALUE}.")
-    Duration duration = Duration.ofHours(1);
-
-    @Option(
             names = "--runs",
             paramLabel = "N",
             defaultValue = "1",
             description = "The number of simulations of each configuration, with the seeds from --seed on. Default:"
                     + " ${DEFAULT-VALUE}.")
     int runs = 1;
-
-    @Option(
-            names = "--seed",
-            paramLabel = "N",
-            defaultValue = "1",
-            description = "The seed of all random choices. Default: ${DEFAULT-VALUE}.")
-    long seed = 1;
 
     @Option(
             names = "--crashes-per-hour",
@@ -110,26 +99,14 @@ public final class TuneCommand extends NodekeeperCommand {
     double crashesPerHour = 120;
 
     @Option(
-            names = "--control-faults-per-hour",
-            paramLabel = "N",
-            defaultValue = "0",
-            description = "The average number of faults of API server, disk, watch, controller and clocks per hour."
-                    + " Default: ${DEFAULT-VALUE}.")
-    double controlFaultsPerHour;
-
-    @Option(
-            names = "--pods",
-            paramLabel = "N",
-            defaultValue = "20",
-            description = "The number of pods, placed on the nodes in turn. Default: ${DEFAULT-VALUE}.")
-    int pods = 20;
-
-    @Option(
             names = {"-o", "--output"},
             paramLabel = "FORMAT",
             defaultValue = "text",
             description = "The format of the report: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     Output output = Output.text;
+
+    @Mixin
+    SimulationOptions simulation = new SimulationOptions();
 
     /** What is the same in all configurations. */
     @Mixin
@@ -148,14 +125,17 @@ public final class TuneCommand extends NodekeeperCommand {
     }
 
     /** The simulation of each candidate, without what distinguishes it. */
-    RandomRunOptions simulation() {
-        return new RandomRunOptions(nodes, duration, seed, crashesPerHour, controlFaultsPerHour, pods, 1);
+    RandomRunOptions options() {
+        return simulation.run(nodes, crashesPerHour, 1);
     }
 
     /** What to try. */
     List<Candidate> candidates(Faults faults) {
-        List<String> varied = vary.isEmpty() ? List.of("node-monitor-grace-period=20s,30s,40s,50s,1m0s") : vary;
-        return Candidates.of(varied, spec, faults);
+        boolean given = GivenFlags.of(spec).contains(DEFAULT_FLAG);
+        faults.require(
+                !vary.isEmpty() || !given,
+                "--vary is missing; by default it varies " + DEFAULT_FLAG + ", which is given");
+        return Candidates.of(vary.isEmpty() ? given ? List.of() : List.of(DEFAULT) : vary, spec, faults);
     }
 
     @Override
@@ -166,14 +146,12 @@ public final class TuneCommand extends NodekeeperCommand {
     @Override
     public void check(Faults faults) {
         super.check(faults);
+        simulation.check(faults);
         fixed.check(faults);
         faults.within("--nodes", nodes, 1, 100_000);
-        faults.positive("--duration", duration);
         faults.positive("--soon", soon);
         faults.within("--runs", runs, 1, 10_000);
         faults.within("--crashes-per-hour", crashesPerHour, 0, 1_000_000);
-        faults.within("--control-faults-per-hour", controlFaultsPerHour, 0, 10_000);
-        faults.within("--pods", pods, 0, 10_000);
         faults.readable("--recording", recording);
         candidates(faults);
         if (recording.isPresent()) {

@@ -3,6 +3,7 @@ package io.nodekeeper.cli.tune;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.cli.command.PartialReport;
 import io.nodekeeper.cli.output.Logging;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.simulator.RandomRun;
@@ -16,7 +17,6 @@ import io.nodekeeper.simulator.tune.Trial;
 import io.nodekeeper.simulator.tune.TuneReport;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.GoDuration;
-import io.nodekeeper.time.Interruption;
 import io.nodekeeper.time.SystemClock;
 import io.nodekeeper.time.progress.Progress;
 import io.nodekeeper.time.progress.ProgressDisplay;
@@ -32,9 +32,6 @@ import java.util.function.BooleanSupplier;
 
 /** Tries the candidates of a {@link TuneCommand} one after the other, and prints the report. */
 public final class TuneProcess {
-    /** How long a process that was asked to exit waits for the partial report: a second of virtual time of a large cluster. */
-    private static final Duration LAST_STEP = Duration.ofSeconds(30);
-
     private final TuneCommand command;
     private final PrintWriter out;
     private final List<Candidate> candidates;
@@ -54,13 +51,7 @@ public final class TuneProcess {
 
     /** Tries all candidates; writes the report to {@code out} and progress to {@code err}, and returns the exit code. */
     public static int run(TuneCommand command, PrintWriter out, PrintWriter err) throws IOException {
-        Runnable late = () -> {
-            err.println("tune: the partial report was not ready within " + GoDuration.format(LAST_STEP));
-            err.flush();
-        };
-        try (Interruption interruption = Interruption.within(LAST_STEP, late)) {
-            return run(command, out, err, interruption::requested);
-        }
+        return PartialReport.of("tune", err, ended -> run(command, out, err, ended));
     }
 
     /** The same, until {@code ended}. */
@@ -104,7 +95,7 @@ public final class TuneProcess {
                     ReplayReport report = ReplayRun.run(
                             recording,
                             candidate.config(),
-                            command.seed,
+                            command.simulation.seed,
                             stopwatch,
                             elapsed -> reached(0, elapsed, recording.duration(), 1),
                             ended);
@@ -117,7 +108,7 @@ public final class TuneProcess {
     }
 
     private TuneReport simulate() {
-        RandomRunOptions options = command.simulation();
+        RandomRunOptions options = command.options();
         String source = String.format(
                 Locale.ROOT,
                 "%d simulated nodes for %s, %d runs with seeds from %d, %s outages of nodes and %s faults of the control"

@@ -2,80 +2,83 @@ package io.nodekeeper.cli.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What proves that a recorder sees everything. */
+/** What proves that a watch has shown everything. Times are seconds here. */
 class RecorderSightTest {
-    private final RecorderSight sight = new RecorderSight(at(0));
-
-    private static long at(double seconds) {
-        return (long) (seconds * Duration.ofSeconds(1).toNanos());
-    }
+    private final RecorderSight sight = new RecorderSight(0);
 
     @Test
     void aChangeOfTheRevisionOrALaterOneProvesWhatWasStoredBeforeTheQuestion() {
-        sight.asked(50, at(3));
+        sight.asked(50, 3);
         sight.seen(49);
-        assertThat(sight.age(at(4))).isEqualTo(at(4));
+        assertThat(sight.provenAt()).isZero();
 
         sight.seen(51);
 
-        assertThat(sight.age(at(4))).isEqualTo(at(1));
+        assertThat(sight.provenAt()).isEqualTo(3);
     }
 
     @Test
-    void sightIsLostFiveSecondsAfterTheLastProofAndSinceThatProof() {
-        sight.asked(50, at(1));
+    void aQuestionWithoutAnythingNewIsItsOwnProof() {
         sight.seen(50);
 
-        assertThat(sight.lost(at(6))).isEmpty();
-        assertThat(sight.lost(at(6.1))).contains(at(1));
-        // said once
-        assertThat(sight.lost(at(7))).isEmpty();
-        assertThat(sight.found(at(7))).isFalse();
+        sight.asked(50, 7);
+
+        assertThat(sight.provenAt()).isEqualTo(7);
     }
 
     @Test
     void aLateChangeProvesOnlyTheTimeOfItsQuestion() {
-        sight.asked(50, at(1));
-        assertThat(sight.lost(at(10))).isPresent();
+        sight.asked(50, 1);
+        sight.asked(60, 9);
 
-        sight.seen(50);
-        assertThat(sight.found(at(10))).isFalse();
+        sight.seen(55);
 
-        sight.asked(60, at(9));
-        sight.seen(60);
-        assertThat(sight.found(at(10))).isTrue();
-        assertThat(sight.lost(at(10))).isEmpty();
+        assertThat(sight.provenAt()).isEqualTo(1);
     }
 
     @Test
     void aListWithNothingNewProvesToo() {
-        sight.listed(at(8));
+        sight.listed(8);
+        sight.listed(6);
 
-        assertThat(sight.lost(at(12))).isEmpty();
+        assertThat(sight.provenAt()).isEqualTo(8);
     }
 
     @Test
     void aRevisionThatIsNoNumberProvesNothing() {
-        sight.asked(-12, at(3));
+        sight.asked(-12, 3);
         sight.seen(100);
 
-        assertThat(sight.age(at(4))).isEqualTo(at(4));
+        assertThat(sight.provenAt()).isZero();
+    }
+
+    @Test
+    void revisionsOfAStoreBeforeItsRestorationProveNothing() {
+        sight.seen(1_000);
+        sight.asked(1_100, 2);
+
+        sight.restart();
+        sight.seen(900);
+        sight.asked(910, 5);
+        assertThat(sight.provenAt()).isZero();
+
+        sight.seen(911);
+        assertThat(sight.provenAt()).isEqualTo(5);
     }
 
     @Test
     void theOldestOfManyOpenQuestionsAreForgotten() {
         for (int second = 1; second <= 1_000; second++) {
-            sight.asked(second, at(second));
+            sight.asked(second, second);
         }
 
         sight.seen(900);
 
         // Questions 937 to 1000 are open.
-        assertThat(sight.age(at(1_000))).isEqualTo(at(1_000));
+        assertThat(sight.provenAt()).isZero();
         sight.seen(940);
-        assertThat(sight.age(at(1_000))).isEqualTo(at(60));
+        assertThat(sight.provenAt()).isEqualTo(940);
     }
 }

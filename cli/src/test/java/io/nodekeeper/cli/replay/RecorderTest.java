@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,8 +39,9 @@ class RecorderTest {
     /** What the API server stores. */
     private long revision = 10;
 
+    private final List<JsonObject> nodes = new ArrayList<>();
     private final List<JsonObject> leases = new ArrayList<>();
-    private boolean answers = true;
+    private Set<String> unanswered = Set.of();
 
     RecorderTest() throws IOException {
         recorder = recorder(file);
@@ -52,6 +54,7 @@ class RecorderTest {
 
     @BeforeEach
     void aClusterOfOneNode() {
+        nodes.add(node("a", 8, "True"));
         leases.add(lease("a", 9, "06:00:00"));
         transport.answer(this::answer);
         recorder.start();
@@ -59,11 +62,11 @@ class RecorderTest {
     }
 
     private Optional<Reply> answer(Call call) {
-        if (!answers) {
+        String resource = call.toString().contains("/nodes") ? "nodes" : "leases";
+        if (unanswered.contains(resource)) {
             return Optional.empty();
         }
-        List<JsonObject> items =
-                call.toString().contains("/nodes") ? List.of(node("a", 8, "True")) : List.copyOf(leases);
+        List<JsonObject> items = resource.equals("nodes") ? List.copyOf(nodes) : List.copyOf(leases);
         JsonObject metadata = JsonObject.EMPTY.with("resourceVersion", Long.toString(revision));
         return Optional.of(FakeTransport.reply(
                 200,
@@ -109,6 +112,10 @@ class RecorderTest {
     }
 
     private List<String> lines() throws IOException {
+        return lines(file);
+    }
+
+    private List<String> lines(ByteArrayOutputStream file) throws IOException {
         recorder.end();
         time.advance(Duration.ofMillis(1));
         try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(file.toByteArray()))) {
@@ -181,15 +188,69 @@ class RecorderTest {
 
     @Test
     void anApiServerThatDoesNotAnswerIsAGap() throws IOException {
-        answers = false;
+        unanswered = Set.of("nodes", "leases");
         time.advance(Duration.ofSeconds(20));
         assertThat(recorder.gaps()).isEqualTo(1);
 
-        answers = true;
+        unanswered = Set.of();
         time.advance(Duration.ofSeconds(10));
 
         assertThat(recorder.gaps()).isEqualTo(1);
         assertThat(lines()).filteredOn(line -> line.contains("sight")).hasSize(2);
+    }
+
+    @Test
+    void aStalledWatchOfNodesIsAGapToo() throws IOException {
+        time.advance(Duration.ofSeconds(30));
+        // A node is deleted, and nobody says so.
+        nodes.clear();
+        revision += 5;
+        time.advance(Duration.ofSeconds(40));
+        assertThat(recorder.gaps()).isEqualTo(1);
+        assertThat(watch("nodes").cancelled()).as("the watch was opened again").isFalse();
+        assertThat(transport.watches().stream()
+                        .filter(watch -> watch.call().toString().contains("/nodes")))
+                .hasSizeGreaterThan(1);
+
+        watch("nodes").event("DELETED", node("a", revision, "True"));
+        time.advance(Duration.ofSeconds(15));
+
+        assertThat(lines())
+                .filteredOn(line -> line.contains("sight") || line.contains("gone"))
+                .satisfiesExactly(
+                        line -> assertThat(line).isEqualTo("{\"at\":57.000000,\"sightLostSince\":26.000000}"),
+                        line -> assertThat(line).contains("gone"),
+                        line -> assertThat(line).contains("sightFound"));
+    }
+
+    @Test
+    void whatIsNotListedYetIsAGapFromTheBeginning() throws IOException {
+        ByteArrayOutputStream late = new ByteArrayOutputStream();
+        recorder = recorder(late);
+        unanswered = Set.of("leases");
+        recorder.start();
+        time.advance(Duration.ofSeconds(25));
+        assertThat(recorder.hasBegun()).isFalse();
+
+        unanswered = Set.of();
+        transport.release();
+        time.advance(Duration.ofSeconds(15));
+
+        assertThat(recorder.hasBegun()).isTrue();
+        assertThat(lines(late))
+                .filteredOn(line -> line.contains("sight"))
+                .satisfiesExactly(
+                        line -> assertThat(line).endsWith("\"sightLostSince\":0.000000}"),
+                        line -> assertThat(line).contains("sightFound"));
+    }
+
+    @Test
+    void renewalsByOthersAndLeasesWithoutATimeAreNone() throws IOException {
+        JsonObject other = lease("a", ++revision, "06:00:10");
+        watch("leases").event("MODIFIED", other.update("spec", spec -> spec.with("holderIdentity", "another-machine")));
+        watch("leases").event("ADDED", lease("b", ++revision, "06:00:10").without("spec"));
+
+        assertThat(lines()).filteredOn(line -> line.contains("lease")).hasSize(1);
     }
 
     @Test

@@ -26,7 +26,7 @@ class SimulateProcessTest {
 
     SimulateProcessTest() {
         command.nodes = 2;
-        command.duration = Duration.ofHours(10);
+        command.simulation.duration = Duration.ofHours(10);
         command.progress.quiet = true;
     }
 
@@ -78,9 +78,9 @@ class SimulateProcessTest {
 
     @Test
     void explorationRunsOneSeedAfterTheOther() throws Exception {
-        command.duration = Duration.ofMinutes(2);
+        command.simulation.duration = Duration.ofMinutes(2);
         command.explore = Optional.of(3);
-        command.seed = 7;
+        command.simulation.seed = 7;
 
         int code = run(Integer.MAX_VALUE);
 
@@ -92,7 +92,7 @@ class SimulateProcessTest {
 
     @Test
     void explorationThatIsInterruptedCountsTheRunsThatEnded() throws Exception {
-        command.duration = Duration.ofMinutes(1);
+        command.simulation.duration = Duration.ofMinutes(1);
         command.explore = Optional.of(3);
         command.output = Output.json;
 

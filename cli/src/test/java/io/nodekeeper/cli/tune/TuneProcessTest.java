@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -122,8 +123,8 @@ class TuneProcessTest {
         assertThat(code).as(err.toString()).isZero();
         assertThat(out.toString())
                 .startsWith(file + ": 1m40s of 1 nodes, 7 renewals\n")
-                .containsPattern("40\\.0\\d+s +40\\.0\\d+s +1 +1 +- +0.070 +--node-monitor-grace-period=40s\n")
-                .containsPattern("\\* 0s +0s +0 +0 +- +0.070 +--node-monitor-grace-period=50s\n");
+                .containsPattern("\\* 40\\.0\\d+s +40\\.0\\d+s +1 +1 +- +0.070 +--node-monitor-grace-period=40s\n")
+                .containsPattern("\\* - +- +0 +0 +- +0.070 +--node-monitor-grace-period=50s\n");
     }
 
     @Test
@@ -170,6 +171,29 @@ class TuneProcessTest {
                 .isEqualTo(2);
 
         assertThat(err.toString()).contains("--vary gives 121 combinations; expected at most 100");
+    }
+
+    @Test
+    void manyMoreCombinationsAreRefusedWithoutMakingThem() {
+        String values = String.join(",", Collections.nCopies(2_000, "1"));
+
+        assertThat(run(
+                        "--vary=flap-penalty=" + values,
+                        "--vary=flap-suppress=" + values,
+                        "--vary=flap-reuse=" + values))
+                .isEqualTo(2);
+
+        assertThat(err.toString()).contains("--vary gives 8000000000 combinations; expected at most 100");
+    }
+
+    @Test
+    void aFixedGracePeriodNeedsSomethingToVary() {
+        assertThat(run("--node-monitor-grace-period=30s")).isEqualTo(2);
+
+        assertThat(err.toString())
+                .isEqualTo(
+                        "error: --vary is missing; by default it varies --node-monitor-grace-period, which is given\n"
+                                + "See: nodekeeper tune --help\n");
     }
 
     @Test

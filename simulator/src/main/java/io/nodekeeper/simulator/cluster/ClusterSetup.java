@@ -26,8 +26,8 @@ public record ClusterSetup(
         UnaryOperator<Transport> tap,
         boolean elected,
         int leaseDurationSeconds) {
-    /** Kubernetes' default. */
-    private static final int LEASE_DURATION_SECONDS = 40;
+    /** Kubernetes' default of --node-lease-duration-seconds. */
+    public static final int LEASE_DURATION_SECONDS = 40;
 
     /** The period in which nodes renew their leases: a quarter of the duration, as kubelets do. */
     Duration renewal() {

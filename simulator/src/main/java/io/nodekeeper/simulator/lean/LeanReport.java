@@ -2,6 +2,7 @@ package io.nodekeeper.simulator.lean;
 
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.simulator.verdicts.Figures;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.Locale;
@@ -93,17 +94,17 @@ public record LeanReport(
                 .put("nodes", options.nodes())
                 .put("seed", options.seed())
                 .put("partial", partial)
-                .put("tookSeconds", seconds(took))
-                .put("simulatedSeconds", seconds(simulated))
+                .put("tookSeconds", Figures.seconds(took))
+                .put("simulatedSeconds", Figures.seconds(simulated))
                 .put("tasks", tasks)
                 .put("renewals", renewals)
                 .put("renewalsPerSecond", decimal(renewalsPerSecond()))
                 .put("deaths", deaths)
                 .put("missed", missed)
                 .put("false", falseVerdicts)
-                .put("delayP50Seconds", seconds(p50))
-                .put("delayP99Seconds", seconds(p99))
-                .put("delayMaxSeconds", seconds(max))
+                .put("delayP50Seconds", Figures.seconds(p50))
+                .put("delayP99Seconds", Figures.seconds(p99))
+                .put("delayMaxSeconds", Figures.seconds(max))
                 .put("controllerBytesPerNode", decimal(bytesPerNode()))
                 .put("good", isGood())
                 .build();
@@ -115,10 +116,6 @@ public record LeanReport(
 
     private static JsonNumber decimal(double value) {
         return new JsonNumber(String.format(Locale.ROOT, "%.1f", value));
-    }
-
-    private static JsonNumber seconds(Duration duration) {
-        return new JsonNumber(String.format(Locale.ROOT, "%.6f", duration.toNanos() / 1e9));
     }
 
     private static String micros(Duration duration) {

@@ -152,7 +152,9 @@ final class VerdictRules {
 
     /** How long a node must have been faulty that was silent for its grace. */
     private double ownFault(long grace) {
-        return Math.min(OWN_FAULT * grace, grace - JITTER * renewal - RETURN.toNanos());
+        double least = Math.min(OWN_FAULT * grace, grace - JITTER * renewal - RETURN.toNanos());
+        // A grace shorter than a renewal period blames nodes that are well; any longer one must not.
+        return Math.max(least, JITTER * renewal < grace ? 1 : 0);
     }
 
     private void judged(NodeFacts node, String before, String reason) {
@@ -174,6 +176,7 @@ final class VerdictRules {
             violated(node, "marked although it was well for all but " + Scales.text(faultyFor(node)));
         } else if (scales.control.within(Math.min(node.heardAt, now - grace), now) == 0
                 && node.heardAt > begunAt
+                && config.detector().kind() == DetectorConfig.Kind.FIXED
                 && !isDegraded(node)) {
             scales.tally().delayed(silence - grace);
         }

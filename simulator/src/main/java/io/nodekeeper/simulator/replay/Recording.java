@@ -50,13 +50,12 @@ public record Recording(
             for (Optional<RecordedChange> next = reader.next(); next.isPresent(); next = reader.next()) {
                 end = next.get().at();
                 switch (next.get()) {
-                    case RecordedChange.NodeSeen seen -> {
+                    case RecordedChange.NodeSeen seen ->
                         names.add(seen.node().object("metadata").text("name"));
-                        if (names.size() > MOST_NODES) {
-                            throw new RecordingException(path + " has more than " + MOST_NODES + " nodes");
-                        }
+                    case RecordedChange.Renewed renewed -> {
+                        names.add(renewed.name());
+                        renewals++;
                     }
-                    case RecordedChange.Renewed renewed -> renewals++;
                     case RecordedChange.SightLost lost -> {
                         Duration since = gaps.isEmpty()
                                         || lost.since().compareTo(gaps.getLast().to()) > 0
@@ -70,7 +69,10 @@ public record Recording(
                         lostSince = Optional.empty();
                     }
                     case RecordedChange.End last -> ended = true;
-                    case RecordedChange.NodeGone gone -> {}
+                    case RecordedChange.NodeGone gone -> names.add(gone.name());
+                }
+                if (names.size() > MOST_NODES) {
+                    throw new RecordingException(path + " has more than " + MOST_NODES + " nodes");
                 }
                 if (gaps.size() > MOST_GAPS) {
                     throw new RecordingException(path + " has more than " + MOST_GAPS + " gaps");

@@ -73,7 +73,7 @@ final class RecordingReader implements AutoCloseable {
         return begin;
     }
 
-    /** Whether the file ended within a line, or without {@link RecordedChange.End}. */
+    /** Whether the file ended within a line. */
     boolean isCut() {
         return cut;
     }
@@ -95,7 +95,12 @@ final class RecordingReader implements AutoCloseable {
     private RecordedChange change(JsonObject json) throws RecordingException {
         Duration at = time(json, "at");
         if (json.has("lease")) {
-            return new RecordedChange.Renewed(at, name(json, "lease"), json.text("renewTime"));
+            String name = name(json, "lease");
+            String renewTime = json.text("renewTime");
+            if (KubeTime.parse(renewTime).isEmpty()) {
+                throw fault("has renewTime \"" + renewTime + "\"; expected a time (RFC 3339)");
+            }
+            return new RecordedChange.Renewed(at, name, renewTime);
         }
         if (json.has("node")) {
             JsonObject node = json.object("node");

@@ -2,10 +2,10 @@ package io.nodekeeper.simulator.replay;
 
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonArray;
-import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.simulator.verdicts.Figures;
 import io.nodekeeper.simulator.verdicts.Verdict;
 import io.nodekeeper.simulator.verdicts.VerdictFigures;
 import io.nodekeeper.time.GoDuration;
@@ -66,7 +66,8 @@ public record ReplayReport(
     public String text() {
         StringBuilder text = new StringBuilder();
         if (isPartial()) {
-            text.append("PARTIAL: interrupted after " + span(simulated) + " of " + span(recording.duration()) + "\n");
+            text.append("PARTIAL: interrupted after " + Figures.millis(simulated) + " of "
+                    + Figures.millis(recording.duration()) + "\n");
         }
         VerdictFigures own = VerdictFigures.of(here, SOON);
         VerdictFigures theirs = VerdictFigures.of(there, SOON);
@@ -85,12 +86,12 @@ public record ReplayReport(
                 silence max    %-15s  %s
                 """,
                 recording.path(),
-                span(recording.duration()),
+                Figures.millis(recording.duration()),
                 clock(Duration.ZERO),
                 recording.nodes(),
                 recording.renewals(),
                 sight(),
-                span(took),
+                Figures.millis(took),
                 (double) simulated.toNanos() / Math.max(1, took.toNanos()),
                 GoDuration.format(config.nodeMonitorGracePeriod()),
                 config.detector().kind().text(),
@@ -98,12 +99,12 @@ public record ReplayReport(
                 theirs.verdicts(),
                 own.back(),
                 theirs.back(),
-                span(own.p50()),
-                span(theirs.p50()),
-                span(own.p99()),
-                span(theirs.p99()),
-                span(own.max()),
-                span(theirs.max())));
+                Figures.millis(own.p50()),
+                Figures.millis(theirs.p50()),
+                Figures.millis(own.p99()),
+                Figures.millis(theirs.p99()),
+                Figures.millis(own.max()),
+                Figures.millis(theirs.max())));
         List<Row> rows = rows();
         if (!rows.isEmpty()) {
             text.append(String.format(
@@ -115,11 +116,13 @@ public record ReplayReport(
                     "%-24s  %-20s  %-18s  %-20s  %s%n",
                     clock(row.at()),
                     row.either().node(),
-                    row.here().map(verdict -> span(verdict.silence())).orElse("no verdict"),
-                    row.there().map(verdict -> span(verdict.silence())).orElse("no verdict"),
+                    row.here().map(verdict -> Figures.millis(verdict.silence())).orElse("no verdict"),
+                    row.there()
+                            .map(verdict -> Figures.millis(verdict.silence()))
+                            .orElse("no verdict"),
                     row.either()
                             .backAfter()
-                            .map(after -> "after " + span(after))
+                            .map(after -> "after " + Figures.millis(after))
                             .orElse("none in the recording")));
         }
         if (rows.size() > SHOWN) {
@@ -134,7 +137,7 @@ public record ReplayReport(
     private String sight() {
         String gaps = recording.gaps().isEmpty()
                 ? ""
-                : "; its recorder could not see for " + span(recording.blind()) + " in "
+                : "; its recorder could not see for " + Figures.millis(recording.blind()) + " in "
                         + recording.gaps().size() + (recording.gaps().size() == 1 ? " gap" : " gaps");
         return gaps + (recording.cut() ? "; it has no end, its recorder was stopped hard" : "");
     }
@@ -143,16 +146,16 @@ public record ReplayReport(
     public JsonObject json() {
         return JsonObject.builder()
                 .put("begin", KubeTime.formatMicro(recording.begin()))
-                .put("durationSeconds", seconds(recording.duration()))
-                .put("simulatedSeconds", seconds(simulated))
+                .put("durationSeconds", Figures.seconds(recording.duration()))
+                .put("simulatedSeconds", Figures.seconds(simulated))
                 .put("partial", isPartial())
-                .put("tookSeconds", seconds(took))
+                .put("tookSeconds", Figures.seconds(took))
                 .put("nodes", recording.nodes())
                 .put("renewals", recording.renewals())
                 .put("gaps", recording.gaps().size())
-                .put("blindSeconds", seconds(recording.blind()))
+                .put("blindSeconds", Figures.seconds(recording.blind()))
                 .put("cut", recording.cut())
-                .put("gracePeriodSeconds", seconds(config.nodeMonitorGracePeriod()))
+                .put("gracePeriodSeconds", Figures.seconds(config.nodeMonitorGracePeriod()))
                 .put("replayed", VerdictFigures.of(here, SOON).json())
                 .put("recorded", VerdictFigures.of(there, SOON).json())
                 .put(
@@ -165,11 +168,11 @@ public record ReplayReport(
         JsonObject.Builder json = JsonObject.builder().put("node", row.either().node());
         row.here()
                 .ifPresent(verdict -> json.put("time", KubeTime.formatMicro(wall(verdict.at())))
-                        .put("silenceSeconds", seconds(verdict.silence())));
+                        .put("silenceSeconds", Figures.seconds(verdict.silence())));
         row.there()
                 .ifPresent(verdict -> json.put("recordedTime", KubeTime.formatMicro(wall(verdict.at())))
-                        .put("recordedSilenceSeconds", seconds(verdict.silence())));
-        row.either().backAfter().ifPresent(after -> json.put("backAfterSeconds", seconds(after)));
+                        .put("recordedSilenceSeconds", Figures.seconds(verdict.silence())));
+        row.either().backAfter().ifPresent(after -> json.put("backAfterSeconds", Figures.seconds(after)));
         return json.build();
     }
 
@@ -182,11 +185,11 @@ public record ReplayReport(
         for (Verdict own : here) {
             Deque<Verdict> others = rest.getOrDefault(own.node(), new ArrayDeque<>());
             // Both lists are in the order of time, and so are the silences of one node.
-            while (!others.isEmpty() && silentSince(others.peek()).plus(SAME).compareTo(silentSince(own)) < 0) {
+            while (!others.isEmpty() && others.peek().lastHeardAt().plus(SAME).compareTo(own.lastHeardAt()) < 0) {
                 rows.add(new Row(Optional.empty(), Optional.of(others.remove())));
             }
             boolean same =
-                    !others.isEmpty() && silentSince(others.peek()).minus(SAME).compareTo(silentSince(own)) <= 0;
+                    !others.isEmpty() && others.peek().lastHeardAt().minus(SAME).compareTo(own.lastHeardAt()) <= 0;
             rows.add(new Row(Optional.of(own), same ? Optional.of(others.remove()) : Optional.empty()));
         }
         rest.values()
@@ -194,10 +197,6 @@ public record ReplayReport(
         rows.sort(
                 Comparator.comparing(Row::at).thenComparing(row -> row.either().node()));
         return rows;
-    }
-
-    private static Duration silentSince(Verdict verdict) {
-        return verdict.at().minus(verdict.silence());
     }
 
     private Instant wall(Duration at) {
@@ -209,13 +208,5 @@ public record ReplayReport(
                 .toString()
                 .replace('T', ' ')
                 .replace("Z", "");
-    }
-
-    private static String span(Duration duration) {
-        return GoDuration.format(Duration.ofMillis(duration.toMillis()));
-    }
-
-    private static JsonNumber seconds(Duration duration) {
-        return new JsonNumber(String.format(Locale.ROOT, "%.3f", duration.toNanos() / 1e9));
     }
 }

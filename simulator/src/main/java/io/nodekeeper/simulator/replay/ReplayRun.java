@@ -33,6 +33,9 @@ public final class ReplayRun {
     /** The longest advance between two questions whether to end. */
     private static final Duration STEP = Duration.ofSeconds(1);
 
+    /** The most changes of one moment whose writes wait for each other's: a list of as many nodes begins a recording. */
+    private static final int MOST_AT_ONCE = 10_000;
+
     private final Recording recording;
     private final VirtualTime time;
     private final SimNetwork network;
@@ -43,6 +46,9 @@ public final class ReplayRun {
 
     private final Map<String, ReplayedNode> nodes = new HashMap<>();
     private Optional<String> refusal = Optional.empty();
+    /** Changes that were applied since tasks ran last. */
+    private int applied;
+
     private int gap;
     private boolean inGap;
 
@@ -74,7 +80,7 @@ public final class ReplayRun {
      * @param seed of the delays of messages in the simulated network
      * @param stopwatch measures real time
      * @param progress receives the elapsed virtual time, each second of it
-     * @param ended whether to end now; asked as often
+     * @param ended whether to end now; asked for each change
      * @throws IOException if the recording cannot be read, or its objects are refused by the simulated API server
      */
     public static ReplayReport run(
@@ -100,13 +106,25 @@ public final class ReplayRun {
     private void run(Consumer<Duration> progress, BooleanSupplier ended) throws IOException {
         try (RecordingReader reader = new RecordingReader(recording.path())) {
             for (Optional<RecordedChange> next = reader.next(); next.isPresent(); next = reader.next()) {
-                if (!advance(next.get().at(), progress, ended)) {
+                if (ended.getAsBoolean() || !advance(next.get().at(), progress, ended)) {
                     return;
                 }
                 apply(next.get());
+                if (++applied > MOST_AT_ONCE) {
+                    settle();
+                }
             }
-            // What the last change leads to in the same moment.
-            advance(recording.duration(), progress, ended);
+            settle();
+        }
+    }
+
+    /** Runs what is due in this moment. */
+    private void settle() throws RecordingException {
+        applied = 0;
+        time.advance(Duration.ZERO);
+        if (refusal.isPresent()) {
+            throw new RecordingException(
+                    recording.path() + ": the simulated API server refused a change: " + refusal.get());
         }
     }
 
@@ -117,13 +135,13 @@ public final class ReplayRun {
                 return false;
             }
             Duration next = nextStop(until);
+            boolean second = next.toSeconds() > time.elapsed().toSeconds();
             time.advance(next.minus(time.elapsed()));
             connect();
-            if (refusal.isPresent()) {
-                throw new RecordingException(
-                        recording.path() + ": the simulated API server refused a change: " + refusal.get());
+            settle();
+            if (second) {
+                progress.accept(time.elapsed());
             }
-            progress.accept(time.elapsed());
         }
         return true;
     }
@@ -152,6 +170,8 @@ public final class ReplayRun {
             } else if (inGap && now.to().compareTo(time.elapsed()) <= 0) {
                 inGap = false;
                 gap++;
+                here.excuse(now.to().minus(now.from()));
+                there.excuse(now.to().minus(now.from()));
                 controller.connect();
             } else {
                 return;

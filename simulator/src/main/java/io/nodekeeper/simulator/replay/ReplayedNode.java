@@ -13,13 +13,16 @@ import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.client.PatchType;
 import io.nodekeeper.simulator.network.SimNetwork;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * A node of a recording in a simulated API server: repeats what the real node wrote, and nothing that others wrote. Its
@@ -27,8 +30,8 @@ import java.util.function.Consumer;
  */
 final class ReplayedNode {
     private static final User ADMIN = User.authenticated("kubernetes-admin", List.of("system:masters"));
-    private static final String MERGE = "application/merge-patch+json";
-    private static final String BY_TYPE = "application/strategic-merge-patch+json";
+    private static final String MERGE = PatchType.MERGE.mediaType();
+    private static final String BY_TYPE = PatchType.STRATEGIC.mediaType();
 
     private final String name;
     private final SimNetwork network;
@@ -68,8 +71,8 @@ final class ReplayedNode {
                 send("PATCH", ResourceType.NODES.path("", name), MERGE, labelChange(labelsNow), 200);
             }
             // Unknown is what a controller wrote, not the node.
-            if (!unknown && !conditions.equals(reported)) {
-                report(conditions);
+            if (!unknown) {
+                report(changed(conditions));
             }
         }
         labels = labelsNow;
@@ -110,7 +113,7 @@ final class ReplayedNode {
             leased = true;
             create(spec);
         }
-        if (isUnknown && !reported.isEmpty()) {
+        if (isUnknown) {
             report(at(reported, now));
         }
     }
@@ -124,7 +127,20 @@ final class ReplayedNode {
                 201);
     }
 
+    /** Those that differ from what was reported: a dead node's conditions are not repeated because another part sets its own. */
+    private JsonArray changed(JsonArray conditions) {
+        Set<JsonObject> before = reported.objects().collect(Collectors.toSet());
+        return new JsonArray(conditions
+                .objects()
+                .filter(condition -> !before.contains(condition))
+                .<JsonValue>map(condition -> condition)
+                .toList());
+    }
+
     private void report(JsonArray conditions) {
+        if (conditions.isEmpty()) {
+            return;
+        }
         send(
                 "PATCH",
                 ResourceType.NODES.path("", name) + "/status",

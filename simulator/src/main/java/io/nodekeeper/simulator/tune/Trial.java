@@ -58,11 +58,16 @@ public record Trial(
      * were soon back, and renewals, which are what heartbeats cost.
      */
     boolean isBeatenBy(Trial other) {
-        int silence = Long.compare(other.figures.p99().toMillis(), figures.p99().toMillis());
+        int silence = Long.compare(other.unnoticed(), unnoticed());
         int back = Integer.compare(other.figures.back(), figures.back());
         // Nodes start and fail at other moments: a hundredth is no difference.
         int cost = Long.compare(Math.round(other.renewals * 100), Math.round(renewals * 100));
         return silence <= 0 && back <= 0 && cost <= 0 && (silence < 0 || back < 0 || cost < 0);
+    }
+
+    /** How long dead nodes go unnoticed; what notices none is not quick. */
+    private long unnoticed() {
+        return figures.noticed() == 0 ? Long.MAX_VALUE : figures.p99().toMillis();
     }
 
     private static double seconds(Duration duration) {

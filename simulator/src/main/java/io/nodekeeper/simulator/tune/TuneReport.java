@@ -4,6 +4,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.simulator.verdicts.Figures;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -76,8 +77,8 @@ public record TuneReport(String source, Duration soon, int wanted, List<Trial> t
                     Locale.ROOT,
                     "%s %-12s  %-12s  %-10d  %-16d  %-9s  %-10.3f  %s%s%n",
                     isBest(trial) ? "*" : " ",
-                    span(trial.figures().p50()),
-                    span(trial.figures().p99()),
+                    silence(trial, trial.figures().p50()),
+                    silence(trial, trial.figures().p99()),
                     trial.figures().verdicts(),
                     trial.figures().back(),
                     trial.evictions().map(String::valueOf).orElse("-"),
@@ -119,7 +120,7 @@ public record TuneReport(String source, Duration soon, int wanted, List<Trial> t
         return json.build();
     }
 
-    private static String span(Duration duration) {
-        return GoDuration.format(Duration.ofMillis(duration.toMillis()));
+    private static String silence(Trial trial, Duration duration) {
+        return trial.figures().noticed() == 0 ? "-" : Figures.millis(duration);
     }
 }

@@ -25,7 +25,14 @@ public final class VerdictLog implements Sights {
     private final Map<String, Signs> nodes = new HashMap<>();
     private final List<Verdict> closed = new ArrayList<>();
 
+    /** The time that counts as no silence, nanoseconds. */
+    private long excused;
+
     private static final class Signs {
+        private String uid = "";
+        /** {@link VerdictLog#excused} at the last heartbeat. */
+        private long excusedBefore;
+
         private long heardAt;
         private boolean reported;
         private String renewTime = "";
@@ -51,6 +58,11 @@ public final class VerdictLog implements Sights {
         return all;
     }
 
+    /** Nobody could see for {@code gap}, which ends now: it counts as no silence. */
+    public void excuse(Duration gap) {
+        excused += gap.toNanos();
+    }
+
     /** Whether the API shows that node as Unknown. */
     public boolean isUnknown(String node) {
         return nodes.containsKey(node) && nodes.get(node).unknown;
@@ -70,7 +82,11 @@ public final class VerdictLog implements Sights {
     @Override
     public void node(JsonObject json) {
         Node node = new Node(json);
+        if (of(node.name()).known && !of(node.name()).uid.equals(node.uid())) {
+            nodeGone(json);
+        }
         Signs signs = of(node.name());
+        signs.uid = node.uid();
         Optional<Condition> ready = node.ready();
         boolean unknown = ready.filter(condition -> condition.status().equals(Condition.UNKNOWN))
                 .isPresent();
@@ -83,8 +99,13 @@ public final class VerdictLog implements Sights {
         // One that is Unknown when it is first seen was declared so before.
         if (unknown && !signs.unknown && signs.known) {
             close(signs);
-            signs.open = Optional.of(
-                    new Verdict(node.name(), since(began), since(signs.heardAt), signs.reported, Optional.empty()));
+            signs.open = Optional.of(new Verdict(
+                    node.name(),
+                    since(began),
+                    silence(signs),
+                    Duration.ofNanos(signs.heardAt - began),
+                    signs.reported,
+                    Optional.empty()));
         }
         signs.known = true;
         signs.unknown = unknown;
@@ -102,11 +123,13 @@ public final class VerdictLog implements Sights {
 
     private void heard(Signs signs) {
         signs.heardAt = clock.nanoTime();
+        signs.excusedBefore = excused;
         signs.reported = true;
         signs.open = signs.open.map(verdict -> new Verdict(
                 verdict.node(),
                 verdict.at(),
                 verdict.silence(),
+                verdict.lastHeardAt(),
                 verdict.reported(),
                 Optional.of(since(began).minus(verdict.at()))));
         close(signs);
@@ -121,8 +144,13 @@ public final class VerdictLog implements Sights {
         return nodes.computeIfAbsent(node, unseen -> {
             Signs signs = new Signs();
             signs.heardAt = clock.nanoTime();
+            signs.excusedBefore = excused;
             return signs;
         });
+    }
+
+    private Duration silence(Signs signs) {
+        return since(signs.heardAt).minusNanos(excused - signs.excusedBefore);
     }
 
     private Duration since(long moment) {

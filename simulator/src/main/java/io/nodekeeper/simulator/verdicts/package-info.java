@@ -1,4 +1,4 @@
-/** What a simulated controller decided about nodes, and whether they came back. */
+/** What a simulated controller decided about nodes, whether they came back, and how reports show that. */
 @NullMarked
 package io.nodekeeper.simulator.verdicts;
 

@@ -82,7 +82,10 @@ class RecordingTest {
 
     @Test
     void sightThatIsLostAtTheEndIsAGapUntilThen() throws IOException {
-        lines(HEAD, "{\"at\":9,\"sightLostSince\":3}", "{\"at\":12,\"lease\":\"a\",\"renewTime\":\"\"}");
+        lines(
+                HEAD,
+                "{\"at\":9,\"sightLostSince\":3}",
+                "{\"at\":12,\"lease\":\"a\",\"renewTime\":\"2026-11-30T06:00:12Z\"}");
 
         assertThat(Recording.read(file).gaps())
                 .containsExactly(new Recording.Gap(Duration.ofSeconds(3), Duration.ofSeconds(12)));
@@ -112,6 +115,7 @@ class RecordingTest {
             value = {
                 "{\"at\":1,\"lease\":\"a b\"} | line 2 has lease \"a b\"; expected a node's name (RFC 1123)",
                 "{\"at\":1,\"lease\":\"\"} | line 2 has lease \"\"; expected a node's name (RFC 1123)",
+                "{\"at\":1,\"lease\":\"a\"} | line 2 has renewTime \"\"; expected a time (RFC 3339)",
                 "{\"at\":1,\"gone\":\"../x\"} | line 2 has gone \"../x\"; expected a node's name (RFC 1123)",
                 "{\"at\":1,\"node\":{}} | line 2 has name \"\"; expected a node's name (RFC 1123)",
                 "{\"at\":-1,\"end\":true} | line 2 has at -1; expected seconds, 0 to 34560000",

@@ -2,8 +2,10 @@ package io.nodekeeper.simulator.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.config.ControllerConfig;
@@ -13,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -121,8 +124,9 @@ class ReplayRunTest {
         List<Verdict> verdicts = replay(ControllerConfig.DEFAULT).here();
 
         assertThat(verdicts).extracting(Verdict::node).containsExactly("dead");
-        // Time that was blind is not counted as silence.
-        assertThat(verdicts.getFirst().silence()).isBetween(Duration.ofSeconds(50), Duration.ofSeconds(82));
+        // Blind from 95 to 120 s: that time is no silence, and the deadline is later by it.
+        assertThat(verdicts.getFirst().at()).isBetween(Tape.seconds(93.2 + 50 + 23), Tape.seconds(93.2 + 50 + 30));
+        assertThat(verdicts.getFirst().silence()).isBetween(Duration.ofSeconds(48), Duration.ofSeconds(55));
     }
 
     @Test
@@ -179,6 +183,59 @@ class ReplayRunTest {
                 .renews("new", 140.2, 400);
 
         assertThat(replay(ControllerConfig.DEFAULT).here()).isEmpty();
+    }
+
+    @Test
+    void aDeadNodeStaysDeadIfAnotherPartSetsItsOwnCondition() throws IOException {
+        JsonObject ready = Json.parseObject("""
+                {"type":"Ready","status":"True","lastHeartbeatTime":"2026-11-30T06:00:00Z",
+                "lastTransitionTime":"2026-11-30T06:00:00Z"}""");
+        JsonObject network = JsonObject.EMPTY.with("type", "NetworkUnavailable").with("status", "False");
+        for (JsonArray conditions : List.of(JsonArray.of(ready), JsonArray.of(ready, network))) {
+            JsonObject node = JsonObject.EMPTY
+                    .with("metadata", JsonObject.EMPTY.with("name", "dead").with("uid", "uid-d"))
+                    .with("status", JsonObject.EMPTY.with("conditions", conditions));
+            tape.add(new RecordedChange.NodeSeen(Tape.seconds(conditions.items().size() == 1 ? 0.1 : 160), node));
+        }
+        tape.renews("dead", 3.2, 103.2);
+
+        assertThat(replay(ControllerConfig.DEFAULT).here())
+                .extracting(Verdict::node, Verdict::backAfter)
+                .containsExactly(tuple("dead", Optional.empty()));
+    }
+
+    @Test
+    void aReplacedMachineIsNotTheOldOneThatCameBack() throws IOException {
+        tape.node(0.1, "new", "uid-1", Condition.TRUE, 0)
+                .renews("new", 3.2, 103.2)
+                .node(160, "new", "uid-1", Condition.UNKNOWN, 0)
+                .node(180, "new", "uid-2", Condition.TRUE, 180)
+                .renews("new", 180.2, 400);
+
+        ReplayReport report = replay(ControllerConfig.DEFAULT);
+
+        assertThat(report.here()).extracting(Verdict::backAfter).containsExactly(Optional.empty());
+        assertThat(report.there()).extracting(Verdict::backAfter).containsExactly(Optional.empty());
+    }
+
+    @Test
+    void manyChangesOfOneMomentCanBeInterrupted() throws IOException {
+        for (int number = 0; number < 30_000; number++) {
+            tape.gone(7, "n" + number);
+        }
+        Recording recording = tape.write(directory.resolve("test.rec"), 400);
+        AtomicLong asked = new AtomicLong();
+
+        ReplayReport report = ReplayRun.run(
+                recording,
+                ControllerConfig.DEFAULT,
+                1,
+                new SystemClock(),
+                elapsed -> {},
+                () -> asked.incrementAndGet() > 20_000);
+
+        assertThat(report.isPartial()).isTrue();
+        assertThat(asked).hasValue(20_001);
     }
 
     @Test

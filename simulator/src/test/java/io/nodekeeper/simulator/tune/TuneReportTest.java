@@ -15,7 +15,7 @@ class TuneReportTest {
         Duration seconds = Duration.ofSeconds(silence);
         return new Trial(
                 new Candidate(flags, ControllerConfig.DEFAULT, 40),
-                new VerdictFigures(7, back, seconds, seconds, seconds),
+                new VerdictFigures(7, back, silence == 0 ? 0 : 7, seconds, seconds, seconds),
                 renewals,
                 Optional.of(2L),
                 violations);
@@ -41,6 +41,15 @@ class TuneReportTest {
         assertThat(report.text())
                 .containsPattern("\n\\* 20s +20s +7 +9 +2 +0\\.100 +--quick\n")
                 .containsPattern("\n  1m0s +1m0s +7 +2 +2 +0\\.100 +--worse-than-slow\n");
+    }
+
+    @Test
+    void whatNoticesNothingIsNotQuick() {
+        TuneReport report = report(2, trial("--blind", 0, 0, 0.1, 0), trial("--good", 50, 2, 0.1, 0));
+
+        assertThat(report.text())
+                .containsPattern("\n\\* - +- +7 +0 +2 +0\\.100 +--blind\n")
+                .containsPattern("\n\\* 50s +50s +7 +2 +2 +0\\.100 +--good\n");
     }
 
     @Test

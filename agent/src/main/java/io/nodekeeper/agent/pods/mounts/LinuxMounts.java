@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods.mounts;
 
+import io.nodekeeper.agent.kernel.SyscallException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;

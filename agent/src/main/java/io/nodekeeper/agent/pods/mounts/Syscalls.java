@@ -1,12 +1,11 @@
 package io.nodekeeper.agent.pods.mounts;
 
+import io.nodekeeper.agent.kernel.NativeCalls;
+import io.nodekeeper.agent.kernel.SyscallException;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
@@ -27,14 +26,13 @@ final class Syscalls {
     /** The size of struct open_how: flags, mode, resolve. */
     private static final long HOW_SIZE = 24;
 
-    private static final StructLayout ERRNO = Linker.Option.captureStateLayout();
-    private static final MethodHandle OPEN = handle(
+    private static final MethodHandle OPEN = NativeCalls.function(
             "open",
             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT),
             Linker.Option.firstVariadicArg(2));
     private static final MethodHandle CLOSE =
-            handle("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-    private static final MethodHandle SYSCALL = handle(
+            NativeCalls.function("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+    private static final MethodHandle SYSCALL = NativeCalls.function(
             "syscall",
             FunctionDescriptor.of(
                     ValueLayout.JAVA_LONG,
@@ -44,11 +42,11 @@ final class Syscalls {
                     ValueLayout.ADDRESS,
                     ValueLayout.JAVA_LONG),
             Linker.Option.firstVariadicArg(1));
-    private static final MethodHandle MKDIRAT = handle(
+    private static final MethodHandle MKDIRAT = NativeCalls.function(
             "mkdirat",
             FunctionDescriptor.of(
                     ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
-    private static final MethodHandle MOUNT = handle(
+    private static final MethodHandle MOUNT = NativeCalls.function(
             "mount",
             FunctionDescriptor.of(
                     ValueLayout.JAVA_INT,
@@ -57,20 +55,20 @@ final class Syscalls {
                     ValueLayout.ADDRESS,
                     ValueLayout.JAVA_LONG,
                     ValueLayout.ADDRESS));
-    private static final MethodHandle UMOUNT2 =
-            handle("umount2", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+    private static final MethodHandle UMOUNT2 = NativeCalls.function(
+            "umount2", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
 
     private Syscalls() {}
 
     /** A descriptor of the place {@code path}, which must be closed. */
     static int open(Path path) throws IOException {
-        return (int) call("open", path.toString(), (arena, state) ->
+        return (int) NativeCalls.checked("open", path.toString(), (arena, state) ->
                 (int) OPEN.invokeExact(state, arena.allocateFrom(path.toString()), PLACE));
     }
 
     /** A descriptor of the place {@code path} relative to {@code directory}, if no step of it leaves that directory. */
     static int openBeneath(int directory, String path) throws IOException {
-        return (int) call("open", path, (arena, state) -> {
+        return (int) NativeCalls.checked("open", path, (arena, state) -> {
             MemorySegment how = arena.allocate(HOW_SIZE, 8);
             how.set(ValueLayout.JAVA_LONG, 0, PLACE);
             how.set(ValueLayout.JAVA_LONG, 16, BENEATH);
@@ -82,7 +80,7 @@ final class Syscalls {
     /** Makes the directory {@code name} in {@code directory}; false if there is something of that name. */
     static boolean makeDirectory(int directory, String name, int mode) throws IOException {
         try {
-            call("mkdir", name, (arena, state) ->
+            NativeCalls.checked("mkdir", name, (arena, state) ->
                     (int) MKDIRAT.invokeExact(state, directory, arena.allocateFrom(name), mode));
             return true;
         } catch (SyscallException e) {
@@ -94,11 +92,12 @@ final class Syscalls {
     }
 
     static void close(int descriptor) throws IOException {
-        call("close", "descriptor " + descriptor, (arena, state) -> (int) CLOSE.invokeExact(state, descriptor));
+        NativeCalls.checked(
+                "close", "descriptor " + descriptor, (arena, state) -> (int) CLOSE.invokeExact(state, descriptor));
     }
 
     static void mount(String source, Path target, String type, long flags, String options) throws IOException {
-        call("mount", target.toString(), (arena, state) -> (int) MOUNT.invokeExact(
+        NativeCalls.checked("mount", target.toString(), (arena, state) -> (int) MOUNT.invokeExact(
                 state,
                 arena.allocateFrom(source),
                 arena.allocateFrom(target.toString()),
@@ -108,38 +107,7 @@ final class Syscalls {
     }
 
     static void unmount(Path target) throws IOException {
-        call("umount", target.toString(), (arena, state) ->
+        NativeCalls.checked("umount", target.toString(), (arena, state) ->
                 (int) UMOUNT2.invokeExact(state, arena.allocateFrom(target.toString()), DETACH));
-    }
-
-    /** A call of the C library, with memory that lives as long as it, and the place of its error number. */
-    private interface Native {
-        long invoke(Arena arena, MemorySegment state) throws Throwable;
-    }
-
-    private static long call(String name, String about, Native call) throws IOException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO);
-            long code = call.invoke(arena, state);
-            if (code < 0) {
-                int errno = (int) ERRNO.varHandle(MemoryLayout.PathElement.groupElement("errno"))
-                        .get(state, 0L);
-                throw new SyscallException(name, about, errno);
-            }
-            return code;
-        } catch (IOException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IOException(name + " could not be called", e);
-        }
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle handle(String name, FunctionDescriptor type, Linker.Option... more) {
-        Linker linker = Linker.nativeLinker();
-        Linker.Option[] options = new Linker.Option[more.length + 1];
-        options[0] = Linker.Option.captureCallState("errno");
-        System.arraycopy(more, 0, options, 1, more.length);
-        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);
     }
 }
