@@ -73,7 +73,7 @@ public record Report(
                 renewals     %d
                 outages      %d
                 verdicts     %d, for %d silences beyond the grace
-                delay        p50 %s, p99 %s, max %s beyond the grace
+                delay        %s
                 NoExecute    %d nodes tainted, %d pods evicted, %d collected
                 re-created   %d nodes
                 trace        %d lines, sha256 %s
@@ -88,9 +88,7 @@ public record Report(
                 outages,
                 tally.verdicts(),
                 tally.silences(),
-                micros(p50),
-                micros(p99),
-                micros(max),
+                delay(),
                 tally.noExecutes(),
                 tally.evictions(),
                 tally.collections(),
@@ -103,6 +101,13 @@ public record Report(
             }
         }
         return text.append(outcome()).toString();
+    }
+
+    /** An adaptive detector has no grace that a verdict could be late by. */
+    private String delay() {
+        return tally.delays().isEmpty()
+                ? "not measured"
+                : "p50 " + micros(p50) + ", p99 " + micros(p99) + ", max " + micros(max) + " beyond the grace";
     }
 
     private String outcome() {

@@ -30,6 +30,7 @@ public final class Scenario {
     private final List<String> traced = new ArrayList<>();
     private Optional<SimCluster> cluster = Optional.empty();
     private boolean partial;
+    private boolean broken;
 
     private Scenario(BooleanSupplier ended) {
         this.ended = ended;
@@ -94,8 +95,12 @@ public final class Scenario {
             scenario.write(out);
         }
         good &= !expected || reached == traced.size();
-        return new Result(
-                out.toString(), scenario.partial, good && !out.toString().contains(" VIOLATION "));
+        return new Result(out.toString(), scenario.partial, good && !scenario.broken);
+    }
+
+    private void trace(String line) {
+        traced.add(line);
+        broken |= line.contains(" VIOLATION ");
     }
 
     private List<String> write(StringBuilder out) {
@@ -113,7 +118,7 @@ public final class Scenario {
                     throw new IllegalArgumentException("nodes is " + nodes + "; expected 1 to " + MOST_NODES);
                 }
                 cluster =
-                        Optional.of(new SimCluster(ClusterSetup.of((int) nodes, setting(words, "seed")), traced::add));
+                        Optional.of(new SimCluster(ClusterSetup.of((int) nodes, setting(words, "seed")), this::trace));
             }
             case "run" -> run(GoDuration.parse(word(words, 1, "run 30s")));
             case "show" -> it().show();

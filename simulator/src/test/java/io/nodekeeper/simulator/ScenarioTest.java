@@ -53,6 +53,9 @@ class ScenarioTest {
                 .contains("n0 Node created\n");
         assertThat(Scenario.run(happened, () -> false).text()).isEqualTo(happened);
         assertThat(Scenario.run(happened, () -> false).isGood()).isTrue();
+        assertThat(Scenario.run("# No VIOLATION here.\n" + happened, () -> false)
+                        .isGood())
+                .isTrue();
         // A part that is added has no trace yet, and one that was changed is another.
         assertThat(Scenario.run(happened + "\nrun 1s\n", () -> false).isGood()).isTrue();
         assertThat(Scenario.run(happened.replace("created", "gone"), () -> false)

@@ -89,9 +89,9 @@ final class SockDiag implements AutoCloseable {
     @Override
     public void close() {
         try {
-            checked("close", (memory, state) -> (int) CLOSE.invokeExact(state, fd));
+            // Its result does not matter: the descriptor is gone, whatever the kernel says.
+            NativeCalls.result("close", (memory, state) -> (int) CLOSE.invokeExact(state, fd));
         } catch (IOException e) {
-            // The descriptor is gone, whatever the kernel says.
             throw new UncheckedIOException(e);
         } finally {
             arena.close();

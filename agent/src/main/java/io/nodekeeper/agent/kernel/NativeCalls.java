@@ -68,7 +68,7 @@ public final class NativeCalls {
             MemorySegment state = arena.allocate(STATE);
             long result = call.run(arena, state);
             return result < 0 ? -state.get(ValueLayout.JAVA_INT, ERRNO) : result;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
             throw new IOException(name + " could not be called", e);

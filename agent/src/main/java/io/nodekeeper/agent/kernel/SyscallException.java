@@ -20,7 +20,7 @@ public final class SyscallException extends IOException {
     private final int errno;
 
     SyscallException(String call, String about, int errno) {
-        super(call + " of " + about + " failed: " + text(errno));
+        super(call + " of " + about + " failed: " + text(call, errno));
         this.errno = errno;
     }
 
@@ -29,12 +29,13 @@ public final class SyscallException extends IOException {
         return errno;
     }
 
-    private static String text(int errno) {
+    private static String text(String call, int errno) {
         return switch (errno) {
             case 1 -> "operation not permitted";
             case ENOENT -> "no such file or directory";
             case 3 -> "no such process";
-            case 11 -> "a directory in it was changed meanwhile";
+            // openat2 says so if a step of the path was moved meanwhile.
+            case 11 -> call.equals("open") ? "a directory in it was changed meanwhile" : "not possible at once";
             case 13 -> "permission denied";
             case 20 -> "not a directory";
             case EINVAL -> "invalid argument";

@@ -50,6 +50,7 @@ final class ProvenWatch {
     private final Map<String, Long> versions = new HashMap<>();
     private boolean listed;
     private boolean proving;
+    private long reopenedAt;
 
     /**
      * A watch that has not started.
@@ -71,6 +72,7 @@ final class ProvenWatch {
         this.limit = limit.toNanos();
         this.changes = changes;
         this.sight = new RecorderSight(began);
+        this.reopenedAt = began;
         this.reflector = new Reflector(client, Selection.inNamespace(type, namespace), random, new Handler());
     }
 
@@ -80,11 +82,6 @@ final class ProvenWatch {
 
     void stop() {
         reflector.stop();
-    }
-
-    /** Opens the watch again: it may hang. */
-    void reopen() {
-        reflector.reopen();
     }
 
     /** Whether all objects were listed. */
@@ -103,7 +100,7 @@ final class ProvenWatch {
     }
 
     /**
-     * Asks for the current revision. If no change proves sight for two fifths of the limit, lists all objects: changes are rare
+     * Asks for the current revision, and opens the watch again if it may hang. If no change proves sight for two fifths of the limit, lists all objects: changes are rare
      * in a cluster of a few nodes, or of nodes that are all silent.
      */
     void prove() {
@@ -111,7 +108,13 @@ final class ProvenWatch {
             return;
         }
         long sentAt = client.loop().clock().nanoTime();
-        read("limit=1", list -> sight.asked(version(list), sentAt));
+        if (!sees(sentAt) && sentAt - reopenedAt > limit) {
+            // It may hang.
+            reopenedAt = sentAt;
+            reflector.reopen();
+        }
+        RecorderSight.Question question = sight.ask(sentAt);
+        read("limit=1", list -> sight.answered(question, version(list)));
         if (5 * (sentAt - sight.provenAt()) > 2 * limit && !proving) {
             proving = true;
             read("", list -> {

@@ -16,6 +16,7 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -51,7 +52,8 @@ public final class RecordProcess {
         ThreadLoop loop = new ThreadLoop("record");
         HttpTransport transport = new HttpTransport(command.client.access());
         try (RecordingWriter writer = new RecordingWriter(
-                new BufferedOutputStream(Files.newOutputStream(command.file)),
+                new BufferedOutputStream(
+                        Files.newOutputStream(command.file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)),
                 loop.clock().wallTime())) {
             KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
             Recorder recorder = new Recorder(client, Randoms.secure(), writer);
@@ -59,6 +61,7 @@ public final class RecordProcess {
             Duration took = record(command, recorder, loop.clock(), err, ended);
             end(recorder);
             if (!recorder.hasBegun()) {
+                Files.delete(command.file);
                 throw new IOException("nothing was recorded: the API server sent no lists of nodes and leases within "
                         + GoDuration.format(took) + "; warnings say why");
             }

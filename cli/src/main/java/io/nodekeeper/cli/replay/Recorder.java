@@ -127,7 +127,6 @@ final class Recorder {
             return;
         }
         loop.schedule(PERIOD, this::tick);
-        listed |= nodeWatch.hasListed() && leaseWatch.hasListed();
         look();
         nodeWatch.prove();
         leaseWatch.prove();
@@ -139,8 +138,9 @@ final class Recorder {
         }
     }
 
-    /** Writes whether sight was lost or found, and opens a watch again that hangs. */
+    /** Writes whether sight was lost or found. */
     private void look() {
+        listed |= nodeWatch.hasListed() && leaseWatch.hasListed();
         long now = loop.clock().nanoTime();
         List<ProvenWatch> blind = List.of(nodeWatch, leaseWatch).stream()
                 .filter(watch -> !watch.sees(now))
@@ -150,7 +150,6 @@ final class Recorder {
             gaps++;
             long since = blind.stream().mapToLong(ProvenWatch::provenAt).min().orElse(now);
             write(new RecordedChange.SightLost(elapsed(), Duration.ofNanos(since - began)));
-            blind.forEach(ProvenWatch::reopen);
         } else if (sightLost && blind.isEmpty()) {
             sightLost = false;
             write(new RecordedChange.SightFound(elapsed()));

@@ -12,25 +12,43 @@ final class RecorderSight {
     /** The most questions that wait for a change; of more, the oldest is forgotten. */
     private static final int MOST = 64;
 
-    private record Question(long revision, long sentAt) {}
+    /**
+     * A question for the current revision.
+     *
+     * @param sentAt when it was sent
+     * @param newest the newest revision that the watch had shown by then
+     * @param restarts how often everything had been listed anew by then
+     */
+    record Question(long sentAt, long newest, int restarts) {}
 
-    private final Deque<Question> open = new ArrayDeque<>();
+    private record Answer(long revision, long sentAt) {}
+
+    private final Deque<Answer> open = new ArrayDeque<>();
     private long provenAt;
     /** The newest revision that the watch has shown; 0 if none. */
     private long newest;
+
+    private int restarts;
 
     /** Nothing was missed until {@code began}. */
     RecorderSight(long began) {
         provenAt = began;
     }
 
-    /** A question that was sent at {@code sentAt} was answered with this revision; not positive if it is no number. */
-    void asked(long revision, long sentAt) {
-        if (revision <= 0) {
-            // Its order is unknown: only lists prove sight.
+    /** The question that is sent now. */
+    Question ask(long now) {
+        return new Question(now, newest, restarts);
+    }
+
+    /** That question was answered with this revision; not positive if it is no number. */
+    void answered(Question question, long revision) {
+        // The order of other versions is unknown: only lists prove sight. A smaller one than was seen before is of a
+        // store that was
+        // restored, from which the watch may show nothing.
+        if (revision <= 0 || revision < question.newest || question.restarts != restarts) {
             return;
         }
-        open.addLast(new Question(revision, sentAt));
+        open.addLast(new Answer(revision, question.sentAt));
         if (open.size() > MOST) {
             open.removeFirst();
         }
@@ -57,6 +75,7 @@ final class RecorderSight {
     /** Everything is listed anew: the store may have been restored, so that its revisions are smaller than before. */
     void restart() {
         newest = 0;
+        restarts++;
         open.clear();
     }
 

@@ -10,7 +10,7 @@ class RecorderSightTest {
 
     @Test
     void aChangeOfTheRevisionOrALaterOneProvesWhatWasStoredBeforeTheQuestion() {
-        sight.asked(50, 3);
+        sight.answered(sight.ask(3), 50);
         sight.seen(49);
         assertThat(sight.provenAt()).isZero();
 
@@ -23,15 +23,15 @@ class RecorderSightTest {
     void aQuestionWithoutAnythingNewIsItsOwnProof() {
         sight.seen(50);
 
-        sight.asked(50, 7);
+        sight.answered(sight.ask(7), 50);
 
         assertThat(sight.provenAt()).isEqualTo(7);
     }
 
     @Test
     void aLateChangeProvesOnlyTheTimeOfItsQuestion() {
-        sight.asked(50, 1);
-        sight.asked(60, 9);
+        sight.answered(sight.ask(1), 50);
+        sight.answered(sight.ask(9), 60);
 
         sight.seen(55);
 
@@ -48,7 +48,7 @@ class RecorderSightTest {
 
     @Test
     void aRevisionThatIsNoNumberProvesNothing() {
-        sight.asked(-12, 3);
+        sight.answered(sight.ask(3), -12);
         sight.seen(100);
 
         assertThat(sight.provenAt()).isZero();
@@ -57,11 +57,11 @@ class RecorderSightTest {
     @Test
     void revisionsOfAStoreBeforeItsRestorationProveNothing() {
         sight.seen(1_000);
-        sight.asked(1_100, 2);
+        sight.answered(sight.ask(2), 1_100);
 
         sight.restart();
         sight.seen(900);
-        sight.asked(910, 5);
+        sight.answered(sight.ask(5), 910);
         assertThat(sight.provenAt()).isZero();
 
         sight.seen(911);
@@ -69,9 +69,40 @@ class RecorderSightTest {
     }
 
     @Test
+    void aSmallerRevisionThanWasSeenProvesNothing() {
+        sight.seen(1_000);
+
+        // Asked of a store that was restored, while the watch hangs at the old one.
+        sight.answered(sight.ask(7), 910);
+
+        assertThat(sight.provenAt()).isZero();
+    }
+
+    @Test
+    void aRevisionThatTheWatchOvertookProves() {
+        RecorderSight.Question question = sight.ask(7);
+        sight.seen(1_000);
+
+        sight.answered(question, 990);
+
+        assertThat(sight.provenAt()).isEqualTo(7);
+    }
+
+    @Test
+    void anAnswerFromBeforeAnotherListProvesNothing() {
+        RecorderSight.Question question = sight.ask(7);
+        sight.restart();
+        sight.seen(1_000);
+
+        sight.answered(question, 990);
+
+        assertThat(sight.provenAt()).isZero();
+    }
+
+    @Test
     void theOldestOfManyOpenQuestionsAreForgotten() {
         for (int second = 1; second <= 1_000; second++) {
-            sight.asked(second, second);
+            sight.answered(sight.ask(second), second);
         }
 
         sight.seen(900);

@@ -153,8 +153,10 @@ final class VerdictRules {
     /** How long a node must have been faulty that was silent for its grace. */
     private double ownFault(long grace) {
         double least = Math.min(OWN_FAULT * grace, grace - JITTER * renewal - RETURN.toNanos());
-        // A grace shorter than a renewal period blames nodes that are well; any longer one must not.
-        return Math.max(least, JITTER * renewal < grace ? 1 : 0);
+        // A grace shorter than the time from one renewal to the next, disturbances included that are not excused,
+        // blames
+        // nodes that are well; any longer one must not.
+        return Math.max(least, JITTER * renewal + SHORT_OUTAGE + OUTAGE_EDGES < grace ? 1 : 0);
     }
 
     private void judged(NodeFacts node, String before, String reason) {

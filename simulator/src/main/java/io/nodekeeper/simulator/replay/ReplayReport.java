@@ -99,12 +99,12 @@ public record ReplayReport(
                 theirs.verdicts(),
                 own.back(),
                 theirs.back(),
-                Figures.millis(own.p50()),
-                Figures.millis(theirs.p50()),
-                Figures.millis(own.p99()),
-                Figures.millis(theirs.p99()),
-                Figures.millis(own.max()),
-                Figures.millis(theirs.max())));
+                own.silence(own.p50()),
+                theirs.silence(theirs.p50()),
+                own.silence(own.p99()),
+                theirs.silence(theirs.p99()),
+                own.silence(own.max()),
+                theirs.silence(theirs.max())));
         List<Row> rows = rows();
         if (!rows.isEmpty()) {
             text.append(String.format(

@@ -166,12 +166,14 @@ public final class ReplayRun {
             Recording.Gap now = recording.gaps().get(gap);
             if (!inGap && now.from().compareTo(time.elapsed()) <= 0) {
                 inGap = true;
+                here.blind();
+                there.blind();
                 controller.disconnect();
             } else if (inGap && now.to().compareTo(time.elapsed()) <= 0) {
                 inGap = false;
                 gap++;
-                here.excuse(now.to().minus(now.from()));
-                there.excuse(now.to().minus(now.from()));
+                here.sees();
+                there.sees();
                 controller.connect();
             } else {
                 return;

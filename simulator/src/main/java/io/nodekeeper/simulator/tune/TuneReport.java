@@ -4,7 +4,6 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
-import io.nodekeeper.simulator.verdicts.Figures;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,8 +76,8 @@ public record TuneReport(String source, Duration soon, int wanted, List<Trial> t
                     Locale.ROOT,
                     "%s %-12s  %-12s  %-10d  %-16d  %-9s  %-10.3f  %s%s%n",
                     isBest(trial) ? "*" : " ",
-                    silence(trial, trial.figures().p50()),
-                    silence(trial, trial.figures().p99()),
+                    trial.figures().silence(trial.figures().p50()),
+                    trial.figures().silence(trial.figures().p99()),
                     trial.figures().verdicts(),
                     trial.figures().back(),
                     trial.evictions().map(String::valueOf).orElse("-"),
@@ -118,9 +117,5 @@ public record TuneReport(String source, Duration soon, int wanted, List<Trial> t
                 .put("violations", trial.violations());
         trial.evictions().ifPresent(evictions -> json.put("evictions", evictions));
         return json.build();
-    }
-
-    private static String silence(Trial trial, Duration duration) {
-        return trial.figures().noticed() == 0 ? "-" : Figures.millis(duration);
     }
 }

@@ -36,6 +36,11 @@ public record VerdictFigures(int verdicts, int back, int noticed, Duration p50, 
                 Figures.percentile(silences, 100));
     }
 
+    /** One of the silences, for people; {@code -} if there are none. */
+    public String silence(Duration one) {
+        return noticed == 0 ? "-" : Figures.millis(one);
+    }
+
     /** As JSON; durations in seconds. */
     public JsonObject json() {
         return JsonObject.builder()

@@ -25,12 +25,14 @@ public final class VerdictLog implements Sights {
     private final Map<String, Signs> nodes = new HashMap<>();
     private final List<Verdict> closed = new ArrayList<>();
 
-    /** The time that counts as no silence, nanoseconds. */
+    /** The time in which nobody could see and that is over, nanoseconds: it counts as no silence. */
     private long excused;
+    /** Since when nobody can see. */
+    private Optional<Long> blindSince = Optional.empty();
 
     private static final class Signs {
         private String uid = "";
-        /** {@link VerdictLog#excused} at the last heartbeat. */
+        /** {@link VerdictLog#excused()} at the last heartbeat. */
         private long excusedBefore;
 
         private long heardAt;
@@ -58,9 +60,19 @@ public final class VerdictLog implements Sights {
         return all;
     }
 
-    /** Nobody could see for {@code gap}, which ends now: it counts as no silence. */
-    public void excuse(Duration gap) {
-        excused += gap.toNanos();
+    /** Nobody can see from now on. */
+    public void blind() {
+        blindSince = Optional.of(clock.nanoTime());
+    }
+
+    /** Everything can be seen again. */
+    public void sees() {
+        excused = excused();
+        blindSince = Optional.empty();
+    }
+
+    private long excused() {
+        return excused + blindSince.map(since -> clock.nanoTime() - since).orElse(0L);
     }
 
     /** Whether the API shows that node as Unknown. */
@@ -123,7 +135,7 @@ public final class VerdictLog implements Sights {
 
     private void heard(Signs signs) {
         signs.heardAt = clock.nanoTime();
-        signs.excusedBefore = excused;
+        signs.excusedBefore = excused();
         signs.reported = true;
         signs.open = signs.open.map(verdict -> new Verdict(
                 verdict.node(),
@@ -144,13 +156,13 @@ public final class VerdictLog implements Sights {
         return nodes.computeIfAbsent(node, unseen -> {
             Signs signs = new Signs();
             signs.heardAt = clock.nanoTime();
-            signs.excusedBefore = excused;
+            signs.excusedBefore = excused();
             return signs;
         });
     }
 
     private Duration silence(Signs signs) {
-        return since(signs.heardAt).minusNanos(excused - signs.excusedBefore);
+        return since(signs.heardAt).minusNanos(excused() - signs.excusedBefore);
     }
 
     private Duration since(long moment) {

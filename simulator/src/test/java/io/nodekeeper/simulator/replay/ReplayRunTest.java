@@ -130,6 +130,33 @@ class ReplayRunTest {
     }
 
     @Test
+    void onlyTheRestOfAGapIsNoSilenceForANodeThatWasHeardInIt() throws IOException {
+        // The watch of nodes was blind from 95 to 135 s, renewals came until 113 s.
+        tape.node(0.1, "dead", "uid-d", Condition.TRUE, 0)
+                .renews("dead", 3.2, 113.2)
+                .blind(95, 135);
+
+        List<Verdict> verdicts = replay(ControllerConfig.DEFAULT).here();
+
+        assertThat(verdicts).extracting(Verdict::node).containsExactly("dead");
+        Duration silence = verdicts.getFirst().silence();
+        assertThat(silence).isBetween(Duration.ofSeconds(20), Duration.ofSeconds(55));
+        assertThat(silence).isCloseTo(verdicts.getFirst().at().minus(Tape.seconds(113.2 + (135 - 113.2))), CLOSE);
+    }
+
+    @Test
+    void aRecordedVerdictWithinAGapIsAfterAsMuchSilenceAsWasSeen() throws IOException {
+        tape.node(0.1, "dead", "uid-d", Condition.TRUE, 0)
+                .renews("dead", 3.2, 93.2)
+                .blind(95, 200)
+                .node(199, "dead", "uid-d", Condition.UNKNOWN, 0);
+
+        ReplayReport report = replay(ControllerConfig.DEFAULT);
+
+        assertThat(report.there().getFirst().silence()).isCloseTo(Tape.seconds(1.8), CLOSE);
+    }
+
+    @Test
     void verdictsOfTheRecordedClusterStandBesideThoseOfTheReplay() throws IOException {
         // Its own controller waited for 63 s, and the node came back.
         tape.node(0.1, "dead", "uid-d", Condition.TRUE, 0)
