@@ -28,9 +28,6 @@ public record RandomRunOptions(
         ControllerConfig config,
         int leaseDurationSeconds) {
 
-    /** Kubernetes' default of --node-lease-duration-seconds. */
-    public static final int LEASE_DURATION_SECONDS = ClusterSetup.LEASE_DURATION_SECONDS;
-
     /** A run with the default configuration of controllers and agents. */
     public RandomRunOptions(
             int nodes,
@@ -49,7 +46,7 @@ public record RandomRunOptions(
                 pods,
                 controllers,
                 ControllerConfig.DEFAULT,
-                LEASE_DURATION_SECONDS);
+                ClusterSetup.LEASE_DURATION_SECONDS);
     }
 
     /** The same with another seed. */

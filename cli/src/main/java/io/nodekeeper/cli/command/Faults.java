@@ -121,7 +121,8 @@ public final class Faults {
                 flag + " is " + path + ", but there is no directory " + parent);
     }
 
-    private static String number(double value) {
+    /** How messages show a number: whole ones without a fraction. */
+    public static String number(double value) {
         return value == Math.rint(value) && Math.abs(value) < 1e15
                 ? Long.toString((long) value)
                 : Double.toString(value);

@@ -100,8 +100,8 @@ final class ProvenWatch {
     }
 
     /**
-     * Asks for the current revision, and opens the watch again if it may hang. If no change proves sight for two fifths of the limit, lists all objects: changes are rare
-     * in a cluster of a few nodes, or of nodes that are all silent.
+     * Asks for the current revision, and opens the watch again if it may hang. If no change proves sight for two fifths of
+     * the limit, lists all objects: changes are rare in a cluster of a few nodes, or of nodes that are all silent.
      */
     void prove() {
         if (!listed) {
@@ -109,7 +109,6 @@ final class ProvenWatch {
         }
         long sentAt = client.loop().clock().nanoTime();
         if (!sees(sentAt) && sentAt - reopenedAt > limit) {
-            // It may hang.
             reopenedAt = sentAt;
             reflector.reopen();
         }

@@ -5,9 +5,10 @@ import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.simulator.replay.RecordingWriter;
-import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Interruption;
+import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.progress.Progress;
@@ -19,9 +20,6 @@ import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /** Records a cluster for as long as a {@link RecordCommand} says. */
@@ -58,7 +56,7 @@ public final class RecordProcess {
             KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
             Recorder recorder = new Recorder(client, Randoms.secure(), writer);
             recorder.start();
-            Duration took = record(command, recorder, loop.clock(), err, ended);
+            Duration took = record(command, recorder, loop, err, ended);
             end(recorder);
             if (!recorder.hasBegun()) {
                 Files.delete(command.file);
@@ -79,27 +77,22 @@ public final class RecordProcess {
 
     /** Waits until the end; returns how long it recorded. */
     private static Duration record(
-            RecordCommand command, Recorder recorder, Clock clock, PrintWriter err, BooleanSupplier ended)
-            throws Exception {
-        long began = clock.nanoTime();
+            RecordCommand command, Recorder recorder, Loop loop, PrintWriter err, BooleanSupplier ended) {
+        long began = loop.clock().nanoTime();
         try (ProgressDisplay display = command.progress.show("record", err, () -> {
-            Duration so = Duration.ofNanos(clock.nanoTime() - began);
+            Duration so = Duration.ofNanos(loop.clock().nanoTime() - began);
             return Progress.of(
                     recorder.nodeCount() + " nodes, " + recorder.renewals() + " renewals",
                     so.toMillis(),
                     command.length.toMillis());
         })) {
-            while (!ended.getAsBoolean() && clock.nanoTime() - began < command.length.toNanos()) {
-                try {
-                    recorder.failed().get(LOOK.toMillis(), TimeUnit.MILLISECONDS);
-                } catch (TimeoutException e) {
-                    // Still recording.
-                } catch (ExecutionException e) {
-                    throw new IOException("cannot write the recording: " + Failures.text(e), e);
-                }
+            while (!ended.getAsBoolean()
+                    && !recorder.failed().isDone()
+                    && loop.clock().nanoTime() - began < command.length.toNanos()) {
+                Deadlines.sleep(loop, LOOK).join();
             }
         }
-        Duration so = Duration.ofNanos(clock.nanoTime() - began);
+        Duration so = Duration.ofNanos(loop.clock().nanoTime() - began);
         return so.compareTo(command.length) < 0 ? Duration.ofSeconds(so.toSeconds()) : command.length;
     }
 

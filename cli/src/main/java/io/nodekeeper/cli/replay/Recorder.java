@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /**
  * Watches nodes and their leases, and writes each change with the time at which it came, and when it could not prove that it
@@ -70,12 +71,8 @@ final class Recorder {
         loop.execute(() -> {
             look();
             write(new RecordedChange.End(elapsed()));
+            output(writer::close);
             ended = true;
-            try {
-                writer.close();
-            } catch (IOException e) {
-                failed.completeExceptionally(e);
-            }
             failed.complete(null);
         });
         return failed;
@@ -111,11 +108,21 @@ final class Recorder {
     }
 
     private void write(RecordedChange change) {
+        output(() -> writer.write(change));
+    }
+
+    /** Something that is done with the file. */
+    private interface Output {
+        void run() throws IOException;
+    }
+
+    /** The first failure ends the recording. */
+    private void output(Output output) {
         if (ended) {
             return;
         }
         try {
-            writer.write(change);
+            output.run();
         } catch (IOException e) {
             ended = true;
             failed.completeExceptionally(e);
@@ -130,19 +137,14 @@ final class Recorder {
         look();
         nodeWatch.prove();
         leaseWatch.prove();
-        try {
-            writer.flush();
-        } catch (IOException e) {
-            ended = true;
-            failed.completeExceptionally(e);
-        }
+        output(writer::flush);
     }
 
     /** Writes whether sight was lost or found. */
     private void look() {
         listed |= nodeWatch.hasListed() && leaseWatch.hasListed();
         long now = loop.clock().nanoTime();
-        List<ProvenWatch> blind = List.of(nodeWatch, leaseWatch).stream()
+        List<ProvenWatch> blind = Stream.of(nodeWatch, leaseWatch)
                 .filter(watch -> !watch.sees(now))
                 .toList();
         if (!sightLost && !blind.isEmpty()) {
@@ -164,7 +166,7 @@ final class Recorder {
 
         @Override
         public void seen(JsonObject object) {
-            JsonObject node = object.update("metadata", metadata -> metadata.without("resourceVersion"));
+            JsonObject node = parts(object);
             String name = new Node(node).name();
             if (!node.equals(nodes.put(name, node))) {
                 write(new RecordedChange.NodeSeen(elapsed(), node));

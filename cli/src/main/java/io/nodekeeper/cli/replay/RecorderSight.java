@@ -17,7 +17,7 @@ final class RecorderSight {
      *
      * @param sentAt when it was sent
      * @param newest the newest revision that the watch had shown by then
-     * @param restarts how often everything had been listed anew by then
+     * @param restarts the number of {@linkplain #restart restarts} before it
      */
     record Question(long sentAt, long newest, int restarts) {}
 
@@ -42,9 +42,8 @@ final class RecorderSight {
 
     /** That question was answered with this revision; not positive if it is no number. */
     void answered(Question question, long revision) {
-        // The order of other versions is unknown: only lists prove sight. A smaller one than was seen before is of a
-        // store that was
-        // restored, from which the watch may show nothing.
+        // The order of versions that are no numbers is unknown: only lists prove sight. A revision below one that was
+        // seen before comes from a restored store, of which the watch may show nothing.
         if (revision <= 0 || revision < question.newest || question.restarts != restarts) {
             return;
         }
@@ -72,7 +71,7 @@ final class RecorderSight {
         provenAt = Math.max(provenAt, sentAt);
     }
 
-    /** Everything is listed anew: the store may have been restored, so that its revisions are smaller than before. */
+    /** All objects are listed again. The store may have been restored; then its revisions are smaller than before. */
     void restart() {
         newest = 0;
         restarts++;

@@ -4,7 +4,7 @@ import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.controller.JudgementOptions;
 import io.nodekeeper.controller.config.ControllerConfig;
-import io.nodekeeper.simulator.RandomRunOptions;
+import io.nodekeeper.simulator.cluster.ClusterSetup;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -23,7 +23,7 @@ public final class ConfigurationOptions implements Checked {
             description =
                     "The duration of the simulated nodes' leases in seconds. Agents renew four times in that time."
                             + " Default: ${DEFAULT-VALUE}.")
-    int leaseDurationSeconds = RandomRunOptions.LEASE_DURATION_SECONDS;
+    int leaseDurationSeconds = ClusterSetup.LEASE_DURATION_SECONDS;
 
     /** The configuration of every controller. Call it only after {@link #check} found no fault. */
     public ControllerConfig controller() {

@@ -131,11 +131,11 @@ public final class TuneCommand extends NodekeeperCommand {
 
     /** What to try. */
     List<Candidate> candidates(Faults faults) {
-        boolean given = GivenFlags.of(spec).contains(DEFAULT_FLAG);
-        faults.require(
-                !vary.isEmpty() || !given,
-                "--vary is missing; by default it varies " + DEFAULT_FLAG + ", which is given");
-        return Candidates.of(vary.isEmpty() ? given ? List.of() : List.of(DEFAULT) : vary, spec, faults);
+        if (vary.isEmpty() && GivenFlags.of(spec).contains(DEFAULT_FLAG)) {
+            faults.require(false, "--vary is missing; by default it varies " + DEFAULT_FLAG + ", which is given");
+            return List.of();
+        }
+        return Candidates.of(vary.isEmpty() ? List.of(DEFAULT) : vary, spec, faults);
     }
 
     @Override

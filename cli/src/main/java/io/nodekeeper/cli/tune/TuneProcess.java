@@ -117,8 +117,8 @@ public final class TuneProcess {
                 GoDuration.format(options.duration()),
                 command.runs,
                 options.seed(),
-                number(options.crashesPerHour()),
-                number(options.controlFaultsPerHour()));
+                Faults.number(options.crashesPerHour()),
+                Faults.number(options.controlFaultsPerHour()));
         return TuneReport.of(
                 source,
                 command.soon,
@@ -151,9 +151,5 @@ public final class TuneProcess {
                 GoDuration.format(elapsed) + " of " + GoDuration.format(duration),
                 ((double) tried * runs + run) * duration.toMillis() + elapsed.toMillis(),
                 (double) candidates.size() * runs * duration.toMillis());
-    }
-
-    private static String number(double value) {
-        return value == Math.rint(value) ? Long.toString((long) value) : Double.toString(value);
     }
 }

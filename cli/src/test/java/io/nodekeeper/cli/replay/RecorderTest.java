@@ -202,7 +202,7 @@ class RecorderTest {
     @Test
     void aStalledWatchOfNodesIsAGapToo() throws IOException {
         time.advance(Duration.ofSeconds(30));
-        // A node is deleted, and nobody says so.
+        // A node is deleted, and no event reports it.
         nodes.clear();
         revision += 5;
         time.advance(Duration.ofSeconds(40));

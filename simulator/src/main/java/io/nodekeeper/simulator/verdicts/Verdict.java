@@ -8,7 +8,7 @@ import java.util.Optional;
  *
  * @param node its name
  * @param at when, since the start of the run
- * @param silence how long it had sent no heartbeat by then, without times in which nobody could see
+ * @param silence the time since its last heartbeat, minus the time in which the observer was blind
  * @param lastHeardAt when it sent its last one, since the start of the run
  * @param reported whether it had sent one since its Node object exists; if not, the silence is since then
  * @param backAfter how long after the verdict its next heartbeat came; empty if none came before the run ended or the

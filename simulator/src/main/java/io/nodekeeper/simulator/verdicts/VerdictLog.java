@@ -25,9 +25,9 @@ public final class VerdictLog implements Sights {
     private final Map<String, Signs> nodes = new HashMap<>();
     private final List<Verdict> closed = new ArrayList<>();
 
-    /** The time in which nobody could see and that is over, nanoseconds: it counts as no silence. */
+    /** The time in all ended periods of blindness, nanoseconds. It does not count as silence. */
     private long excused;
-    /** Since when nobody can see. */
+    /** When the current period of blindness began. */
     private Optional<Long> blindSince = Optional.empty();
 
     private static final class Signs {
@@ -60,12 +60,12 @@ public final class VerdictLog implements Sights {
         return all;
     }
 
-    /** Nobody can see from now on. */
+    /** The observer is blind from now on. */
     public void blind() {
         blindSince = Optional.of(clock.nanoTime());
     }
 
-    /** Everything can be seen again. */
+    /** The observer sees everything again. */
     public void sees() {
         excused = excused();
         blindSince = Optional.empty();
