@@ -102,6 +102,13 @@ class RecorderTest {
                 .getLast();
     }
 
+    /** How many watches of that resource were opened so far. */
+    private long watchesOf(String resource) {
+        return transport.watches().stream()
+                .filter(watch -> watch.call().toString().contains("/" + resource))
+                .count();
+    }
+
     /** The node renews; the watch shows it if it works. */
     private void renew(String time, boolean seen) {
         JsonObject lease = lease("a", ++revision, time);
@@ -208,9 +215,7 @@ class RecorderTest {
         time.advance(Duration.ofSeconds(40));
         assertThat(recorder.gaps()).isEqualTo(1);
         assertThat(watch("nodes").cancelled()).as("the watch was opened again").isFalse();
-        assertThat(transport.watches().stream()
-                        .filter(watch -> watch.call().toString().contains("/nodes")))
-                .hasSizeGreaterThan(1);
+        assertThat(watchesOf("nodes")).isGreaterThan(1);
 
         watch("nodes").event("DELETED", node("a", revision, "True"));
         time.advance(Duration.ofSeconds(15));
@@ -221,6 +226,25 @@ class RecorderTest {
                         line -> assertThat(line).isEqualTo("{\"at\":57.000000,\"sightLostSince\":26.000000}"),
                         line -> assertThat(line).contains("gone"),
                         line -> assertThat(line).contains("sightFound"));
+    }
+
+    @Test
+    void aWatchThatStallsWhileTheOtherOneDoesIsOpenedAgainToo() {
+        time.advance(Duration.ofSeconds(30));
+        // Given a watch of leases that stalls, so that there is no sight,
+        unanswered = Set.of("leases");
+        time.advance(Duration.ofSeconds(60));
+        assertThat(recorder.gaps()).isEqualTo(1);
+        long before = watchesOf("nodes");
+
+        // when that of nodes stalls
+        nodes.clear();
+        revision += 5;
+        time.advance(Duration.ofSeconds(60));
+
+        // then it is opened again, although the gap is the same one
+        assertThat(recorder.gaps()).isEqualTo(1);
+        assertThat(watchesOf("nodes")).isGreaterThan(before);
     }
 
     @Test
