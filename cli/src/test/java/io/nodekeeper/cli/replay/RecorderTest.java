@@ -230,17 +230,16 @@ class RecorderTest {
 
     @Test
     void aWatchThatStallsWhileTheOtherOneDoesIsOpenedAgainToo() {
-        time.advance(Duration.ofSeconds(30));
         // Given a watch of leases that stalls, so that there is no sight,
         unanswered = Set.of("leases");
-        time.advance(Duration.ofSeconds(60));
+        time.advance(Duration.ofSeconds(25));
         assertThat(recorder.gaps()).isEqualTo(1);
         long before = watchesOf("nodes");
 
         // when that of nodes stalls
         nodes.clear();
         revision += 5;
-        time.advance(Duration.ofSeconds(60));
+        time.advance(Duration.ofSeconds(45));
 
         // then it is opened again, although the gap is the same one
         assertThat(recorder.gaps()).isEqualTo(1);
