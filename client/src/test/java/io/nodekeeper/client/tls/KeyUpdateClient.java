@@ -40,7 +40,9 @@ public final class KeyUpdateClient implements AutoCloseable {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         try {
             socket.setTcpNoDelay(true);
-            socket.setSoTimeout(10_000);
+            // Handshakes wait for as many turns as there are hostile clients, each four times what a record takes: on a
+            // busy machine seconds.
+            socket.setSoTimeout(60_000);
             protocol = new Protocol(socket.getInputStream(), socket.getOutputStream(), updatesInHandshake);
             protocol.connect(new AnyServer());
         } catch (IOException | RuntimeException e) {
