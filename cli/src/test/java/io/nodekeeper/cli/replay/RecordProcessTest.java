@@ -21,9 +21,10 @@ class RecordProcessTest {
 
     @Test
     void anApiServerThatIsNeverReachedLeavesNoFile() throws IOException {
+        // given an address at which no server listens
         Path kubeconfig = Files.writeString(directory.resolve("kubeconfig"), """
-                current-context: nobody
-                contexts: [{name: nobody, context: {cluster: c, user: u}}]
+                current-context: here
+                contexts: [{name: here, context: {cluster: c, user: u}}]
                 clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
                 users: [{name: u, user: {}}]
                 """);
@@ -33,7 +34,7 @@ class RecordProcessTest {
         command.length = Duration.ofSeconds(1);
         command.progress.quiet = true;
 
-        // when it records, then the error says what was missing, and there is no file that looks like a recording.
+        // when the command ends, then its error says what was missing, and no file is left
         assertThatThrownBy(() -> RecordProcess.run(
                         command, new PrintWriter(out), new PrintWriter(new StringWriter()), () -> false))
                 .isInstanceOf(IOException.class)

@@ -30,7 +30,11 @@ public final class KeyUpdateClient implements AutoCloseable {
     private final Socket socket;
     private final Protocol protocol;
 
-    /** Connects, with a deadline of ten seconds for this and for each read. */
+    /**
+     * Connects. Each read of the handshake has a deadline of 30 s, because the client waits for its turn behind hostile
+     * ones. Later reads have one of 10 s, which is less than the time after which servers close connections without a
+     * request.
+     */
     public KeyUpdateClient(int port) throws IOException {
         this(port, 0);
     }
@@ -40,11 +44,10 @@ public final class KeyUpdateClient implements AutoCloseable {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         try {
             socket.setTcpNoDelay(true);
-            // Handshakes wait for as many turns as there are hostile clients, each four times what a record takes: on a
-            // busy machine seconds.
-            socket.setSoTimeout(60_000);
+            socket.setSoTimeout(30_000);
             protocol = new Protocol(socket.getInputStream(), socket.getOutputStream(), updatesInHandshake);
             protocol.connect(new AnyServer());
+            socket.setSoTimeout(10_000);
         } catch (IOException | RuntimeException e) {
             socket.close();
             throw e;
