@@ -53,7 +53,7 @@ public final class HttpsServer {
     private static final int ACCEPTED = 10;
 
     /** The timeout of a TLS handshake, as Kubernetes' for headers: after a restart all clients connect at the same time. */
-    private static final int HANDSHAKE_MILLIS = 32_000;
+    private static final Duration HANDSHAKE = Duration.ofSeconds(32);
 
     private final EventLoopGroup acceptors;
     private final EventLoopGroup workers;
@@ -82,7 +82,7 @@ public final class HttpsServer {
         tls = prepared.tls;
         drain = options.drain();
         clients = new Connections(options.connections(), options.clock());
-        turns = new TlsTurns(options.clock());
+        turns = new TlsTurns(HANDSHAKE, options.clock());
         serverContext = new ServerContext(server, options, prepared.nodes);
         boolean epoll = Epoll.isAvailable();
         IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
@@ -105,7 +105,7 @@ public final class HttpsServer {
                     protected void initChannel(Channel connection) {
                         connections.add(connection);
                         Connections.Client client = clients.add(connection);
-                        turns.secure(connection, tls, client).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
+                        turns.secure(connection, tls, client);
                         connection.pipeline().addLast(new Negotiation(serverContext, client, drain));
                     }
                 })

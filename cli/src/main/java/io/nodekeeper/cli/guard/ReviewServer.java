@@ -18,6 +18,7 @@ import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -37,8 +38,8 @@ final class ReviewServer implements AutoCloseable {
     static final int CONNECTIONS = 256;
     /** Bytes of a request's first line, and of its headers. */
     private static final int HEAD_BYTES = 8 << 10;
-    /** Milliseconds for a TLS handshake, far more than the second that the API server waits for an answer. */
-    private static final long HANDSHAKE_MILLIS = 5_000;
+    /** The timeout of a TLS handshake, far more than the second that the API server waits for an answer. */
+    private static final Duration HANDSHAKE = Duration.ofSeconds(5);
 
     private final TlsTurns turns;
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -66,7 +67,7 @@ final class ReviewServer implements AutoCloseable {
             Function<byte[], CompletableFuture<byte[]>> reviews)
             throws IOException {
         this.clients = clients;
-        turns = new TlsTurns(clock);
+        turns = new TlsTurns(HANDSHAKE, clock);
         ReviewHandler.Bodies bodies = new ReviewHandler.Bodies();
         var bound = new ServerBootstrap()
                 .group(loop)
@@ -102,7 +103,7 @@ final class ReviewServer implements AutoCloseable {
         }
         connections.add(connection);
         connection.closeFuture().addListener(closed -> connections.remove(connection));
-        turns.secure(connection, context).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
+        turns.secure(connection, context);
         connection
                 .pipeline()
                 .addLast(new HttpServerCodec(new HttpDecoderConfig()

@@ -50,14 +50,14 @@ public final class Exposure implements AutoCloseable {
     private static final Duration REPLACED_AFTER = Duration.ofDays(30);
     /** The deadline for reading small files: only a file system that hangs takes longer. */
     private static final Duration FILES_LIMIT = Duration.ofSeconds(10);
-    /** Milliseconds for a TLS handshake; clients have 10 s for their whole request. */
-    private static final long HANDSHAKE_MILLIS = 5_000;
+    /** The timeout of a TLS handshake; clients have 10 s for their whole request. */
+    private static final Duration HANDSHAKE = Duration.ofSeconds(5);
     /** The default deadline of calls; reviews have their own, which is shorter. */
     private static final Duration CALL_LIMIT = Duration.ofSeconds(10);
 
     private final ThreadLoop loop = new ThreadLoop("pages-access");
     private final Workers files = new Workers("pages-files", 1, loop);
-    private final TlsTurns turns = new TlsTurns(loop.clock());
+    private final TlsTurns turns = new TlsTurns(HANDSHAKE, loop.clock());
     private final Settings settings;
     private final HttpTransport transport;
     private final DelegatedAccess access;
@@ -174,7 +174,7 @@ public final class Exposure implements AutoCloseable {
         if (tls.isEmpty()) {
             connection.pipeline().addLast(new NoCertificateHandler());
         } else {
-            turns.secure(connection, tls.get()).setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
+            turns.secure(connection, tls.get());
         }
     }
 

@@ -10,6 +10,7 @@ import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.SystemClock;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.net.ssl.SSLEngine;
@@ -42,12 +43,17 @@ public final class TlsTurns {
      */
     private static final String[] GROUPS = {"x25519", "secp256r1", "secp384r1", "secp521r1"};
 
+    private final Duration handshake;
     private final Clock clock;
     /** One for each event loop of the server. */
     private final Map<EventLoop, LoopTurns> loops = new ConcurrentHashMap<>();
 
-    /** Turns of a server, measured by {@code clock}. */
-    public TlsTurns(Clock clock) {
+    /**
+     * Turns of a server, measured by {@code clock}. A connection ends if its handshake takes longer than {@code handshake}, which includes
+     * the time that it waits for its turns.
+     */
+    public TlsTurns(Duration handshake, Clock clock) {
+        this.handshake = handshake;
         this.clock = clock;
     }
 
@@ -64,19 +70,18 @@ public final class TlsTurns {
     }
 
     /** As {@link #secure(Channel, SslContext, TlsClient)}, where clients are trusted that have shown a certificate and come from an address without an offence. */
-    public SslHandler secure(Channel connection, SslContext context) {
+    public void secure(Channel connection, SslContext context) {
         LoopTurns turns = turns(connection);
         Object source = source(connection.remoteAddress());
         CertifiedClient client = new CertifiedClient(() -> turns.isSuspect(source));
         SslHandler tls = secure(connection, context, client, turns, source);
         tls.handshakeFuture()
                 .addListener(done -> client.established(tls.engine().getSession()));
-        return tls;
     }
 
-    /** Adds TLS to the end of a new connection's pipeline, as several handlers. Returns that which encrypts. */
-    public SslHandler secure(Channel connection, SslContext context, TlsClient client) {
-        return secure(connection, context, client, turns(connection), source(connection.remoteAddress()));
+    /** Adds TLS to the end of a new connection's pipeline, as several handlers. */
+    public void secure(Channel connection, SslContext context, TlsClient client) {
+        secure(connection, context, client, turns(connection), source(connection.remoteAddress()));
     }
 
     private SslHandler secure(
@@ -86,6 +91,8 @@ public final class TlsTurns {
         parameters.setNamedGroups(GROUPS);
         engine.setSSLParameters(parameters);
         MeteredTls tls = new MeteredTls(engine, MeteredTls.OF_CLIENT, costs(turns, source, client), clock);
+        // The handshake of an accepted connection begins when the handler is added; a later timeout has no effect.
+        tls.setHandshakeTimeoutMillis(handshake.toMillis());
         connection.pipeline().addLast(new TurnGate(turns, source, client), tls, tls.data());
         return tls;
     }

@@ -77,7 +77,7 @@ class TlsTurnsTest {
                         identity.key(), identity.chain().toArray(X509Certificate[]::new))
                 .protocols("TLSv1.3")
                 .build();
-        TlsTurns turns = new TlsTurns(clock);
+        TlsTurns turns = new TlsTurns(Duration.ofSeconds(10), clock);
         server = new ServerBootstrap()
                 .group(loop)
                 .channel(NioServerSocketChannel.class)
