@@ -98,7 +98,10 @@ class CompanionRightsIT {
         Matcher level = Pattern.compile("exposure level for \\S+: ([0-9.]+)").matcher(security);
         assertThat(level.find()).isTrue();
         assertThat(Double.parseDouble(level.group(1))).isLessThan(6.0);
-        assertThat(unit).contains("--mode=companion");
+        assertThat(unit)
+                .contains("--mode=companion")
+                // SockDiag asks the kernel over AF_NETLINK whom a client of a unix socket waits for.
+                .contains("\nRestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK\n");
     }
 
     @Test

@@ -9,7 +9,7 @@ public final class Deadlines {
 
     /**
      * A future that completes like {@code future}, or fails with {@link DeadlineExceededException} once {@code deadline}
-     * has passed; in that case {@code future} is cancelled.
+     * has passed; in that case {@code future} is cancelled, as it is when the returned future is cancelled.
      */
     public static <T> CompletableFuture<T> within(
             Loop loop, Duration deadline, String what, CompletableFuture<T> future) {
@@ -25,6 +25,11 @@ public final class Deadlines {
                 timed.completeExceptionally(error);
             } else {
                 timed.complete(value);
+            }
+        });
+        timed.whenComplete((value, error) -> {
+            if (timed.isCancelled()) {
+                future.cancel(true);
             }
         });
         return timed;

@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -31,13 +32,36 @@ public final class Futures {
         }
     }
 
-    /** As {@link #start}, on {@code executor}; a future that failed if the executor is closed or finds no thread. */
+    /**
+     * As {@link #start}, on {@code executor}; a future that failed if the executor is closed or finds no thread. If it is cancelled
+     * before the executor has begun, nothing is called.
+     */
     public static <T> CompletableFuture<T> startOn(Executor executor, Supplier<CompletableFuture<T>> call) {
         try {
-            return CompletableFuture.supplyAsync(call, executor).thenCompose(Function.identity());
+            CompletableFuture<CompletableFuture<T>> started = CompletableFuture.supplyAsync(call, executor);
+            CompletableFuture<T> result = started.thenCompose(Function.identity());
+            result.whenComplete((value, error) -> {
+                if (result.isCancelled()) {
+                    started.cancel(true);
+                }
+            });
+            return result;
         } catch (RejectedExecutionException | OutOfMemoryError e) {
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    /** As {@link CompletableFuture#thenCombine}, but cancelling the result cancels both. */
+    public static <A, B, T> CompletableFuture<T> both(
+            CompletableFuture<A> first, CompletableFuture<B> second, BiFunction<A, B, T> combine) {
+        CompletableFuture<T> result = first.thenCombine(second, combine);
+        result.whenComplete((value, error) -> {
+            if (result.isCancelled()) {
+                first.cancel(true);
+                second.cancel(true);
+            }
+        });
+        return result;
     }
 
     /**

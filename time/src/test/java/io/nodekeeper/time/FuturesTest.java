@@ -66,4 +66,33 @@ class FuturesTest {
 
         assertThat(future.exceptionNow()).isSameAs(closed);
     }
+
+    @Test
+    void shouldNotCallWhatIsCancelledBeforeTheExecutorBegins() {
+        List<Runnable> tasks = new ArrayList<>();
+        List<String> called = new ArrayList<>();
+
+        CompletableFuture<String> answer = Futures.startOn(tasks::add, () -> {
+            called.add("called");
+            return CompletableFuture.completedFuture("done");
+        });
+        answer.cancel(true);
+        tasks.forEach(Runnable::run);
+
+        assertThat(called).isEmpty();
+    }
+
+    @Test
+    void shouldCombineBothOrCancelBoth() {
+        CompletableFuture<String> first = new CompletableFuture<>();
+        CompletableFuture<String> second = new CompletableFuture<>();
+
+        assertThat(Futures.both(
+                        CompletableFuture.completedFuture("a"), CompletableFuture.completedFuture("b"), String::concat))
+                .isCompletedWithValue("ab");
+        Futures.both(first, second, String::concat).cancel(true);
+
+        assertThat(first).isCancelled();
+        assertThat(second).isCancelled();
+    }
 }

@@ -97,7 +97,10 @@ public final class PodAssembly {
     private static final Duration RECLAIM = Duration.ofSeconds(30);
 
     private final Workers disk;
-    /** A thread for each call for a pod that waits for a path of the host, and for each that hangs; they end when they are idle. */
+    /**
+     * Threads for paths of the host, as each of them may hang: one for each call until there are as many as calls can hang. They end after
+     * half a minute without a call.
+     */
     private final Workers hostDisk;
 
     /** Two threads, so that one file that hangs delays no other. A kubelet has one. */

@@ -40,14 +40,15 @@ final class ConnectionTimeouts extends ChannelInboundHandlerAdapter {
         return new ConnectionTimeouts(busy, HEAD_TICKS);
     }
 
-    /** For a connection with many streams, each of which the codec limits. */
+    /** For a connection with many streams, each of which the codec limits; {@link #heard} reports complete headers. */
     static ConnectionTimeouts withStreams(BooleanSupplier busy) {
         return new ConnectionTimeouts(busy, IDLE_TICKS);
     }
 
-    /** Called when the headers of a request are complete. */
+    /** Called when the headers of a request are complete: the connection is not idle. */
     void heard() {
         begun = false;
+        ticks = 0;
     }
 
     @Override

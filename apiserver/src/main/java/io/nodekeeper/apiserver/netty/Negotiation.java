@@ -94,10 +94,12 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
                         .maxHeaderListSize(LINE_BYTES))
                 .gracefulShutdownTimeoutMillis(drain.toMillis())
                 .build();
+        ConnectionTimeouts timeouts =
+                ConnectionTimeouts.withStreams(() -> codec.connection().numActiveStreams() > 0);
         pipeline.addLast(new FlushConsolidationHandler(
                         FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true))
                 .addLast(new FrameMeter())
-                .addLast(ConnectionTimeouts.withStreams(() -> codec.connection().numActiveStreams() > 0))
+                .addLast(timeouts)
                 .addLast(codec)
                 .addLast(new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
                     @Override
@@ -105,7 +107,8 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
                         client.opened(stream);
                         stream.pipeline()
                                 .addLast(new Http2StreamFrameToHttpObjectCodec(true))
-                                .addLast(new RequestHandler(serverContext, certificate, () -> {}, client::proven));
+                                .addLast(new RequestHandler(
+                                        serverContext, certificate, timeouts::heard, client::proven));
                     }
                 }))
                 .addLast(new Farewell());

@@ -10,12 +10,17 @@ import org.junit.jupiter.api.Test;
 /** Timeouts of idle and slow connections, with the channel's frozen clock. */
 class ConnectionTimeoutsTest {
     private boolean busy;
-    private final ConnectionTimeouts timeouts = ConnectionTimeouts.withRequests(() -> busy);
+    private ConnectionTimeouts timeouts = ConnectionTimeouts.withRequests(() -> busy);
     private final EmbeddedChannel channel = new EmbeddedChannel();
 
     private void begin() {
         channel.freezeTime();
         channel.pipeline().addLast(timeouts);
+    }
+
+    private void beginStreams() {
+        timeouts = ConnectionTimeouts.withStreams(() -> busy);
+        begin();
     }
 
     private void pass(int seconds) {
@@ -74,6 +79,36 @@ class ConnectionTimeoutsTest {
         assertThat(channel.isOpen()).isTrue();
         busy = false;
         pass(600);
+        assertThat(channel.isOpen()).isTrue();
+        pass(10);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void shortRequestsOnStreamsKeepAConnectionOpen() {
+        beginStreams();
+        for (int i = 0; i < 4; i++) {
+            // A stream begins and ends between two ticks; then comes an acknowledgement.
+            bytes();
+            timeouts.heard();
+            bytes();
+            pass(300);
+        }
+        assertThat(channel.isOpen()).isTrue();
+        pass(300);
+        assertThat(channel.isOpen()).isTrue();
+        pass(10);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void bytesWithoutARequestDoNotKeepAConnectionWithStreamsOpen() {
+        beginStreams();
+        bytes();
+        for (int i = 0; i < 6; i++) {
+            pass(100);
+            bytes();
+        }
         assertThat(channel.isOpen()).isTrue();
         pass(10);
         assertThat(channel.isOpen()).isFalse();

@@ -231,6 +231,8 @@ class NodeRelayTest {
                         .send(asBob, HttpResponse.BodyHandlers.ofString())
                         .statusCode())
                 .isEqualTo(429);
+        // The other user's connection fails at once, without a deadline.
+        server.place("n1", 1);
         try (HttpClient other = HttpClient.newBuilder()
                 .sslContext(TestCertificates.anonymous(Certificates.SERVER.get()))
                 .build()) {

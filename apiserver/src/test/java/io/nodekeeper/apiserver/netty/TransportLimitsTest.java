@@ -380,7 +380,15 @@ class TransportLimitsTest {
             Thread.sleep(20);
         }
         CompletableFuture<Void> closing = CompletableFuture.runAsync(server.https::close);
-        Thread.sleep(50);
+        // Once the server stops, it refuses a request on an open connection, or closes this after an answer.
+        try {
+            while (server.get("/healthz").statusCode() != 503) {
+                Thread.sleep(1);
+            }
+        } catch (IOException e) {
+            // The connection was closed, and no new one can be made.
+            assertThat(e).isNotNull();
+        }
         idle.getOutputStream().write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         String answer = new String(idle.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).toLowerCase();
         assertThat(answer)

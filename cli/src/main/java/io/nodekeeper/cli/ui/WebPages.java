@@ -12,6 +12,7 @@ import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.controller.ControllerView;
 import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -68,7 +69,7 @@ public final class WebPages implements Pages {
         this.pages = pages;
         this.stories = stories;
         this.timer = timer;
-        this.feed = new FleetFeed(() -> view.status().thenCombine(view.fleet(), FleetSnapshot::of), timer);
+        this.feed = new FleetFeed(() -> Futures.both(view.status(), view.fleet(), FleetSnapshot::of), timer);
     }
 
     @Override

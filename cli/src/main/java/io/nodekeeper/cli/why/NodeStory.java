@@ -74,10 +74,10 @@ public final class NodeStory {
             reading.decrementAndGet();
             return CompletableFuture.failedFuture(new IllegalStateException("too many stories are read at once"));
         }
-        CompletableFuture<Story> read =
-                Deadlines.within(timer, API_LIMIT, "the API server", ApiStory.read(client.get(), name, List.of()));
+        CompletableFuture<Story> read = ApiStory.read(client.get().withTimeout(API_LIMIT), name, List.of());
         read.whenComplete((story, error) -> reading.decrementAndGet());
-        return read.thenApply(Optional::of);
+        // The deadline ends a copy: requests that still wait for a connection count until they end.
+        return Deadlines.within(timer, API_LIMIT, "the API server", read.copy()).thenApply(Optional::of);
     }
 
     private static List<Decision> decisions(JsonObject page, String name) {

@@ -46,8 +46,9 @@ final class Rereading {
                     ended();
                 }
             });
-        } catch (RejectedExecutionException e) {
-            log.debug("Credentials are not read again, the client is closed: {}", e.getMessage());
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            // The client is closed, or the machine has no process id left for a thread.
+            log.debug("Credentials are not read again now: {}", e.toString());
             ended();
         }
     }

@@ -295,12 +295,12 @@ class HttpConnectionsTest {
                         attempts.incrementAndGet();
                         return new NioSocketChannel();
                     });
-            // given a first exchange, which tries both within the two seconds of a verdict's call
+            // given a first exchange, which tries both; it waits half a second for the first, and not 4.5 s as for the last
             Heard first = new Heard();
             long begin = System.nanoTime();
             both.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], first);
             assertAnswered(first);
-            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(2));
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(4));
             assertThat(attempts).hasValue(2);
 
             // when another connection is needed, then only the address that answered is tried

@@ -1,7 +1,6 @@
 package io.nodekeeper.store.disk;
 
 import java.nio.file.Path;
-import java.util.List;
 import org.rocksdb.CompressionType;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.Options;
@@ -27,15 +26,14 @@ record RocksOptions(long writeBuffer, int levelZeroFiles) {
     /** Values of at least this length go to blob files. The header of a blob record takes 32 bytes. */
     private static final int VALUE = 128;
 
-    /** Levels 0 and 1 hold recent changes, which are soon deleted, so compressing them does not pay. */
-    private static final List<CompressionType> NEW_AND_OLD =
-            List.of(CompressionType.NO_COMPRESSION, CompressionType.NO_COMPRESSION, CompressionType.LZ4_COMPRESSION);
-
     Options options(WALRecoveryMode recovery) {
         return new Options()
                 .setWalRecoveryMode(recovery)
-                .setCompressionPerLevel(NEW_AND_OLD)
-                // Compaction moves keys only. Blob garbage collection moves a value when most of its file is garbage.
+                // Tables hold keys of recent changes, which are soon deleted, so compressing them does not pay.
+                .setCompressionType(CompressionType.NO_COMPRESSION)
+                // Compaction moves keys, and with garbage collection the values that it meets in the oldest quarter of
+                // the blob
+                // files. A blob file without a value in use is deleted.
                 .setEnableBlobFiles(true)
                 .setMinBlobSize(VALUE)
                 .setEnableBlobGarbageCollection(true)

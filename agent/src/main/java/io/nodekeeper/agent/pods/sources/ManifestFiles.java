@@ -12,6 +12,7 @@ import java.nio.file.StandardWatchEventKinds;
 import java.nio.file.WatchKey;
 import java.nio.file.WatchService;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,9 @@ final class ManifestFiles implements ManifestSource {
     static final int MOST_BYTES = 10 << 20;
     /** The most manifests. A node has some 10. */
     static final int MOST_FILES = 1_000;
+
+    /** Only a file system that hangs takes longer, such as one whose server is gone. */
+    private static final Duration DEADLINE = Duration.ofSeconds(30);
 
     private final Path path;
     private final Reader reader;
@@ -62,6 +66,11 @@ final class ManifestFiles implements ManifestSource {
     @Override
     public String name() {
         return path.toString();
+    }
+
+    @Override
+    public Duration deadline() {
+        return DEADLINE;
     }
 
     @Override

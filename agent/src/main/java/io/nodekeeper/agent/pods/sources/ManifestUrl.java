@@ -13,7 +13,7 @@ import java.util.Map;
 
 /** The manifest behind a URL: a pod or a list of pods. */
 final class ManifestUrl implements ManifestSource {
-    /** The kubelet's deadline. */
+    /** The kubelet's deadline, which includes the body. */
     private static final Duration DEADLINE = Duration.ofSeconds(10);
     /** The most bytes of the manifest: as of a file. */
     private static final int MOST_BYTES = 10 << 20;
@@ -21,10 +21,8 @@ final class ManifestUrl implements ManifestSource {
     private final URI url;
     private final Map<String, List<String>> headers;
     private final String node;
-    private final HttpClient http = HttpClient.newBuilder()
-            .connectTimeout(DEADLINE)
-            .followRedirects(HttpClient.Redirect.NORMAL)
-            .build();
+    private final HttpClient http =
+            HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
 
     ManifestUrl(URI url, Map<String, List<String>> headers, String node) {
         this.url = url;
@@ -38,8 +36,13 @@ final class ManifestUrl implements ManifestSource {
     }
 
     @Override
+    public Duration deadline() {
+        return DEADLINE;
+    }
+
+    @Override
     public List<Pod> read() throws IOException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(url).timeout(DEADLINE);
+        HttpRequest.Builder request = HttpRequest.newBuilder(url);
         headers.forEach((name, values) -> values.forEach(value -> request.header(name, value)));
         try {
             HttpResponse<InputStream> response = http.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());

@@ -29,8 +29,6 @@ public final class StaticPods {
     private static final Logger log = LoggerFactory.getLogger(StaticPods.class);
     /** The annotation with the time at which the node saw the pod first. */
     private static final String SEEN = "kubernetes.io/config.seen";
-    /** After this the thread of a read that hangs, such as of a mount whose server is gone, is interrupted. */
-    private static final Duration DEADLINE = Duration.ofSeconds(30);
 
     private final List<Source> sources;
     private final BlockingCalls disk;
@@ -83,7 +81,10 @@ public final class StaticPods {
                 source.busy = true;
                 source.next = now + source.period.toNanos();
                 AtomicBoolean begun = new AtomicBoolean();
-                disk.call("static pods of " + source.manifests.name(), DEADLINE, () -> read(source, begun))
+                disk.call(
+                                "static pods of " + source.manifests.name(),
+                                source.manifests.deadline(),
+                                () -> read(source, begun))
                         .whenComplete((read, error) -> loop.execute(() -> done(source, begun.get(), read, error)));
             }
         }

@@ -136,7 +136,9 @@ class NodeProberTest {
             assertThat(run(new Action.Http("", port, "/busy", true, List.of())))
                     .isEqualTo(new ProbeResult(
                             ProbeResult.Outcome.FAILURE, "HTTP probe failed with statuscode: 503", true));
-            assertThat(run(new Action.Http("", "web", "/", true, List.of())).outcome())
+            // It answers nothing to what is no request, so the time is up.
+            assertThat(run(new Action.Http("", "web", "/", true, List.of()), Duration.ofSeconds(1))
+                            .outcome())
                     .as("a server without TLS")
                     .isEqualTo(ProbeResult.Outcome.FAILURE);
         } finally {

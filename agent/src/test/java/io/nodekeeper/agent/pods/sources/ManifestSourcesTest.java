@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.time.DeadlineExceededException;
+import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,6 +18,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -200,6 +205,47 @@ class ManifestSourcesTest {
             assertThatThrownBy(stranger::read).isInstanceOf(IOException.class).hasMessageContaining("403");
             stranger.close();
         } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void readOfAUrlEndsAlsoWhenItsBodyDoesNotCome() throws Exception {
+        // given a server that sends headers and the start of a body
+        CountDownLatch over = new CountDownLatch(1);
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, 100);
+            exchange.getResponseBody().write('{');
+            exchange.getResponseBody().flush();
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        server.start();
+        source = new ManifestUrl(
+                URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/pods"), Map.of(), "n1");
+        assertThat(source.deadline()).isEqualTo(Duration.ofSeconds(10));
+
+        // when the only thread reads it with a deadline
+        ThreadLoop loop = new ThreadLoop("deadlines");
+        try (Workers workers = new Workers("manifests", 1, loop)) {
+            CompletableFuture<List<Pod>> read = workers.call("pods", Duration.ofMillis(500), source::read);
+
+            // then the read fails, and the thread is free again
+            assertThat(read)
+                    .failsWithin(Duration.ofSeconds(30))
+                    .withThrowableThat()
+                    .havingCause()
+                    .isInstanceOf(DeadlineExceededException.class);
+            assertThat(workers.call("another", Duration.ofSeconds(30), () -> "read"))
+                    .succeedsWithin(Duration.ofSeconds(30))
+                    .isEqualTo("read");
+        } finally {
+            loop.close();
+            over.countDown();
             server.stop(0);
         }
     }
