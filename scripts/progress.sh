@@ -1,5 +1,6 @@
 # Shows on standard error what takes long, and for how long already; to be sourced. On a terminal one line is rewritten each
-# second; elsewhere a line follows every ten. Nothing is shown if $quiet is not empty.
+# second; elsewhere a line follows every $progress_interval seconds. Nothing is shown if $quiet is not empty.
+progress_interval=10
 
 # progress_start TEXT [FIGURES]: shows TEXT until progress_stop. FIGURES is a command whose output follows TEXT; it runs for
 # each line, so it must be quick. The time counts from $progress_since (seconds since 1970), or from now if that is empty.
@@ -31,7 +32,7 @@ progress_show() {
       [ "${columns:-0}" -ge 20 ] 2>/dev/null || columns=80
       # The cursor stays at the beginning, so that other lines replace this one.
       printf '\r\033[K%.*s\r' $((columns - 1)) "$(progress_line "$1" "$2" $((now - $3)))" >&2
-    elif [ $((now - shown)) -ge 10 ]; then
+    elif [ $((now - shown)) -ge "$progress_interval" ]; then
       shown=$now
       progress_line "$1" "$2" $((now - $3)) >&2
     fi

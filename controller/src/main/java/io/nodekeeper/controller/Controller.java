@@ -399,9 +399,9 @@ public final class Controller {
     /** Updates the measurements that need a period. */
     private void tend() {
         if (!stopped) {
+            loop.schedule(TEND, this::tend);
             duplicates.tend();
             lags.tend(heartbeats.nodes().stream().map(NodeHealth::lag).toList(), now());
-            loop.schedule(TEND, this::tend);
         }
     }
 

@@ -695,7 +695,8 @@ class GrpcRuntimeTest {
 
         Throwable missing = refused(new RuntimeCall.GetVersion());
 
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+        // Half of the call's deadline, so that a busy machine does not matter.
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         assertThat(missing).hasMessage("Version: UNAVAILABLE: runtime at " + socket + ": No such file or directory");
     }
 
@@ -717,10 +718,10 @@ class GrpcRuntimeTest {
                 (request, reply) -> left.set(
                         Context.current().getDeadline().timeRemaining(java.util.concurrent.TimeUnit.MILLISECONDS)));
 
-        Throwable late = Until.failed(runtime.call(new RuntimeCall.GetStatus(), Duration.ofMillis(300)));
+        Throwable late = Until.failed(runtime.call(new RuntimeCall.GetStatus(), Duration.ofSeconds(3)));
 
-        assertThat(late).isInstanceOf(DeadlineExceededException.class).hasMessage("Status did not answer within 300ms");
-        assertThat(left.get()).isBetween(1L, 300L);
+        assertThat(late).isInstanceOf(DeadlineExceededException.class).hasMessage("Status did not answer within 3s");
+        assertThat(left.get()).isBetween(1L, 3_000L);
         Until.holds("the call is released", () -> runtime.underWay() == 0);
     }
 
@@ -756,7 +757,8 @@ class GrpcRuntimeTest {
         ask(new RuntimeCall.GetVersion());
         cri.kill();
         cri.restart();
-        Thread.sleep(200);
+        // Until the client has learned that its connection was closed.
+        Thread.sleep(1_000);
 
         assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
     }

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 
 /** What an agent tells at its own port. */
 public final class AgentPage {
-    private static final int LIMIT_MILLIS = 3_000;
+    private static final int LIMIT_MILLIS = 10_000;
     private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private final int port;

@@ -324,9 +324,9 @@ class ClientLibrariesIT {
                 .withConfig(new LeaderElectionConfigBuilder()
                         .withName(name)
                         .withLock(new LeaseLock(NAMESPACE, "fabric8-lock", name))
-                        .withLeaseDuration(Duration.ofSeconds(4))
-                        .withRenewDeadline(Duration.ofSeconds(3))
-                        .withRetryPeriod(Duration.ofMillis(300))
+                        .withLeaseDuration(Duration.ofSeconds(9))
+                        .withRenewDeadline(Duration.ofSeconds(8))
+                        .withRetryPeriod(Duration.ofMillis(500))
                         .withReleaseOnCancel(true)
                         .withLeaderCallbacks(
                                 new LeaderCallbacks(() -> leaders.add(name), () -> leaders.remove(name), leader -> {}))
@@ -441,13 +441,13 @@ class ClientLibrariesIT {
         Eventually.within(SOON, () -> leaders.contains("one"));
         Thread second = Thread.ofPlatform().daemon().start(() -> two.run(() -> leaders.add("two"), () -> {}));
         // It keeps its lease by renewing it for longer than it would last.
-        Thread.sleep(4_000);
+        Thread.sleep(10_000);
         assertThat(leaders).containsExactly("one");
 
         one.close();
         first.interrupt();
 
-        Eventually.within(SOON, () -> leaders.contains("two"));
+        Eventually.within(Duration.ofSeconds(30), () -> leaders.contains("two"));
         assertThat(new CoordinationV1Api(official)
                         .readNamespacedLease("official-lock", NAMESPACE)
                         .execute()
@@ -462,8 +462,8 @@ class ClientLibrariesIT {
         return new LeaderElector(new LeaderElectionConfig(
                 new io.kubernetes.client.extended.leaderelection.resourcelock.LeaseLock(
                         NAMESPACE, "official-lock", name, official),
-                Duration.ofSeconds(3),
-                Duration.ofSeconds(2),
+                Duration.ofSeconds(9),
+                Duration.ofSeconds(8),
                 Duration.ofMillis(500)));
     }
 }

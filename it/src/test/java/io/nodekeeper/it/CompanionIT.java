@@ -31,7 +31,7 @@ class CompanionIT {
     private static final int PODS = 5;
     private static final Duration SOON = Duration.ofSeconds(40);
     private static final Duration NAMED = Duration.ofSeconds(20);
-    private static final long SECONDS = Long.getLong("companion.seconds", 40);
+    private static final long SECONDS = Long.getLong("companion.seconds", 20);
     private static final String NODE = "beside";
 
     @TempDir

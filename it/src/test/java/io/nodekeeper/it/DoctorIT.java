@@ -59,11 +59,11 @@ class DoctorIT {
             // A killed process is there until the runtime has taken note of its end.
             ProcessHandle.of(plugin)
                     .ifPresent(killed ->
-                            assertThat(killed.onExit()).as(fixed.output()).succeedsWithin(5, TimeUnit.SECONDS));
-            assertThat(newcomer).failsWithin(10, TimeUnit.SECONDS);
+                            assertThat(killed.onExit()).as(fixed.output()).succeedsWithin(30, TimeUnit.SECONDS));
+            assertThat(newcomer).failsWithin(30, TimeUnit.SECONDS);
             assertThat(others(containerd, plugin)).containsAll(before);
             assertThat(pods
-                            .stub(Duration.ofSeconds(5))
+                            .stub(Duration.ofSeconds(30))
                             .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
                             .getItemsList()
                             .stream()

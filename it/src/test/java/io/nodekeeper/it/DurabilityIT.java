@@ -51,6 +51,8 @@ class DurabilityIT {
             String port = Integer.toString(URI.create(server.awaitAddress()).getPort());
             HttpTransport transport = new HttpTransport(Kubeconfig.load(data.resolve("admin.kubeconfig")));
             KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(5));
+            // For a server that has just been started on a busy machine; the writers do not wait for so long.
+            KubeClient patient = client.withTimeout(Duration.ofSeconds(60));
             Map<String, Long> watched = new ConcurrentHashMap<>();
             watch(client, watched);
             for (int writer = 0; writer < WRITERS; writer++) {
@@ -68,7 +70,7 @@ class DurabilityIT {
                 server.awaitReady();
 
                 // Then everything that it had acknowledged is there, and revisions go on.
-                JsonObject list = Fleet.await(client.list(ResourceType.LEASES, "default", ""));
+                JsonObject list = Fleet.await(patient.list(ResourceType.LEASES, "default", ""));
                 assertThat(Long.parseLong(list.object("metadata").text("resourceVersion")))
                         .isGreaterThanOrEqualTo(revision);
                 Map<String, Long> stored = new ConcurrentHashMap<>();
@@ -82,8 +84,8 @@ class DurabilityIT {
             writing = false;
 
             // And the watcher has seen the last of it all.
-            Eventually.within(Duration.ofSeconds(20), () -> {
-                JsonObject list = Fleet.await(client.list(ResourceType.LEASES, "default", ""));
+            Eventually.within(Duration.ofSeconds(60), () -> {
+                JsonObject list = Fleet.await(patient.list(ResourceType.LEASES, "default", ""));
                 return list.array("items")
                         .objects()
                         .map(KubeObject::new)

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,8 +28,11 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Tag("long")
 class FailoverIT {
     private static final Duration GRACE = Duration.ofSeconds(15);
-    /** Kubernetes' lock: 15 s without a renewal, and then a look each 2 s × (1…2.2). */
-    private static final Duration TAKEOVER = Duration.ofSeconds(20);
+    /**
+     * Kubernetes' lock is taken within 24 s: 15 s without a renewal, and a look each 2 s × (1…2.2) before and after them. The
+     * standby then gives each node the whole grace, and writes 200 verdicts; the rest is for a busy machine.
+     */
+    private static final Duration TAKEOVER_AND_VERDICTS = Duration.ofSeconds(90);
 
     private static final int LIVING = 50;
     private static final int DYING = 100;
@@ -73,8 +78,7 @@ class FailoverIT {
 
                     // Then the standby takes over and marks the others, nodes and pods, once each.
                     Eventually.within(
-                            TAKEOVER.plus(GRACE).plusSeconds(5),
-                            () -> unknown(fleet) == DYING && notReadyPods(fleet) == DYING);
+                            TAKEOVER_AND_VERDICTS, () -> unknown(fleet) == DYING && notReadyPods(fleet) == DYING);
                     assertThat(holder(fleet)).isNotEqualTo(first).isNotEmpty();
                     Thread.sleep(GRACE.toMillis());
                     assertThat(fleet.nodes().entrySet())
@@ -117,18 +121,19 @@ class FailoverIT {
                     Eventually.within(
                             Duration.ofSeconds(10), () -> !renewal(fleet).equals(renewal));
                     leader.signal("STOP");
-                    long frozen = System.nanoTime();
+                    Instant renewed = KubeTime.parse(renewal(fleet)).orElseThrow();
 
                     // Then the standby takes over, not before the lease ends and with its next try thereafter.
                     Eventually.within(
-                            Duration.ofSeconds(30), () -> !holder(fleet).equals(first));
-                    double takeover = (System.nanoTime() - frozen) / 1e9;
-                    // It saw the last renewal up to one try, 4.4 s, after that was made.
-                    assertThat(takeover).isBetween(14.9, 15 + 4.4 + 4.4 + 1);
+                            Duration.ofSeconds(60), () -> !holder(fleet).equals(first));
+                    double takeover = Duration.between(renewed, Instant.now()).toMillis() / 1e3;
+                    // It saw the last renewal up to one try, 4.4 s, after that was made, and tries again up to 4.4 s
+                    // after the end of the 15 s; the rest is for a busy machine.
+                    assertThat(takeover).isBetween(15.0, 29.5);
                     assertThat(lock(fleet).number("leaseTransitions")).contains(1L);
                     String second = holder(fleet);
                     Eventually.within(
-                            Duration.ofSeconds(5), () -> !address(fleet).equals(firstAddress));
+                            Duration.ofSeconds(30), () -> !address(fleet).equals(firstAddress));
 
                     // And when the old leader goes on, it ends and says why, and the new one keeps the lease.
                     leader.signal("CONT");
@@ -144,13 +149,14 @@ class FailoverIT {
                         standby.terminate();
                         assertThat(standby.log()).contains("released lease");
                         Eventually.within(
-                                Duration.ofSeconds(10),
+                                Duration.ofSeconds(30),
                                 () -> !holder(fleet).equals(second)
                                         && !holder(fleet).isEmpty());
                         double handover = (System.nanoTime() - stopped) / 1e9;
                         System.out.printf(
                                 "failover: %.1f s after a freeze, %.1f s after SIGTERM%n", takeover, handover);
-                        assertThat(handover).isLessThan(4.4 + 2);
+                        // A lease that is not given back lasts 13 s at least, as it is renewed every 2 s.
+                        assertThat(handover).isLessThan(12.5);
                     }
                 }
             }

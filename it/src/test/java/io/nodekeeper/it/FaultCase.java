@@ -23,6 +23,8 @@ final class FaultCase {
     private static final Duration OBSERVED = Duration.ofSeconds(50);
 
     private static final Duration LOOK = Duration.ofMillis(500);
+    /** A sleep that takes so much longer shows that the machine stood still, for an agent, too. */
+    private static final Duration OVERSLEPT = Duration.ofMillis(200);
     /** Nodes that all start at once would slow each other down. */
     private static final Semaphore STARTING = new Semaphore(2);
     /** The restarts of agents are measured one at a time. */
@@ -104,14 +106,22 @@ final class FaultCase {
     private static Optional<Double> observe(RealNode node) throws Exception {
         Optional<Double> oldest = Optional.empty();
         long end = System.nanoTime() + OBSERVED.toNanos();
+        boolean overslept = false;
         while (System.nanoTime() < end) {
-            Optional<Double> now = othersAge(node);
+            Optional<Double> now = overslept ? Optional.empty() : othersAge(node);
             if (now.isPresent() && (oldest.isEmpty() || now.get() > oldest.get())) {
                 oldest = now;
             }
-            Thread.sleep(LOOK.toMillis());
+            overslept = oversleeps(LOOK);
         }
         return oldest;
+    }
+
+    /** Sleeps, and tells whether that took so long that the machine must have stood still. */
+    static boolean oversleeps(Duration length) throws InterruptedException {
+        long begin = System.nanoTime();
+        Thread.sleep(length.toMillis());
+        return System.nanoTime() - begin > length.plus(OVERSLEPT).toNanos();
     }
 
     /** Empty if the agent does not answer, or does not know one of them. */

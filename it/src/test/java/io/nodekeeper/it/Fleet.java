@@ -2,12 +2,15 @@ package io.nodekeeper.it;
 
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,6 +32,8 @@ final class Fleet implements AutoCloseable {
         volatile long signal;
         /** When the lease was last renewed. */
         volatile long renewal;
+        /** When that renewal was made, as the lease says: nobody, not even a controller, saw it earlier. */
+        volatile long made;
         /** The status of the Ready condition. */
         volatile String ready = "";
         /** When that status appeared. */
@@ -105,9 +110,13 @@ final class Fleet implements AutoCloseable {
         Seen seen = node(object.name());
         String renewTime = object.spec().text("renewTime");
         if (!renewTime.equals(seen.renewTime)) {
+            long now = System.nanoTime();
             seen.renewTime = renewTime;
-            seen.signal = System.nanoTime();
-            seen.renewal = seen.signal;
+            seen.made = KubeTime.parse(renewTime)
+                    .map(made -> now - Duration.between(made, Instant.now()).toNanos())
+                    .orElse(now);
+            seen.signal = now;
+            seen.renewal = now;
             renewals.incrementAndGet();
         }
     }

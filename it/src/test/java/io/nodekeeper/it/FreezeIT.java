@@ -36,11 +36,14 @@ class FreezeIT {
     private static final int TIMES = 5;
 
     private static final Duration STATUS_PERIOD = Duration.ofMillis(10_400);
+    /** In which everything comes to pass on a busy machine, too; the bounds for times are below. */
+    private static final Duration SOON = Duration.ofSeconds(30);
 
     @TempDir
     Path directory;
 
     private final List<Double> delays = Collections.synchronizedList(new ArrayList<>());
+    private final List<Double> silences = Collections.synchronizedList(new ArrayList<>());
     private final List<Double> returns = Collections.synchronizedList(new ArrayList<>());
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
@@ -94,13 +97,20 @@ class FreezeIT {
                 .allSatisfy(node -> assertThat(log).contains("Node " + node + " is now Unknown: last signal lease"));
         System.out.println("freeze: Unknown after the last renewal [s]: " + delays);
         System.out.println("freeze: Ready after SIGCONT [s]: " + returns);
-        // Most of them at once; another process may have the machine, or the disk, for a second.
-        assertThat(delays)
+        assertThat(silences)
                 .hasSize(AGENTS * TIMES)
-                .allSatisfy(delay -> assertThat(delay).isBetween(4.0, 6.0));
-        assertThat(delays.stream().sorted().skip(AGENTS * TIMES / 2).findFirst().orElseThrow())
-                .isLessThan(4.3);
-        assertThat(returns).allSatisfy(delay -> assertThat(delay).isLessThan(STATUS_PERIOD.toMillis() / 1e3));
+                .allSatisfy(silence -> assertThat(silence).isGreaterThanOrEqualTo(4.0));
+        // Another process may have the machine, or the disk, for seconds; looks every 5 s would have a median of 6.5 s.
+        assertThat(median(delays)).isLessThan(5.0);
+        assertThat(delays).allSatisfy(delay -> assertThat(delay).isLessThanOrEqualTo(12.0));
+        assertThat(delays.stream().filter(delay -> delay <= 6.0)).hasSizeGreaterThanOrEqualTo(18);
+        // An agent that looks before its watch told it that it is Unknown has nothing to report until the next period.
+        assertThat(median(returns)).isLessThan(12.0);
+        assertThat(returns).allSatisfy(delay -> assertThat(delay).isLessThan(2 * STATUS_PERIOD.toMillis() / 1e3));
+    }
+
+    private static double median(List<Double> times) {
+        return times.stream().sorted().skip(times.size() / 2).findFirst().orElseThrow();
     }
 
     private Running agent(Path data, String address, String node) throws Exception {
@@ -125,31 +135,31 @@ class FreezeIT {
         int measured = 0;
         for (int time = 0; measured < TIMES && time < 2 * TIMES; time++) {
             long blind = blindness(controller);
-            Eventually.within(Duration.ofSeconds(30), () -> seen.ready.equals(Condition.TRUE));
+            Eventually.within(SOON, () -> seen.ready.equals(Condition.TRUE));
 
             // When it is stopped right after a renewal.
             long before = seen.renewal;
-            Eventually.within(Duration.ofSeconds(5), () -> seen.renewal != before);
+            Eventually.within(SOON, () -> seen.renewal != before);
             agent.signal("STOP");
-            Eventually.within(Duration.ofSeconds(10), () -> seen.ready.equals(Condition.UNKNOWN));
+            Eventually.within(SOON, () -> seen.ready.equals(Condition.UNKNOWN));
 
             // Then it is Unknown once the grace is over, and tainted.
             double delay = (seen.readySince - seen.signal) / 1e9;
-            Eventually.within(
-                    Duration.ofSeconds(1), () -> read(fleet, node).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
+            double silence = (seen.readySince - seen.made) / 1e9;
+            Eventually.within(SOON, () -> read(fleet, node).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
 
             // And when it goes on, it is Ready within a status period, and the taint goes.
             long continued = System.nanoTime();
             agent.signal("CONT");
-            Eventually.within(STATUS_PERIOD.plusSeconds(1), () -> seen.ready.equals(Condition.TRUE));
+            Eventually.within(SOON, () -> seen.ready.equals(Condition.TRUE));
             // Time in which a loaded machine left the controller no sight is given back, not measured.
             if (blindness(controller) == blind) {
                 measured++;
                 delays.add(delay);
+                silences.add(silence);
                 returns.add((seen.readySince - continued) / 1e9);
             }
-            Eventually.within(
-                    Duration.ofSeconds(1), () -> !read(fleet, node).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
+            Eventually.within(SOON, () -> !read(fleet, node).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
         }
     }
 

@@ -22,6 +22,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class GuardIT {
     private static final Duration GRACE = Duration.ofSeconds(8);
+    /** A review that cannot be made in time lets the write pass, so that one answer of a busy machine says nothing. */
+    private static final Duration SOON = Duration.ofSeconds(30);
+
     private static final String LEASE = "--node-lease-duration-seconds=4";
 
     @TempDir
@@ -29,7 +32,7 @@ class GuardIT {
 
     private static boolean allowed(HttpClient client, URI uri, String node, String user) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(uri)
-                .timeout(Duration.ofSeconds(5))
+                .timeout(SOON)
                 .POST(HttpRequest.BodyPublishers.ofString(GuardCluster.review(node, user, "")))
                 .build();
         HttpResponse<byte[]> answer = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
@@ -61,22 +64,22 @@ class GuardIT {
                             HttpClient.newBuilder().sslContext(cluster.tls()).build()) {
                 URI uri = URI.create("https://127.0.0.1:" + GuardCluster.port(guard) + "/validate?timeout=1s");
                 // when the node controller blames a node that renews its lease, then it is refused
-                Eventually.within(Duration.ofSeconds(30), () -> refused(client, uri, "living-0", writer));
-                assertThat(allowed(client, uri, "dying-0", writer)).isFalse();
+                Eventually.within(SOON, () -> refused(client, uri, "living-0", writer));
+                Eventually.within(SOON, () -> refused(client, uri, "dying-0", writer));
                 // and other users' writes pass
                 assertThat(allowed(client, uri, "living-0", "kubernetes-admin")).isTrue();
                 // when a node dies, then it may be blamed after its grace
                 dying.kill();
                 Thread.sleep(GRACE.plusSeconds(1).toMillis());
-                assertThat(allowed(client, uri, "dying-0", writer)).isTrue();
-                assertThat(allowed(client, uri, "living-0", writer)).isFalse();
+                Eventually.within(SOON, () -> allowed(client, uri, "dying-0", writer));
+                Eventually.within(SOON, () -> refused(client, uri, "living-0", writer));
                 // when it is switched off, then every write passes
                 front.store(front.webhook()
                         .update(
                                 "metadata",
                                 metadata -> metadata.with(
                                         "annotations", JsonObject.EMPTY.with("nodekeeper.io/guard", "off"))));
-                Eventually.within(Duration.ofSeconds(30), () -> allowed(client, uri, "living-0", writer));
+                Eventually.within(SOON, () -> allowed(client, uri, "living-0", writer));
                 assertThat(guard.log()).contains("Refused: " + writer + " changes Ready from True to Unknown");
             }
         }

@@ -62,12 +62,14 @@ class HollowFleetIT {
 
                 // Then these and no others are Unknown, soon after their deadlines.
                 List<Double> late = new ArrayList<>();
+                List<Double> silences = new ArrayList<>();
                 for (Map.Entry<String, Fleet.Seen> node : fleet.nodes().entrySet()) {
                     Fleet.Seen seen = node.getValue();
                     if (node.getKey().startsWith("dying-")) {
                         assertThat(seen.ready).as(node.getKey()).isEqualTo(Condition.UNKNOWN);
                         assertThat(seen.marked).as(node.getKey()).isEqualTo(1);
                         late.add((seen.readySince - seen.signal - GRACE.toNanos()) / 1e9);
+                        silences.add((seen.readySince - seen.made) / 1e9);
                     } else {
                         assertThat(seen.marked).as(node.getKey()).isZero();
                         assertThat(seen.ready).as(node.getKey()).isEqualTo(Condition.TRUE);
@@ -78,10 +80,11 @@ class HollowFleetIT {
                         "hollow fleet: %d marked; beyond the grace [s]: p50 %.3f, p99 %.3f, max %.3f%n",
                         late.size(), late.get(late.size() / 2), late.get(late.size() * 99 / 100), late.getLast());
                 assertThat(late).hasSize(DYING);
-                assertThat(late.getFirst()).isGreaterThan(-0.5);
-                // The bench measures; here another process may have the machine, or the disk, for a second.
-                assertThat(late.get(DYING / 2)).isLessThan(1.0);
-                assertThat(late.getLast()).isLessThan(5.0);
+                assertThat(silences).allSatisfy(silence -> assertThat(silence).isGreaterThanOrEqualTo(15.0));
+                // The bench measures; here another process may have the machine, or the disk, for seconds. Looks
+                // every 5 s would have a median of 2.5 s.
+                assertThat(late.get(DYING / 2)).isLessThan(2.0);
+                assertThat(late.getLast()).isLessThan(10.0);
                 assertThat(controller.log()).contains("dying-0");
             }
         }

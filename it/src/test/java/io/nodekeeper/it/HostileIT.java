@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.config.Kubeconfig;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -31,7 +33,7 @@ import org.junit.jupiter.api.parallel.Isolated;
  *
  * <p>{@code scripts/hostile} is the measurement: the machine does nothing else, 99 % of the renewals take less than a second,
  * and the table of a whole run becomes {@code docs/hostile.md}. In {@code ./test --all}, on machines of any speed, the bound
- * for renewals is {@value #ANY_MACHINE} s, a quarter of the grace; the other bounds are the same.
+ * for renewals is {@value #ANY_MACHINE} s, half the grace; the other bounds are the same.
  *
  * <p>{@code -Dhostile.only=YAML_KEY,PING} runs just those, and leaves the document alone.
  */
@@ -40,7 +42,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HostileIT {
     private static final int NODES = 1_000;
-    private static final double ANY_MACHINE = 5;
+    private static final double ANY_MACHINE = 10;
     /** Where the bound of the measurement holds. */
     private static final boolean MEASURED = Boolean.getBoolean("hostile.measured");
     /** How long an attack takes, seconds; shorter in the suite, whose time is limited. */
@@ -206,7 +208,7 @@ class HostileIT {
         ResidentMemory memory = new ResidentMemory(server.pid());
         Map<String, Integer> answers;
         try (memory) {
-            answers = attack.attack(prey, until);
+            answers = answers(attack, prey, until);
             Thread.sleep(AFTERMATH * 1_000L);
         }
         return new Row(
@@ -216,6 +218,16 @@ class HostileIT {
                 marks(fleet) - marksBefore,
                 ProcessFacts.state(server.pid()) != 'X',
                 answers);
+    }
+
+    /** The server's answers. An attacker whom it answers too late gives up, which is a row like the others. */
+    private static Map<String, Integer> answers(Attack attack, Prey prey, long until) throws Exception {
+        try {
+            return attack.attack(prey, until);
+        } catch (IOException e) {
+            TimeUnit.NANOSECONDS.sleep(until - System.nanoTime());
+            return Map.of("given up: " + e.getClass().getSimpleName(), 1);
+        }
     }
 
     /** How often a node has become Unknown; all of them live. */

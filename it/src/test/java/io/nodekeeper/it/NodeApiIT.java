@@ -21,6 +21,9 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -280,7 +283,8 @@ class NodeApiIT {
     @Test
     void muchOutputArrivesWhole() throws Exception {
         long start = System.nanoTime();
-        int megabytes = 100;
+        // More than all buffers on the way hold.
+        int megabytes = 30;
         String out = kubectl.ok(
                 "exec", "web", "--", "sh", "-c", "dd if=/dev/zero bs=1048576 count=" + megabytes + " 2>/dev/null");
 
@@ -290,47 +294,40 @@ class NodeApiIT {
 
     /** kubectl sends a ping each 5 s, also when the command has ended and its output is still on the way. */
     @Test
-    void aSlowReaderOfOutputGetsAllOfIt() throws Exception {
-        Process process =
-                kubectl.startPiped(directory.resolve("slow.err"), "exec", "web", "--", "sh", "-c", "seq 1 1500000");
-        long read = 0;
-        try (InputStream in = process.getInputStream()) {
-            byte[] part = new byte[64 << 10];
-            for (int size = in.read(part); size >= 0; size = in.read(part)) {
-                read += size;
-                // About 1 MB/s: the command ends more than 5 s before its last output is read.
-                Thread.sleep(60);
-            }
-        }
+    void slowReadersOfOutputGetAllOfItAlsoOfMoreThanTheBuffersHold() throws Exception {
+        try (ExecutorService readers = Executors.newVirtualThreadPerTaskExecutor()) {
+            // About 1 MB/s: the command ends more than 5 s before its last output is read.
+            Future<Long> some = readers.submit(() -> readSlowly(1_500_000, 0, 60, Duration.ofMinutes(2)));
+            // With more than the buffers on the way hold, the runtime's own still has some when it closes its
+            // connection. All fill; then half a megabyte a second, so that a ping comes while the runtime's last output
+            // is on its way.
+            Future<Long> more = readers.submit(() -> readSlowly(3_200_000, 8_000, 120, Duration.ofSeconds(32)));
 
-        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).isZero();
-        assertThat(read).isEqualTo(10_888_896);
+            assertThat(some.get()).isEqualTo(10_888_896);
+            assertThat(more.get()).isEqualTo(24_488_896);
+        }
     }
 
-    /** With more output than the buffers on the way hold, the runtime's own still has some when it closes its connection. */
-    @Test
-    void aSlowReaderOfMoreOutputThanTheBuffersHoldGetsAllOfIt() throws Exception {
-        Process process =
-                kubectl.startPiped(directory.resolve("slower.err"), "exec", "web", "--", "sh", "-c", "seq 1 3200000");
+    /** Has the numbers up to {@code last} written; begins to read later, and pauses after each part for the time {@code slow}. */
+    private long readSlowly(int last, int firstMillis, int pauseMillis, Duration slow) throws Exception {
+        Process process = kubectl.startPiped(
+                directory.resolve("slow-" + last + ".err"), "exec", "web", "--", "sh", "-c", "seq 1 " + last);
         long read = 0;
-        // All buffers fill; then half a megabyte a second, so that a ping comes while the runtime's last output is on
-        // its way.
-        Thread.sleep(8_000);
-        long slow = System.nanoTime() + Duration.ofSeconds(32).toNanos();
+        Thread.sleep(firstMillis);
+        long fast = System.nanoTime() + slow.toNanos();
         try (InputStream in = process.getInputStream()) {
             byte[] part = new byte[64 << 10];
             for (int size = in.read(part); size >= 0; size = in.read(part)) {
                 read += size;
-                if (System.nanoTime() < slow) {
-                    Thread.sleep(120);
+                if (System.nanoTime() < fast) {
+                    Thread.sleep(pauseMillis);
                 }
             }
         }
 
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isZero();
-        assertThat(read).isEqualTo(24_488_896);
+        return read;
     }
 
     @Test

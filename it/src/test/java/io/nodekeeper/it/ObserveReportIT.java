@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class ObserveReportIT {
     /** Between the times at which two processes see one change, on a busy machine. */
-    private static final TemporalUnitOffset APART = within(2, ChronoUnit.SECONDS);
+    private static final TemporalUnitOffset APART = within(5, ChronoUnit.SECONDS);
 
     @TempDir
     Path directory;
@@ -38,13 +38,13 @@ class ObserveReportIT {
             cluster.kill();
             cluster.stallTheirWatch();
             Map<String, Instant> blamed = new TreeMap<>();
-            Eventually.within(Duration.ofSeconds(40), () -> {
+            Eventually.within(Duration.ofSeconds(60), () -> {
                 blamed(cluster).forEach(blamed::putIfAbsent);
                 return blamed.size() == 3;
             });
             assertThat(blamed).containsOnlyKeys("dying-0", "living-0", "living-1");
             List<JsonObject> reports = new ArrayList<>();
-            Eventually.within(Duration.ofSeconds(10), () -> {
+            Eventually.within(Duration.ofSeconds(60), () -> {
                 reports.add(json(cluster, "--server=" + cluster.pages()));
                 return reports.getLast().array("verdicts").objects().count() == 3;
             });
@@ -67,7 +67,7 @@ class ObserveReportIT {
             }
             JsonObject dead = Objects.requireNonNull(verdicts.get("dying-0 earlier"));
             long gained = dead.number("gainedMillis").orElse(0L);
-            assertThat(gained).isBetween(1_000L, 9_000L);
+            assertThat(gained).isBetween(1_000L, 15_000L);
             assertThat(at(dead).plusMillis(gained)).isCloseTo(blamed.get("dying-0"), APART);
             // and people read the same, with commands that work
             theReportsForPeopleSayTheSame(cluster, verdicts);

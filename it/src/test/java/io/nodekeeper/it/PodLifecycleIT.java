@@ -110,7 +110,8 @@ class PodLifecycleIT {
                             .isPresent());
             kubectl.apply(pod("beside", SLEEP, ""));
 
-            cluster.awaitReady(Duration.ofSeconds(10), "beside");
+            // The shim is stopped for as long as this takes.
+            cluster.awaitReady(SOON, "beside");
             assertThat(pods.pod("web-1")).isPresent();
         } finally {
             Command.signal(shim, "CONT");

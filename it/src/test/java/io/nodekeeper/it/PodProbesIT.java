@@ -70,7 +70,7 @@ class PodProbesIT {
                     image: %2$s
                     restartPolicy: Always
                     command: [/bin/sh, -c, "trap 'echo proxy ended >> /shared/story; exit 0' TERM; echo proxy >> /shared/story; touch /tmp/up; while true; do sleep 0.2; done"]
-                    startupProbe: {exec: {command: [cat, /tmp/up]}, periodSeconds: 1}
+                    startupProbe: {exec: {command: [cat, /tmp/up]}, periodSeconds: 1, failureThreshold: 30, timeoutSeconds: 10}
                     volumeMounts: [{name: shared, mountPath: /shared}]
                   containers:
                   - name: main

@@ -223,9 +223,10 @@ class PodVolumesIT {
             kubectl.apply(
                     small("beside", "{hostPath: {path: %s, type: DirectoryOrCreate}, name: data}".formatted(well), ""));
 
-            cluster.awaitReady(Duration.ofSeconds(10), "beside");
+            // The disk is frozen for as long as this takes.
+            cluster.awaitReady(Duration.ofSeconds(60), "beside");
             kubectl.ok("label", "pod", "web", "colour=white", "--overwrite");
-            Eventually.within(Duration.ofSeconds(10), () -> seen().contains("/pod/colour=white"));
+            Eventually.within(Duration.ofSeconds(60), () -> seen().contains("/pod/colour=white"));
             assertThat(names).noneMatch(pods::isReady);
 
             disk.thaw();

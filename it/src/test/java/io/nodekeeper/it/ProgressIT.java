@@ -114,6 +114,7 @@ class ProgressIT {
         Path state = directory.resolve("state");
         Path script = Files.writeString(directory.resolve("bench.sh"), """
                 . %s
+                progress_interval=2
                 shown_state=%s
                 run_shown scripts/bench "two minutes" sh -c 'echo "measurement 2 of 4" >%2$s; echo "| row 1 |"; exec sleep 100'
                 echo "not reached"
@@ -126,8 +127,10 @@ class ProgressIT {
                 .redirectError(err.toFile())
                 .start();
         try {
-            // when it has shown what it does, which it does every ten seconds
-            Eventually.within(LIMIT, () -> Files.readString(err).matches("scripts/bench, 1\\ds: measurement 2 of 4\n"));
+            // when it has shown what it does, which it does every two seconds
+            String shown = "scripts/bench, ([2-9]|\\d\\d)s: ";
+            String lines = "(" + shown + "two minutes\n)*(" + shown + "measurement 2 of 4\n)+";
+            Eventually.within(LIMIT, () -> Files.readString(err).matches(lines));
             List<ProcessHandle> started = process.descendants().toList();
             // and the script, or its whole group, gets the signal
             Command.ok("kill", "-" + signal, "--", group + process.pid());

@@ -12,8 +12,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -32,7 +34,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Tag("long")
 class RuntimeIT {
     private static final int PODS = 30;
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(30);
     private static final String NODE = "thirty";
 
     @TempDir
@@ -111,13 +113,13 @@ class RuntimeIT {
     @Test
     @Order(3)
     void itKnowsEveryPodAndNoKnowledgeIsOld() throws Exception {
-        Map<String, AgentPage.PodKnowledge> known = node.page().pods();
+        Set<String> names = node.running().stream().map(Pods.RealPod::name).collect(Collectors.toSet());
 
-        assertThat(known.keySet())
-                .containsExactlyInAnyOrderElementsOf(
-                        node.running().stream().map(Pods.RealPod::name).toList());
-        assertThat(known.values()).allMatch(pod -> !pod.stuck());
-        assertThat(known.values()).allMatch(pod -> pod.ageSeconds() <= FaultRow.FRESH);
+        Eventually.within(SOON, () -> {
+            Map<String, AgentPage.PodKnowledge> known = node.page().pods();
+            return known.keySet().equals(names)
+                    && known.values().stream().allMatch(pod -> !pod.stuck() && pod.ageSeconds() <= FaultRow.FRESH);
+        });
     }
 
     @Test
@@ -202,10 +204,13 @@ class RuntimeIT {
         // When it is started again; what the API still says is the old agent's.
         long begin = System.nanoTime();
         node.startAgent();
+        // How long a process takes to begin on a busy machine says nothing.
+        Eventually.within(SOON, () -> node.page().runtime().isPresent());
 
         // Then it says Ready, and knows all other pods.
         Eventually.within(
-                SOON, () -> conditions.nowSince(begin, NODE, Condition.READY).isPresent() && knowsTheOthers());
+                Duration.ofSeconds(10),
+                () -> conditions.nowSince(begin, NODE, Condition.READY).isPresent() && knowsTheOthers());
         assertThat(conditions.since(begin, NODE, Condition.READY)).allMatch(entry -> entry.says(Condition.TRUE));
         node.relay().heal("*:" + node.victim().container());
     }

@@ -97,13 +97,14 @@ class ShutdownIT {
                 SOON, () -> node.agent().log().contains("A shutdown of the machine waits up to 30s for pods"));
         assertThat(Files.readString(SystemdLogind.DROP)).contains("[Login]\nInhibitDelayMaxSec=30\n");
         apply("quick", "true");
-        apply("slow", "sleep 4");
+        // Longer than the Ready below may take, and shorter than the 20 s that the node grants.
+        apply("slow", "sleep 14");
         Eventually.within(SOON, () -> pods.isReady("quick") && pods.isReady("slow"));
 
         bus.powerOff();
 
         Eventually.within(
-                Duration.ofSeconds(3),
+                Duration.ofSeconds(10),
                 () -> conditions
                         .now(NODE, Condition.READY)
                         .filter(ready -> ready.message().equals("node is shutting down"))

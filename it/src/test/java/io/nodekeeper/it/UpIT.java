@@ -145,10 +145,10 @@ class UpIT {
         assertThat(kubectl.ok("cordon", "here")).isEqualTo("node/here cordoned\n");
         assertThat(kubectl.ok("get", "nodes")).contains("Ready,SchedulingDisabled");
         Eventually.within(
-                Duration.ofSeconds(5), () -> node().hasTaint("node.kubernetes.io/unschedulable", "NoSchedule"));
+                Duration.ofSeconds(30), () -> node().hasTaint("node.kubernetes.io/unschedulable", "NoSchedule"));
         assertThat(kubectl.ok("uncordon", "here")).isEqualTo("node/here uncordoned\n");
         Eventually.within(
-                Duration.ofSeconds(5), () -> !node().hasTaint("node.kubernetes.io/unschedulable", "NoSchedule"));
+                Duration.ofSeconds(30), () -> !node().hasTaint("node.kubernetes.io/unschedulable", "NoSchedule"));
     }
 
     @Test

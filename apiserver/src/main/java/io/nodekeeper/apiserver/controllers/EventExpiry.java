@@ -88,8 +88,8 @@ public final class EventExpiry {
     }
 
     private void sweep() {
-        expire();
         loop.schedule(SWEEP, this::sweep);
+        expire();
     }
 
     /** Deletes the oldest events above the limit, and those that are due; if the latter are many, in groups. */

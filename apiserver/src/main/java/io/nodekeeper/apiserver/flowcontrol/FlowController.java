@@ -312,13 +312,14 @@ public final class FlowController {
     }
 
     private void sweep() {
+        // First, so that the next request starts sweeps again if this one fails.
+        sweeping.set(false);
         for (ConcurrencyLimits.Seat seat : limits.overdue(loop.clock().nanoTime())) {
             Call call = (Call) seat;
             leave(call);
             call.answer.completeExceptionally(
                     new ApiException(504, "Timeout", "Timeout: request did not complete within the allotted timeout"));
         }
-        sweeping.set(false);
         if (!limits.idle()) {
             sweepLater();
         }

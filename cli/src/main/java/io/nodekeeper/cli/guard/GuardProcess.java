@@ -118,6 +118,7 @@ public final class GuardProcess {
         if (stopped) {
             return;
         }
+        shared.loop().schedule(SightFeed.PERIOD, this::publish);
         sight.publish(
                 shared.controller()
                         .get()
@@ -126,7 +127,6 @@ public final class GuardProcess {
                 loop.clock().nanoTime());
         metrics.enforces(enforce && state.off(loop.clock().nanoTime()).isEmpty());
         reviewer.tend();
-        shared.loop().schedule(SightFeed.PERIOD, this::publish);
     }
 
     /** What the configuration's keeper tells, on the guard's loop. */

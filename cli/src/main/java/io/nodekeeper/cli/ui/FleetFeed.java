@@ -94,12 +94,12 @@ final class FleetFeed implements Feed {
         Deadlines.within(loop, ANSWER_LIMIT, "the controller", source.get())
                 .whenCompleteAsync(
                         (snapshot, error) -> {
+                            loop.schedule(error == null ? pause(snapshot.rows().size()) : PAUSE, this::read);
                             if (error == null) {
                                 send(snapshot);
                             } else {
                                 trouble(Failures.text(error));
                             }
-                            loop.schedule(error == null ? pause(snapshot.rows().size()) : PAUSE, this::read);
                         },
                         loop);
     }

@@ -295,7 +295,7 @@ class HttpConnectionsTest {
                         attempts.incrementAndGet();
                         return new NioSocketChannel();
                     });
-            // given a first exchange, which tries both; it waits half a second for the first, and not 4.5 s as for the last
+            // given a first exchange, which tries both, for half a second the first one: the last one would have 4.5 s
             Heard first = new Heard();
             long begin = System.nanoTime();
             both.send(HttpMethod.GET, "/", new DefaultHttpHeaders(), new byte[0], first);

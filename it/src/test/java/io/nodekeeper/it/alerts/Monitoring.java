@@ -22,14 +22,14 @@ import java.util.regex.Pattern;
 
 /**
  * A real Prometheus and a real Alertmanager with the configuration that operators are given, and a server that has the
- * fleet's metrics and receives the notifications. All times of the configuration are a twentieth.
+ * fleet's metrics and receives the notifications. All times of the configuration are divided by the speed.
  */
 final class Monitoring implements AutoCloseable {
     private static final Path ALERTS = Path.of("..", "docs", "alerts");
     private static final Pattern TIME =
             Pattern.compile("(for|group_wait|group_interval|repeat_interval|resolve_timeout): (\\d+)([smh])");
-    private static final int SPEED = 20;
 
+    private final int speed;
     private final List<String> notifications = new CopyOnWriteArrayList<>();
     private final List<Process> processes = new ArrayList<>();
     private final ExecutorService threads = Executors.newFixedThreadPool(2);
@@ -37,7 +37,8 @@ final class Monitoring implements AutoCloseable {
     private final int prometheus = freePort();
     private volatile ScrapedFleet fleet = ScrapedFleet.CALM;
 
-    Monitoring(Path directory) throws IOException {
+    Monitoring(Path directory, int speed) throws IOException {
+        this.speed = speed;
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16);
         server.setExecutor(threads);
         server.createContext("/metrics", exchange -> answer(exchange, fleet.text(System.currentTimeMillis() / 1e3)));
@@ -149,17 +150,17 @@ final class Monitoring implements AutoCloseable {
                         alertmanager, server.getAddress().getPort()));
     }
 
-    private static String quick(String configuration) {
-        return TIME.matcher(configuration).replaceAll(Monitoring::quick);
+    private String quick(String configuration) {
+        return TIME.matcher(configuration).replaceAll(this::quick);
     }
 
-    private static String quick(MatchResult time) {
+    private String quick(MatchResult time) {
         long unit = switch (time.group(3)) {
             case "s" -> 1_000;
             case "m" -> 60_000;
             default -> 3_600_000;
         };
-        return time.group(1) + ": " + Long.parseLong(time.group(2)) * unit / SPEED + "ms";
+        return time.group(1) + ": " + Long.parseLong(time.group(2)) * unit / speed + "ms";
     }
 
     private void start(Path directory, String program, String... arguments) throws IOException {

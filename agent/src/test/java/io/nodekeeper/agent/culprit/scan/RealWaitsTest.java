@@ -47,8 +47,7 @@ class RealWaitsTest {
         seen(info -> info.parent() == holder);
         long waiter = start("flock", lock.toString(), "true");
 
-        ProcessInfo blocked = seen(info -> info.ref().pid() == waiter
-                && info.waits().stream().anyMatch(wait -> wait instanceof Wait.ForLock && isHeld(wait)));
+        ProcessInfo blocked = seen(info -> info.ref().pid() == waiter && isForLock(info.waits()));
 
         assertThat(blocked.waits())
                 .contains(new Wait.ForLock(lock.toRealPath().toString(), "FLOCK", List.of((int) holder)));
@@ -74,8 +73,7 @@ class RealWaitsTest {
                         + " syscall($arm ? 98 : 202, $at, 0, 2, 0, 0, 0)",
                 memory.toString());
 
-        ProcessInfo blocked = seen(info -> info.ref().pid() == waiter
-                && info.waits().stream().anyMatch(wait -> wait instanceof Wait.ForLock && isHeld(wait)));
+        ProcessInfo blocked = seen(info -> info.ref().pid() == waiter && isForLock(info.waits()));
 
         assertThat(blocked.waits())
                 .contains(new Wait.ForLock(memory.toRealPath() + " at 0", "mutex", List.of((int) holder)));
@@ -90,11 +88,11 @@ class RealWaitsTest {
         long reader = start("cat", fifo.toString());
 
         // The shell's child has the FIFO open, too, until it becomes sleep.
-        ProcessInfo blocked = seen(info -> info.ref().pid() == reader
-                && info.waits().stream()
-                        .anyMatch(wait -> wait instanceof Wait.ForPipe pipe
-                                && pipe.blocked()
-                                && pipe.holders().size() == 1));
+        Predicate<Wait> expected = wait -> wait instanceof Wait.ForPipe pipe
+                && pipe.blocked()
+                && pipe.holders().size() == 1;
+        ProcessInfo blocked =
+                seen(info -> info.ref().pid() == reader && info.waits().stream().anyMatch(expected));
 
         assertThat(blocked.waits())
                 .contains(new Wait.ForPipe(fifo.toRealPath().toString(), true, List.of((int) writer)));
@@ -139,19 +137,23 @@ class RealWaitsTest {
         assertThat(waiting.waits()).contains(new Wait.ForChild((int) child));
     }
 
+    /** Whether one is for a lock with holders: on a busy machine a scan may have no time left to search for these. */
+    private static boolean isForLock(List<Wait> waits) {
+        return waits.stream()
+                .anyMatch(
+                        wait -> wait instanceof Wait.ForLock && !wait.holders().isEmpty());
+    }
+
     private Wait.ForSocket socketOf(long pid, Wait.Progress progress) throws Exception {
-        Predicate<Wait> expected =
-                wait -> wait instanceof Wait.ForSocket socket && socket.progress() == progress && isHeld(wait);
+        // On a busy machine a scan may have no time left to search for holders.
+        Predicate<Wait> expected = wait -> wait instanceof Wait.ForSocket socket
+                && socket.progress() == progress
+                && !socket.holders().isEmpty();
         return seen(info -> info.ref().pid() == pid && info.waits().stream().anyMatch(expected)).waits().stream()
                 .filter(expected)
                 .map(Wait.ForSocket.class::cast)
                 .findFirst()
                 .orElseThrow();
-    }
-
-    /** On a busy machine a scan may have no time left to search for holders. */
-    private static boolean isHeld(Wait wait) {
-        return !wait.holders().isEmpty();
     }
 
     private long start(String... command) throws Exception {

@@ -136,7 +136,7 @@ class NodeProberTest {
             assertThat(run(new Action.Http("", port, "/busy", true, List.of())))
                     .isEqualTo(new ProbeResult(
                             ProbeResult.Outcome.FAILURE, "HTTP probe failed with statuscode: 503", true));
-            // It answers nothing to what is no request, so the time is up.
+            // A server without TLS waits for the end of a line that does not come.
             assertThat(run(new Action.Http("", "web", "/", true, List.of()), Duration.ofSeconds(1))
                             .outcome())
                     .as("a server without TLS")
