@@ -272,6 +272,7 @@ public final class Agent {
     /** The API has this Node with the status of this agent. */
     private void acknowledged(Node node) {
         registered.complete(null);
+        storage.registered(node.uid());
         storage.reported(VolumesInUse.of(node));
     }
 

@@ -27,6 +27,7 @@ class VolumesInUseTest {
         private Optional<List<String>> inUse = Optional.empty();
         private List<String> reported = List.of("nothing yet");
         private List<String> errors = List.of();
+        private String uid = "";
 
         @Override
         public Optional<List<String>> volumesInUse() {
@@ -36,6 +37,11 @@ class VolumesInUseTest {
         @Override
         public void reported(List<String> names) {
             reported = names;
+        }
+
+        @Override
+        public void registered(String now) {
+            uid = now;
         }
 
         @Override
@@ -90,6 +96,21 @@ class VolumesInUseTest {
 
         assertThat(cluster.count("PATCH " + FakeCluster.STATUS)).isEqualTo(1);
         assertThat(stored()).containsExactly("vol1");
+    }
+
+    @Test
+    void theVolumesHearThatTheNodeWasRegisteredAgain() {
+        // given a registered node
+        given(null);
+        cluster.advance(Duration.ofSeconds(11));
+        assertThat(volumes.uid).isEqualTo("uid-1");
+
+        // when it is deleted while its agent runs
+        cluster.node = Optional.empty();
+        cluster.advance(Duration.ofSeconds(20));
+
+        // then they get the UID of the new one
+        assertThat(volumes.uid).isEqualTo("uid-2");
     }
 
     @Test

@@ -85,7 +85,7 @@ public final class CallTracker implements ContainerRuntime {
     /** The calls that have been overdue or in progress for {@code patience} or longer, oldest first. */
     public List<OverdueCall> overdue(Duration patience) {
         long now = clock.nanoTime();
-        timedOut.values().removeIf(late -> now - late.at > FORGET_AFTER.toNanos());
+        forgetOld(now);
         Map<RuntimeCall<?>, OverdueCall> all = new LinkedHashMap<>();
         timedOut.forEach((call, late) -> all.put(call, late.trouble));
         for (OpenCall late : open.values()) {
@@ -99,6 +99,15 @@ public final class CallTracker implements ContainerRuntime {
         troubles.removeIf(trouble -> now - trouble.since() < patience.toNanos());
         troubles.sort((a, b) -> Long.compare(a.since() - now, b.since() - now));
         return troubles;
+    }
+
+    /** How many calls that timed out it remembers. */
+    int remembered() {
+        return timedOut.size();
+    }
+
+    private void forgetOld(long now) {
+        timedOut.values().removeIf(late -> now - late.at > FORGET_AFTER.toNanos());
     }
 
     /** The calls whose last attempt the runtime answered with an error, within {@link #FORGET_AFTER}. */
@@ -151,6 +160,8 @@ public final class CallTracker implements ContainerRuntime {
         }
         if (late) {
             long now = clock.nanoTime();
+            // Also where nobody asks for overdue calls.
+            forgetOld(now);
             Late before = timedOut.get(call);
             OverdueCall trouble = before == null
                     ? new OverdueCall(call, start, 1, start, now)

@@ -1,6 +1,5 @@
 package io.nodekeeper.agent.csi;
 
-import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -12,13 +11,13 @@ import java.util.List;
 final class CsiNodeObject {
     private CsiNodeObject() {}
 
-    /** A CSINode without drivers, which ends with {@code node}. */
-    static JsonObject first(Node node) {
+    /** A CSINode without drivers, which ends with the Node {@code node} that has {@code uid}. */
+    static JsonObject first(String node, String uid) {
         JsonObject owner = JsonObject.builder()
                 .put("apiVersion", "v1")
                 .put("kind", "Node")
-                .put("name", node.name())
-                .put("uid", node.metadata().text("uid"))
+                .put("name", node)
+                .put("uid", uid)
                 .build();
         return JsonObject.builder()
                 .put("kind", "CSINode")
@@ -26,11 +25,30 @@ final class CsiNodeObject {
                 .put(
                         "metadata",
                         JsonObject.builder()
-                                .put("name", node.name())
+                                .put("name", node)
                                 .put("ownerReferences", JsonArray.of(owner))
                                 .build())
                 .put("spec", JsonObject.EMPTY.with("drivers", JsonArray.EMPTY))
                 .build();
+    }
+
+    /**
+     * {@code csiNode} as that of the Node with {@code uid}, if it was that of a Node with another one: such a Node is gone, and the garbage
+     * collector would delete the CSINode, too.
+     */
+    static JsonObject ownedBy(JsonObject csiNode, String uid) {
+        JsonArray owners = csiNode.object("metadata").array("ownerReferences");
+        if (uid.isEmpty() || owners.objects().noneMatch(owner -> isOther(owner, uid))) {
+            return csiNode;
+        }
+        List<JsonValue> changed = owners.objects()
+                .<JsonValue>map(owner -> isOther(owner, uid) ? owner.with("uid", uid) : owner)
+                .toList();
+        return csiNode.update("metadata", metadata -> metadata.with("ownerReferences", new JsonArray(changed)));
+    }
+
+    private static boolean isOther(JsonObject owner, String uid) {
+        return owner.text("kind").equals("Node") && !owner.text("uid").equals(uid);
     }
 
     /** {@code csiNode} with the driver {@code name}, in place of an earlier entry. */

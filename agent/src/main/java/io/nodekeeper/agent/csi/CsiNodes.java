@@ -10,6 +10,9 @@ import io.nodekeeper.cri.plugin.PluginCall;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Deadlines;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -19,7 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the node's drivers to the API: its CSINode, and the annotation and labels of the Node. Confined to its client's loop.
+ * Writes the node's drivers to the API: its CSINode, and the annotation and labels of the Node; again if the Node was deleted and
+ * registered again. Confined to its client's loop.
  */
 public final class CsiNodes {
     private static final Logger log = LoggerFactory.getLogger(CsiNodes.class);
@@ -27,7 +31,10 @@ public final class CsiNodes {
     static final String NOT_YET = "CSINode is not yet initialized";
     /** How long the Node is awaited before the next look. */
     private static final Duration NODE_PAUSE = Duration.ofMillis(100);
-    /** Between attempts to write the first CSINode. A kubelet gives up after 140 s and ends; this agent goes on. */
+    /**
+     * Between attempts to write the first CSINode, and the drivers of a Node that was registered again. A kubelet gives up after 140 s and
+     * ends; this agent goes on.
+     */
     private static final Backoff FIRST = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(10));
     /** The kubelet's tries of an update, and the pause after the first one; each next pause is five times as long. */
     private static final int TRIES = 4;
@@ -38,6 +45,14 @@ public final class CsiNodes {
     private final String name;
     private final KubeClient client;
     private final Supplier<Optional<Node>> node;
+    /** What each registered driver said about the node, by its name: as many as there are plugins. */
+    private final Map<String, PluginCall.NodeInfo> drivers = new LinkedHashMap<>();
+
+    /** The UID of the Node that was registered last; empty until something was written to it. */
+    private Optional<String> uid = Optional.empty();
+    /** Counts Nodes: attempts for an earlier one end. */
+    private int round;
+
     private Optional<String> fault = Optional.of(NOT_YET);
     private Runnable written = () -> {};
     private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
@@ -61,7 +76,23 @@ public final class CsiNodes {
      */
     public void start(Runnable written) {
         this.written = written;
-        first(0);
+        first(round, 0);
+    }
+
+    /**
+     * The API has the Node with {@code now} as its UID. If it had another one before, the Node was deleted and registered again: what it
+     * showed of drivers is lost, and its CSINode ends with the old one.
+     */
+    public void registered(String now) {
+        if (now.isEmpty()) {
+            return;
+        }
+        boolean again = uid.isPresent() && !uid.get().equals(now);
+        uid = Optional.of(now);
+        if (again && !stopped) {
+            log.info("Node {} is registered again; writing its CSINode and {} CSI drivers again", name, drivers.size());
+            first(++round, 0);
+        }
     }
 
     /** Starts no further attempt. */
@@ -74,24 +105,47 @@ public final class CsiNodes {
         return fault;
     }
 
-    private void first(int failures) {
-        if (stopped) {
+    private void first(int of, int failures) {
+        if (stopped || of != round) {
             return;
         }
-        Optional<Node> known = node.get();
-        if (known.isEmpty()) {
-            client.loop().schedule(NODE_PAUSE, () -> first(failures));
+        Optional<String> owner = uid.or(() -> node.get().map(Node::uid));
+        if (owner.isEmpty()) {
+            client.loop().schedule(NODE_PAUSE, () -> first(of, failures));
             return;
         }
-        existing(known.get()).whenComplete((object, error) -> {
+        // The one that is registered again is asked for: the cache may still have the deleted one.
+        CompletableFuture<Void> attempt =
+                inTurn(() -> of == 0 ? write(owner.get(), UnaryOperator.identity()) : update(UnaryOperator.identity()));
+        attempt.whenComplete((done, error) -> {
+            if (of != round) {
+                return;
+            }
             if (error == null) {
                 fault = Optional.empty();
+                uid = uid.or(() -> owner);
                 written.run();
+                if (of > 0) {
+                    List.copyOf(drivers.keySet()).forEach(driver -> addAgain(driver, of, 0));
+                }
                 return;
             }
             fault = Optional.of("failed to initialize CSINode: " + Failures.text(error));
             log.error("The node is not ready for volumes: {}", fault.get());
-            client.loop().schedule(FIRST.delay(failures), () -> first(failures + 1));
+            client.loop().schedule(FIRST.delay(failures), () -> first(of, failures + 1));
+        });
+    }
+
+    private void addAgain(String driver, int of, int failures) {
+        PluginCall.NodeInfo info = drivers.get(driver);
+        if (stopped || of != round || info == null) {
+            return;
+        }
+        show(driver, info).whenComplete((done, error) -> {
+            if (error != null) {
+                log.error("The API does not show CSI driver {} again yet: {}", driver, Failures.text(error));
+                client.loop().schedule(FIRST.delay(failures), () -> addAgain(driver, of, failures + 1));
+            }
         });
     }
 
@@ -101,21 +155,37 @@ public final class CsiNodes {
             return CompletableFuture.failedFuture(
                     new IllegalStateException("error adding CSI driver node info: driverNodeID must not be empty"));
         }
+        // Before the first try: the Node may be registered again meanwhile.
+        drivers.put(driver, info);
+        return show(driver, info).whenComplete((done, error) -> {
+            if (error != null) {
+                // It is not registered, and will be added again.
+                drivers.remove(driver, info);
+            }
+        });
+    }
+
+    private CompletableFuture<Void> show(String driver, PluginCall.NodeInfo info) {
         return change(
                 stored -> NodeIds.adding(stored, driver, info), object -> CsiNodeObject.with(object, driver, info));
     }
 
     /** Removes a driver. */
     CompletableFuture<Void> remove(String driver) {
+        drivers.remove(driver);
         return change(stored -> NodeIds.removing(stored, driver), object -> CsiNodeObject.without(object, driver));
     }
 
-    private CompletableFuture<Void> change(Function<Node, JsonObject> patch, UnaryOperator<JsonObject> drivers) {
-        CompletableFuture<Void> changed = last.handle((done, error) -> tried(
-                                "error updating Node object with CSI driver node info: ", () -> patchNode(patch))
-                        .thenCompose(patched -> tried(
-                                "error updating CSINode object with CSI driver node info: ", () -> update(drivers))))
-                .thenCompose(started -> started);
+    private CompletableFuture<Void> change(Function<Node, JsonObject> patch, UnaryOperator<JsonObject> changes) {
+        return inTurn(() -> tried("error updating Node object with CSI driver node info: ", () -> patchNode(patch))
+                .thenCompose(patched ->
+                        tried("error updating CSINode object with CSI driver node info: ", () -> update(changes))));
+    }
+
+    /** Changes come one after another. */
+    private CompletableFuture<Void> inTurn(Supplier<CompletableFuture<Void>> attempt) {
+        CompletableFuture<Void> changed =
+                last.handle((done, error) -> attempt.get()).thenCompose(started -> started);
         last = changed;
         return changed;
     }
@@ -130,23 +200,25 @@ public final class CsiNodes {
         });
     }
 
-    private CompletableFuture<Void> update(UnaryOperator<JsonObject> drivers) {
-        return client.get(ResourceType.NODES, "", name)
-                .thenCompose(stored -> existing(new Node(stored)))
-                .thenCompose(object -> {
-                    JsonObject next = drivers.apply(object);
-                    return next.equals(object)
-                            ? CompletableFuture.completedFuture(null)
-                            : client.update(StorageTypes.CSI_NODES, "", name, next)
-                                    .thenAccept(updated -> {});
-                });
+    private CompletableFuture<Void> update(UnaryOperator<JsonObject> changes) {
+        return client.get(ResourceType.NODES, "", name).thenCompose(stored -> write(new Node(stored).uid(), changes));
+    }
+
+    /** Changes the CSINode, and makes it that of the Node with the UID {@code owner}. */
+    private CompletableFuture<Void> write(String owner, UnaryOperator<JsonObject> changes) {
+        return existing(owner).thenCompose(object -> {
+            JsonObject next = changes.apply(CsiNodeObject.ownedBy(object, owner));
+            return next.equals(object)
+                    ? CompletableFuture.completedFuture(null)
+                    : client.update(StorageTypes.CSI_NODES, "", name, next).thenAccept(updated -> {});
+        });
     }
 
     /** The CSINode, which is made if it is missing. */
-    private CompletableFuture<JsonObject> existing(Node owner) {
+    private CompletableFuture<JsonObject> existing(String owner) {
         return client.get(StorageTypes.CSI_NODES, "", name)
                 .exceptionallyCompose(error -> Failures.isCode(error, 404)
-                        ? client.create(StorageTypes.CSI_NODES, "", CsiNodeObject.first(owner))
+                        ? client.create(StorageTypes.CSI_NODES, "", CsiNodeObject.first(name, owner))
                         : CompletableFuture.failedFuture(Failures.cause(error)));
     }
 

@@ -16,6 +16,9 @@ public interface NodeStorage {
         public void reported(List<String> names) {}
 
         @Override
+        public void registered(String uid) {}
+
+        @Override
         public List<String> errors() {
             return List.of();
         }
@@ -26,6 +29,9 @@ public interface NodeStorage {
 
     /** The API has these names in {@code status.volumesInUse}. */
     void reported(List<String> names);
+
+    /** The API has the Node with that UID. Called for each report: another UID is that of a Node that was deleted and registered again. */
+    void registered(String uid);
 
     /** Why the node cannot use volumes; each makes it NotReady. */
     List<String> errors();

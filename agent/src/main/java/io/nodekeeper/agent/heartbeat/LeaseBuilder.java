@@ -53,7 +53,8 @@ final class LeaseBuilder {
 
     /**
      * {@code lease} renewed. Its duration follows the configuration: with an older, shorter duration the lease would expire
-     * before the next renewal.
+     * before the next renewal. Its holder is the node, also after somebody else changed it: the controller does not count renewals
+     * of a lease that another one holds.
      *
      * @param owner the owner to add, if any
      */
@@ -63,6 +64,7 @@ final class LeaseBuilder {
                 .update(
                         "spec",
                         spec -> spec.toBuilder()
+                                .put("holderIdentity", nodeName)
                                 .put("renewTime", KubeTime.formatMicro(renewTime))
                                 .put("leaseDurationSeconds", durationSeconds)
                                 .build());

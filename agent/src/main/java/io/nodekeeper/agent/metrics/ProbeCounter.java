@@ -1,18 +1,20 @@
 package io.nodekeeper.agent.metrics;
 
-import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.ProbeKind;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbeResult;
 import io.prometheus.metrics.core.metrics.Counter;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Counts probes by container, kind and result, under the kubelet's names, while their pod is there. Thread-safe. */
 final class ProbeCounter implements ProbeMetrics {
-    private static final List<String> RESULTS = List.of("successful", "failed", "unknown");
-
     private final Counter probes;
+    /** The labels of what was counted, by the UID of its pod. A pod that is gone may come without its containers. */
+    private final Map<String, Set<List<String>>> counted = new ConcurrentHashMap<>();
 
     ProbeCounter(MetricFactory make) {
         probes = make.counter(
@@ -33,19 +35,16 @@ final class ProbeCounter implements ProbeMetrics {
             case FAILURE -> "failed";
             case ERROR -> "unknown";
         };
-        probes.labelValues(labels(pod, container, kind, result)).inc();
+        List<String> labels = List.of(kind.text(), result, container, pod.name(), pod.namespace(), pod.uid());
+        counted.computeIfAbsent(pod.uid(), uid -> ConcurrentHashMap.newKeySet()).add(labels);
+        probes.labelValues(labels.toArray(String[]::new)).inc();
     }
 
     @Override
     public void forget(Pod pod) {
-        for (ContainerSpec container : pod.allContainers()) {
-            for (ProbeKind kind : ProbeKind.values()) {
-                RESULTS.forEach(result -> probes.remove(labels(pod, container.name(), kind, result)));
-            }
+        Set<List<String>> gone = counted.remove(pod.uid());
+        if (gone != null) {
+            gone.forEach(labels -> probes.remove(labels.toArray(String[]::new)));
         }
-    }
-
-    private static String[] labels(Pod pod, String container, ProbeKind kind, String result) {
-        return new String[] {kind.text(), result, container, pod.name(), pod.namespace(), pod.uid()};
     }
 }

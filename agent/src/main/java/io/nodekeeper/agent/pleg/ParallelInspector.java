@@ -64,6 +64,9 @@ final class ParallelInspector implements Inspector {
     private final class Flight {
         private final PodRecord record;
         private final ListedPod listed;
+        /** When that list began: of what was made later, the inspection may know nothing. */
+        private final long listedAt;
+
         private final long began = loop.clock().nanoTime();
         private final boolean retry;
         private final PodInspection inspection;
@@ -73,6 +76,7 @@ final class ParallelInspector implements Inspector {
         private Flight(PodRecord record, boolean retry) {
             this.record = record;
             this.listed = record.current();
+            this.listedAt = record.listedAt();
             this.retry = retry;
             this.inspection = PodInspection.start(runtime, record.ref(), listed, config.podDeadline());
         }
@@ -189,9 +193,12 @@ final class ParallelInspector implements Inspector {
             quarantine.release(record.uid());
             quarantine.hastenAll(loop.clock().nanoTime());
         }
-        records.inspected(record, flight.listed, status, flight.began);
+        records.inspected(record, flight.listed, status, flight.listedAt);
         if (record.isDue()) {
             waiting.add(record.uid());
+        } else {
+            // A list that came during the inspection showed the same.
+            cache.observed(record.uid(), record.listedAt());
         }
     }
 

@@ -219,7 +219,7 @@ public final class Pleg {
         }
         metrics.running(listed.runningPods(), listed.containersByState());
         turn();
-        CompletableFuture<Void> inspected = inspector.listed(records.listed(listed), list.began);
+        CompletableFuture<Void> inspected = inspector.listed(records.listed(listed, list.began), list.began);
         singles.ifPresent(single -> single.listed(list.began));
         firstRelist.complete(null);
         return inspected;

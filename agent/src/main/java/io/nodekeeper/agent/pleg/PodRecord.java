@@ -14,12 +14,17 @@ final class PodRecord {
     private PodRef ref;
     private ListedPod told;
     private ListedPod current;
+    /** When the newest list began, monotonic ns. */
+    private long listedAt;
+
     private boolean reinspect;
 
-    PodRecord(PodRef ref) {
-        this.ref = ref;
+    /** A pod that nothing was told of, and that {@code first}, the list that began at {@code began}, shows. */
+    PodRecord(ListedPod first, long began) {
+        this.ref = first.ref();
         this.told = new ListedPod(ref);
-        this.current = told;
+        this.current = first;
+        this.listedAt = began;
     }
 
     PodRef ref() {
@@ -34,8 +39,15 @@ final class PodRecord {
         return current;
     }
 
-    void current(ListedPod listed) {
+    /** When the list that shows {@link #current()} began. */
+    long listedAt() {
+        return listedAt;
+    }
+
+    /** A list that began at {@code began} shows it like that. */
+    void current(ListedPod listed, long began) {
         current = listed;
+        listedAt = began;
         if (!listed.ref().name().isEmpty()) {
             ref = listed.ref();
         }

@@ -40,9 +40,9 @@ final class PodRecords {
         return records.values().stream().anyMatch(PodRecord::isDue);
     }
 
-    /** Processes a list of all pods; returns the UIDs of pods that are gone, which are already removed. */
-    List<String> listed(Inventory inventory) {
-        inventory.listed().values().forEach(this::put);
+    /** Processes a list of all pods that began at {@code began}; returns the UIDs of pods that are gone, which are already removed. */
+    List<String> listed(Inventory inventory, long began) {
+        inventory.listed().values().forEach(pod -> put(pod, began));
         if (records.size() == inventory.listed().size()) {
             return List.of();
         }
@@ -52,13 +52,13 @@ final class PodRecords {
         return gone;
     }
 
-    /** Processes a list that shows one pod. */
-    PodRecord put(ListedPod pod) {
+    /** Processes a list that began at {@code began} and shows one pod. */
+    PodRecord put(ListedPod pod, long began) {
         PodRecord record = records.computeIfAbsent(pod.ref().uid(), uid -> {
             cache.appeared(uid);
-            return new PodRecord(pod.ref());
+            return new PodRecord(pod, began);
         });
-        record.current(pod);
+        record.current(pod, began);
         return record;
     }
 
@@ -71,14 +71,20 @@ final class PodRecords {
         }
     }
 
-    /** Records a successful inspection that began at {@code began}, when {@code listed} was current. */
-    void inspected(PodRecord record, ListedPod listed, PodStatus status, long began) {
+    /**
+     * Records a successful inspection of what {@code listed} shows.
+     *
+     * @param asOf when the list of its objects began: one that was made later may be missing
+     */
+    void inspected(PodRecord record, ListedPod listed, PodStatus status, long asOf) {
         PodStatus before = cache.get(record.uid()).status();
-        cache.set(record.uid(), new PodStatusCache.Entry(status.keepingAddressesOf(before), Optional.empty()), began);
+        cache.set(record.uid(), new PodStatusCache.Entry(status.keepingAddressesOf(before), Optional.empty()), asOf);
         record.tell(listed).forEach(sink);
     }
 
-    /** Records a failed inspection: the cache reports the error, and no events are sent until one succeeds. */
+    /**
+     * Records a failed inspection, which began at {@code began}: the cache reports the error, and no events are sent until one succeeds.
+     */
     void failed(PodRecord record, Throwable error, long began) {
         PodStatus before = cache.get(record.uid()).status();
         cache.set(record.uid(), new PodStatusCache.Entry(before, Optional.of(error)), began);

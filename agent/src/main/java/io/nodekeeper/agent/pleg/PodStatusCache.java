@@ -10,9 +10,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last known status of every pod, and the time at which it was known to be true. Each list that shows the pod
- * unchanged, and each inspection, advances that time; so waiting for fresh data of one pod never involves
- * another pod. A pod that a list did not show is known not to exist as of that list. Times are by the monotonic clock in ns.
+ * The last known status of every pod, and the time at which it was known to be true. An inspection is as new as the list from which it
+ * has the pod's objects, and each later list that shows the pod unchanged advances that time; so waiting for fresh data of one pod never
+ * involves another pod. A pod that a list did not show is known not to exist as of that list. Times are by the monotonic clock in ns.
  * Confined to its loop.
  */
 public final class PodStatusCache {
@@ -78,10 +78,12 @@ public final class PodStatusCache {
         absent.remove(uid);
     }
 
+    /** {@code entry} is true as of {@code observedAt}, whatever the time of the one before it: that of an error may be later. */
     void set(String uid, Entry entry, long observedAt) {
         Slot slot = slots.computeIfAbsent(uid, key -> new Slot(entry, null));
         slot.entry = entry;
-        refresh(uid, slot, observedAt);
+        slot.freshAt = observedAt;
+        wake(uid, observedAt);
     }
 
     /** A list or event at {@code observedAt} showed the pod unchanged. */

@@ -109,7 +109,7 @@ final class SinglePodLists {
     private void settle(String uid, Inventory inventory, long began) {
         ListedPod pod = inventory.listed().get(uid);
         if (pod != null) {
-            inspector.listedAlone(records.put(pod), began);
+            inspector.listedAlone(records.put(pod, began), began);
         } else {
             records.gone(uid);
             inspector.absentAlone(uid, began);

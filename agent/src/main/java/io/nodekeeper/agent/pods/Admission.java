@@ -35,6 +35,10 @@ record Admission(
         Set<Pressure> pressures,
         boolean shuttingDown,
         SecurityAdmission security) {
+    /** Why no pod starts while the machine is shut down. */
+    static final Wanted.Eviction SHUTDOWN =
+            new Wanted.Eviction("NodeShutdown", "Pod was rejected as the node is shutting down.", false);
+
     private static final String MEMORY_TAINT = "node.kubernetes.io/memory-pressure";
 
     /** What happens to a pod. */
@@ -57,8 +61,7 @@ record Admission(
      */
     Verdict judge(Pod pod, boolean isStatic, List<Pod> active, List<Pod> endable) {
         if (shuttingDown) {
-            return new Verdict.Refused(
-                    new Wanted.Eviction("NodeShutdown", "Pod was rejected as the node is shutting down.", false));
+            return new Verdict.Refused(SHUTDOWN);
         }
         boolean critical = isStatic || pod.isCritical();
         Optional<Wanted.Eviction> pressed = critical ? Optional.empty() : pressure(pod);

@@ -206,6 +206,11 @@ final class PodManager implements EvictablePods, EndingPods {
     }
 
     @Override
+    public boolean areKnown() {
+        return sources.seen() && pleg.firstRelist().isDone() && waiting().noneMatch(pod -> pleg.has(pod.uid()));
+    }
+
+    @Override
     public boolean isEnding(Pod pod) {
         PodWorker worker = workers.get(pod.uid());
         return worker != null && !worker.isFinished();
@@ -300,7 +305,7 @@ final class PodManager implements EvictablePods, EndingPods {
         if (waits || !pleg.firstRelist().isDone() || allocating.containsKey(pod.uid())) {
             return;
         }
-        boolean starts = pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
+        boolean starts = mayStart(pod);
         boolean known = pleg.has(pod.uid());
         if (starts && pod.isOutline()) {
             // If something of it runs, that ends once the pod has failed.
@@ -315,6 +320,10 @@ final class PodManager implements EvictablePods, EndingPods {
         } else {
             verdict(pod).ifPresent(verdict -> follow(pod, verdict));
         }
+    }
+
+    private static boolean mayStart(Pod pod) {
+        return pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
     }
 
     private void follow(Pod pod, Admission.Verdict verdict) {
@@ -343,10 +352,14 @@ final class PodManager implements EvictablePods, EndingPods {
         Optional<Pod> current = sources.pod(pod.uid());
         if (stopped || current.isEmpty()) {
             ports.resources().release(pod);
-        } else if (error == null) {
-            work(wanted(current.get()));
-        } else {
+        } else if (error != null) {
             reject(current.get(), NodeResources.refusal(error));
+        } else if (shuttingDown && mayStart(current.get())) {
+            // It was admitted before the shutdown began.
+            ports.resources().release(pod);
+            reject(current.get(), Admission.SHUTDOWN);
+        } else {
+            work(wanted(current.get()));
         }
     }
 
@@ -361,6 +374,11 @@ final class PodManager implements EvictablePods, EndingPods {
                 .collect(Collectors.toCollection(HashSet::new));
         uids.addAll(allocating.keySet());
         waiting().map(Pod::uid).forEach(uids::add);
+        // What runs and has no worker yet: after a restart of the agent, a pod that its source no longer has.
+        pleg.pods().stream()
+                .map(PodRef::uid)
+                .filter(uid -> !workers.containsKey(uid))
+                .forEach(uids::add);
         ports.resources().retain(uids);
     }
 

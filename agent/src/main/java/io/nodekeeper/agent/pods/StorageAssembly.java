@@ -115,6 +115,11 @@ final class StorageAssembly implements NodeStorage {
     }
 
     @Override
+    public void registered(String uid) {
+        nodes.registered(uid);
+    }
+
+    @Override
     public List<String> errors() {
         return nodes.fault().stream().toList();
     }

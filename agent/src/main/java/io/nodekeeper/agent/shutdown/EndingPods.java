@@ -14,6 +14,11 @@ public interface EndingPods {
         }
 
         @Override
+        public boolean areKnown() {
+            return true;
+        }
+
+        @Override
         public void end(Pod pod, Duration grace, String reason, String message) {}
 
         @Override
@@ -27,6 +32,9 @@ public interface EndingPods {
 
     /** The pods that run or will run, static ones included. */
     List<Pod> running();
+
+    /** Whether all pods of the node that run are known; shortly after a start of the agent they are not. */
+    boolean areKnown();
 
     /** Ends a pod, which is then Failed with that reason. */
     void end(Pod pod, Duration grace, String reason, String message);

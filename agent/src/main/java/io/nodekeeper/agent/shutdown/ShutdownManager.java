@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,8 +22,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Delays a shutdown of the machine until the pods have ended. It holds a lock of logind; when a shutdown begins, the node is no
  * longer Ready, takes no more pods, and ends those that it has, group by group from the lowest priority on; then it closes the
- * lock. A cancelled shutdown stops that, and the lock is taken again. If the connection is lost, or cannot be made, it is made
- * again; an agent that starts while the machine shuts down goes on with it. Confined to its loop.
+ * lock. A pod that becomes known after its group has begun, because the agent has just started, ends at once. A cancelled shutdown
+ * stops that, and the lock is taken again. If the connection is lost, or cannot be made, it is made again; an agent that starts
+ * while the machine shuts down goes on with it. Confined to its loop.
  */
 public final class ShutdownManager {
     /** What the node's condition says meanwhile. */
@@ -276,16 +278,31 @@ public final class ShutdownManager {
             done = of;
             metrics.shutdownEnded(loop.clock().wallTime());
             release();
+            endLatecomers(of);
             return;
         }
-        ShutdownConfig.Group group = config.groups().get(index);
+        Duration period = config.groups().get(index).period();
+        long until = loop.clock().nanoTime() + period.toNanos();
+        await(index, of, endPods(index, period), until);
+    }
+
+    /** Ends the pods of that group and of those before it which still shall run; they have {@code most} for it. */
+    private List<Pod> endPods(int index, Duration most) {
         List<Pod> ending =
-                pods.running().stream().filter(pod -> groupOf(pod) == index).toList();
+                pods.running().stream().filter(pod -> groupOf(pod) <= index).toList();
         for (Pod pod : ending) {
-            Duration grace = pod.grace().compareTo(group.period()) < 0 ? pod.grace() : group.period();
+            Duration grace = pod.grace().compareTo(most) < 0 ? pod.grace() : most;
             pods.end(pod, grace, REASON, MESSAGE);
         }
-        await(index, of, ending, loop.clock().nanoTime() + group.period().toNanos());
+        return ending;
+    }
+
+    /** Ends pods that become known after all groups: the machine may still take long. */
+    private void endLatecomers(int of) {
+        if (of == round) {
+            endPods(config.groups().size(), config.groups().getLast().period());
+            loop.schedule(LOOK, () -> endLatecomers(of));
+        }
     }
 
     private void release() {
@@ -297,14 +314,22 @@ public final class ShutdownManager {
         }));
     }
 
-    /** A group without pods takes no time. */
+    /** A group without pods takes no time, but the first one waits until the pods are known. */
     private void await(int index, int of, List<Pod> ending, long until) {
         if (of != round) {
             return;
         }
-        List<Pod> left = ending.stream().filter(pods::isEnding).toList();
-        boolean over = loop.clock().nanoTime() - until >= 0;
-        if (left.isEmpty() || over) {
+        long remaining = until - loop.clock().nanoTime();
+        boolean over = remaining <= 0;
+        boolean known = index > 0 || pods.areKnown();
+        List<Pod> late = over ? List.of() : endPods(index, Duration.ofNanos(remaining));
+        List<Pod> left = Stream.concat(ending.stream(), late.stream())
+                .filter(pods::isEnding)
+                .toList();
+        if (left.isEmpty() && known || over) {
+            if (!known) {
+                log.warn("Pods are still not known, so not all can be ended before the shutdown");
+            }
             if (!left.isEmpty()) {
                 Set<String> names = new HashSet<>();
                 left.forEach(pod -> names.add(pod.fullName()));

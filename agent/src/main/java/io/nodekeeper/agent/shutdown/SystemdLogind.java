@@ -65,10 +65,15 @@ public record SystemdLogind(String bus, Path drop) implements Logind {
     public Session connect(Consumer<Boolean> shutdown, Runnable lost) throws IOException {
         try {
             DBusConnection connection = SystemBus.connect(bus, error -> lost.run());
-            BusSession session = new BusSession(connection);
-            connection.addSigHandler(
-                    Manager.PrepareForShutdown.class, signal -> shutdown.accept(session.confirms(signal.start)));
-            return session;
+            try {
+                BusSession session = new BusSession(connection);
+                connection.addSigHandler(
+                        Manager.PrepareForShutdown.class, signal -> shutdown.accept(session.confirms(signal.start)));
+                return session;
+            } catch (DBusException | RuntimeException e) {
+                connection.disconnect();
+                throw e;
+            }
         } catch (DBusException | DBusExecutionException e) {
             throw new IOException("no connection to logind at " + bus + ": " + e.getMessage(), e);
         }

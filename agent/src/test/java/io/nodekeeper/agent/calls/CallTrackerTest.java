@@ -126,6 +126,25 @@ class CallTrackerTest {
     }
 
     @Test
+    void callsThatTimedOutAreForgottenAlsoIfNobodyAsksForThem() {
+        // given calls of containers that are gone later
+        runtime.hang("ContainerStats");
+        for (int i = 0; i < 100; i++) {
+            call(new RuntimeCall.GetContainerStats("c" + i));
+        }
+        time.advance(Duration.ofSeconds(2));
+        assertThat(tracker.remembered()).isEqualTo(100);
+
+        // when another one times out after some minutes
+        time.advance(Duration.ofMinutes(4));
+        call(new RuntimeCall.GetContainerStats("new"));
+        time.advance(Duration.ofSeconds(2));
+
+        // then those are forgotten
+        assertThat(tracker.remembered()).isEqualTo(1);
+    }
+
+    @Test
     void oldestRefusalIsForgottenFirstFrom256() {
         refuse("ContainerStats", "no");
         for (int i = 0; i < 300; i++) {

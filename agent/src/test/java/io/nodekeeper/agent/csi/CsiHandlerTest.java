@@ -123,6 +123,84 @@ class CsiHandlerTest {
     }
 
     @Test
+    void theDriversOfANodeThatWasDeletedAndRegisteredAgainAreWrittenAgain() {
+        // given a node with a driver
+        registeredWithADriver();
+        api.transport.clear();
+
+        // when it is deleted, its CSINode with it, and its agent registers it again
+        api.objects.remove(CSI_NODE);
+        node("u8", "{}");
+        nodes.registered("u8");
+        advance(20);
+
+        // then all of the driver is there again
+        assertThat(api.transport.log()).contains("POST /apis/storage.k8s.io/v1/csinodes", "PATCH " + NODE + "/status");
+        assertThat(owners()).containsExactly("u8");
+        assertThat(drivers()).isEqualTo(Json.parseObject("""
+                {"drivers": [{"name": "d1", "nodeID": "machine-7", "topologyKeys": ["rack"],
+                  "allocatable": {"count": 39}}]}"""));
+        assertThat(annotation()).isEqualTo("{\"d1\":\"machine-7\"}");
+        assertThat(new Node(api.get(NODE)).labels()).containsEntry("rack", "r1");
+        assertThat(nodes.fault()).isEmpty();
+    }
+
+    @Test
+    void theCsiNodeOfADeletedNodeBecomesThatOfTheNewOne() {
+        // given a node with a driver, whose CSINode nothing has deleted yet
+        registeredWithADriver();
+
+        // when it is deleted and registered again, and the first write fails
+        node("u8", "{}");
+        api.conflicts.add("PUT " + CSI_NODE);
+        nodes.registered("u8");
+        advance(1);
+
+        // then the CSINode no longer ends with the deleted one
+        assertThat(owners()).containsExactly("u8");
+        assertThat(drivers().array("drivers").objects()).hasSize(1);
+        assertThat(annotation()).isEqualTo("{\"d1\":\"machine-7\"}");
+        assertThat(nodes.fault()).isEmpty();
+    }
+
+    @Test
+    void aDriverThatIsGoneIsNotWrittenToANodeThatWasRegisteredAgain() {
+        // given a node whose only driver is gone
+        registeredWithADriver();
+        handler.deregister(plugin());
+        advance(1);
+
+        // when it is deleted and registered again
+        api.objects.remove(CSI_NODE);
+        node("u8", "{}");
+        nodes.registered("u8");
+        advance(20);
+
+        // then it has a CSINode without drivers
+        assertThat(owners()).containsExactly("u8");
+        assertThat(drivers()).isEqualTo(Json.parseObject("{\"drivers\": []}"));
+        assertThat(annotation()).isEmpty();
+    }
+
+    @Test
+    void reportsOfTheSameNodeWriteNothing() {
+        registeredWithADriver();
+        api.transport.clear();
+
+        nodes.registered("u7");
+        advance(20);
+
+        assertThat(api.transport.log()).isEmpty();
+    }
+
+    private void registeredWithADriver() {
+        node("{}");
+        nodes.start(() -> {});
+        nodes.registered("u7");
+        register();
+    }
+
+    @Test
     void theSocketOfAnEarlierProcessTakesNothingFromItsSuccessor() {
         node("{}");
         Plugin old = new Plugin("CSIPlugin", "d1", Path.of("/old.sock"), List.of("1.0.0"), Path.of("/old.sock"));
@@ -181,10 +259,23 @@ class CsiHandlerTest {
     }
 
     private void node(String annotations) {
+        node("u7", annotations);
+    }
+
+    private void node(String uid, String annotations) {
         api.put(
                 NODE,
-                "{\"metadata\": {\"name\": \"n1\", \"uid\": \"u7\", \"labels\": {}, \"annotations\": " + annotations
-                        + "}}");
+                "{\"metadata\": {\"name\": \"n1\", \"uid\": \"" + uid + "\", \"labels\": {}, \"annotations\": "
+                        + annotations + "}}");
+    }
+
+    private List<String> owners() {
+        return api.get(CSI_NODE)
+                .object("metadata")
+                .array("ownerReferences")
+                .objects()
+                .map(owner -> owner.text("uid"))
+                .toList();
     }
 
     private JsonObject drivers() {

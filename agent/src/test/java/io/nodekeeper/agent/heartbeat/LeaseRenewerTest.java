@@ -197,6 +197,20 @@ class LeaseRenewerTest {
         assertThat(cluster.log()).containsExactly(PUT);
     }
 
+    /** The controller does not count renewals of a lease that another one holds. */
+    @Test
+    void renewalTakesALeaseBackWhoseHolderSomebodyChanged() {
+        nodePresent();
+        cluster.lease = Optional.of(new Lease(Json.parseObject("""
+                {"metadata":{"name":"n1","resourceVersion":"7","ownerReferences":[{"name":"n1"}]},
+                 "spec":{"holderIdentity":"x","leaseDurationSeconds":40,"renewTime":"2025-12-31T23:59:50.000000Z"}}""")));
+
+        start();
+        cluster.advance(Duration.ofSeconds(1));
+
+        assertThat(cluster.lease.orElseThrow().holderIdentity()).isEqualTo("n1");
+    }
+
     @Test
     @Tag("A72")
     void renewalsIncreaseEvenIfTheClockGoesBack() {

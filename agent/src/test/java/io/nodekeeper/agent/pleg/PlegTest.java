@@ -290,6 +290,73 @@ class PlegTest {
         assertThat(fixture.containerEvents()).containsExactly("DIED u1-app");
     }
 
+    /** One pod at a time is inspected, until {@code patience} is over. */
+    private static PlegConfig oneAtATime(Duration patience) {
+        PlegConfig usual = PlegConfig.PARALLEL;
+        return new PlegConfig(
+                usual.mode(),
+                usual.relistPeriod(),
+                usual.calmPeriod(),
+                usual.relistThreshold(),
+                usual.callDeadline(),
+                usual.podDeadline(),
+                1,
+                1,
+                patience,
+                usual.quarantine(),
+                usual.stuckShare(),
+                usual.stuckPods(),
+                usual.recovery());
+    }
+
+    @Test
+    void inspectionThatHadToWaitIsNoNewerThanTheListThatItStartedFrom() {
+        // given a pod that waits for its inspection since the first list, because that of another one is slow
+        PlegFixture fixture = new PlegFixture(oneAtATime(Duration.ofMillis(700)));
+        fixture.runtime.pod("slow", "app");
+        fixture.runtime.pod("u1", "app");
+        fixture.runtime.delay("ContainerStatus:slow-app", Duration.ofSeconds(2));
+        fixture.pleg.start();
+        fixture.advanceMillis(300);
+        assertThat(fixture.runtime.calls("ContainerStatus")).isEqualTo(1);
+
+        // when it gets another container, and then its inspection begins, which knows nothing of that
+        fixture.runtime.container("u1-new", "u1", "new", ContainerState.RUNNING);
+        CompletableFuture<PodStatusCache.Entry> answer =
+                fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
+        fixture.advanceMillis(600);
+        assertThat(fixture.pleg.cache().get("u1").status().containers()).hasSize(1);
+
+        // then only what the next list shows is an answer
+        assertThat(answer).isNotDone();
+        fixture.advanceMillis(101);
+        assertThat(answer)
+                .isCompletedWithValueMatching(
+                        entry -> entry.status().containers().size() == 2);
+    }
+
+    @Test
+    void listDuringAnInspectionCountsAtItsEndIfItShowedTheSame() {
+        // given a pod whose inspection takes a while
+        PlegFixture fixture = PlegFixture.parallel();
+        fixture.runtime.pod("u1", "app");
+        fixture.runtime.delay("ContainerStatus", Duration.ofMillis(300));
+        fixture.pleg.start();
+        fixture.advanceMillis(100);
+
+        // when a reader asks for something newer, and a list meanwhile shows no change
+        CompletableFuture<PodStatusCache.Entry> answer =
+                fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
+        fixture.pleg.relistPod("u1");
+        fixture.advanceMillis(199);
+        assertThat(answer).isNotDone();
+
+        // then it need not wait for another list
+        fixture.advanceMillis(2);
+        assertThat(answer).isCompletedWithValueMatching(entry -> entry.error().isEmpty());
+        assertThat(fixture.relists).hasSize(1);
+    }
+
     @Test
     void inventoryKnowsWhoseEachIdIs() {
         PlegFixture fixture = PlegFixture.parallel();

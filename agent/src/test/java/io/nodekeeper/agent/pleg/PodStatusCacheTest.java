@@ -69,6 +69,18 @@ class PodStatusCacheTest {
     }
 
     @Test
+    void statusAfterAnErrorIsNoNewerThanItsOwnList() {
+        PodStatusCache.Entry failed = new PodStatusCache.Entry(STATUS.status(), Optional.of(PlegFixture.BROKEN));
+        cache.appeared("u1");
+        cache.set("u1", failed, 200);
+
+        cache.set("u1", STATUS, 150);
+
+        assertThat(cache.freshAt("u1")).hasValue(150);
+        assertThat(cache.getNewerThan("u1", 180)).isNotDone();
+    }
+
+    @Test
     void removedPodIsEmptyAsOfTheListThatDidNotShowIt() {
         cache.set("u1", STATUS, 150);
         CompletableFuture<PodStatusCache.Entry> answer = cache.getNewerThan("u1", 200);

@@ -7,6 +7,7 @@ import io.nodekeeper.agent.devices.DeviceFixture;
 import io.nodekeeper.agent.devices.FakePlugin;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.config.ContainerConfig;
 import java.time.Duration;
@@ -202,6 +203,65 @@ class DevicePodsTest extends SimulatedNode {
         advance(5);
 
         assertThat(phase("next")).isEqualTo("Running");
+    }
+
+    @Test
+    @Tag("A102")
+    void shouldRefuseAPodWhoseDevicesComeAfterAShutdownHasBegun() {
+        // given a pod that waits for its device
+        gpu.hangs = true;
+        addWith("stuck", GPU, 1);
+        start(110);
+        advance(2);
+
+        // when the machine is shut down before the plugin answers
+        loop.execute(() -> manager().refuseAll(true));
+        advance(1);
+        gpu.answer();
+        advance(5);
+
+        // then nothing of it starts, as of one that comes during a shutdown
+        JsonObject status = stored("stuck").object("status");
+        assertThat(status.text("phase")).isEqualTo("Failed");
+        assertThat(status.text("reason")).isEqualTo("NodeShutdown");
+        assertThat(status.text("message"))
+                .isEqualTo("Pod was rejected: Pod was rejected as the node is shutting down.");
+        assertThat(calls()).isEmpty();
+        assertThat(manager().running()).isEmpty();
+    }
+
+    @Test
+    @Tag("A104")
+    void shouldKeepTheDevicesOfAPodThatStillRunsThoughItWasDeletedWhileNoAgentRan() {
+        // given a pod with all devices
+        addWith("one", GPU, 2);
+        start(110);
+        advance(5);
+        runtime.calls().clear();
+
+        // when the agent starts again, the API has another pod instead, and the runtime's first list takes a while
+        FakePlugin again = startDevices();
+        again.list("a", "b");
+        runtime.delay("ListContainers", Duration.ofMillis(2_500));
+        runtime.delay("StopContainer", Duration.ofSeconds(5));
+        start(110);
+        pods.remove("one");
+        addWith("two", GPU, 1);
+        advance(2);
+        runtime.heal("ListContainers");
+        advance(2);
+
+        // then no device is given away while the first pod ends
+        assertThat(runtime.calls("StopContainer")).isEqualTo(1);
+        assertThat(stored("two").object("status").text("reason")).isEqualTo("UnexpectedAdmissionError");
+        assertThat(again.calls).isEmpty();
+
+        // and they are free once it has ended
+        advance(20);
+        addWith("three", GPU, 1);
+        advance(5);
+        assertThat(phase("three")).isEqualTo("Running");
+        assertThat(again.calls).containsExactly("allocate [a]");
     }
 
     @Test

@@ -282,4 +282,26 @@ class EvictedPodTest extends SimulatedNode {
         advance(5);
         assertThat(status("late").text("reason")).isEqualTo("NodeShutdown");
     }
+
+    @Test
+    void shouldBeKnownToAShutdownSoonAfterARestartOfTheAgent() {
+        // given a pod that runs
+        add("web");
+        start(110);
+        advance(5);
+
+        // when the agent starts again while the runtime's first list takes a while
+        runtime.delay("ListContainers", Duration.ofMillis(2_500));
+        start(110);
+        loop.execute(() -> manager().refuseAll(true));
+        advance(2);
+
+        // then its pods count as known once it is among them
+        assertThat(manager().areKnown()).isFalse();
+        assertThat(manager().running()).isEmpty();
+        runtime.heal("ListContainers");
+        advance(3);
+        assertThat(manager().areKnown()).isTrue();
+        assertThat(manager().running()).extracting(Pod::name).containsExactly("web");
+    }
 }

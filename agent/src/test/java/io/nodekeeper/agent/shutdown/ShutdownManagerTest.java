@@ -76,6 +76,7 @@ class ShutdownManagerTest {
         final Map<String, Integer> needs = new LinkedHashMap<>();
         final List<String> ended = new ArrayList<>();
         boolean refused;
+        boolean known = true;
 
         void add(String name, long priority, int graceSeconds, int needsSeconds) {
             running.put(name, new Pod(Json.parseObject("""
@@ -88,6 +89,11 @@ class ShutdownManagerTest {
         @Override
         public List<Pod> running() {
             return List.copyOf(running.values());
+        }
+
+        @Override
+        public boolean areKnown() {
+            return known;
         }
 
         @Override
@@ -309,6 +315,75 @@ class ShutdownManagerTest {
         assertThat(pods.ended).hasSize(1);
         advance(5);
         assertThat(logind.locks).isZero();
+    }
+
+    @Test
+    void shouldWaitUntilPodsAreKnownBeforeTheMachineGoes() {
+        // given an agent that has just started, and knows no pods yet
+        pods.known = false;
+        manager.start();
+        advance(1);
+
+        // when a shutdown begins, and the pods become known later
+        logind.signal(true);
+        advance(5);
+        assertThat(logind.locks).isEqualTo(1);
+        pods.add("system", 2_000_000_000L, 60, 4);
+        pods.add("web", 0, 600, 3);
+        pods.known = true;
+        advance(1);
+
+        // then they end in the order of their groups, the first one within the rest of its time
+        assertThat(pods.ended).hasSize(1).first().asString().matches("6 web 1[45]s Terminated: .*");
+        advance(4);
+        assertThat(pods.ended).hasSize(2).last().asString().contains(" system 10s Terminated: ");
+        advance(6);
+        assertThat(logind.locks).isZero();
+    }
+
+    @Test
+    void shouldWaitForUnknownPodsNoLongerThanForItsFirstGroup() {
+        // given an agent that cannot find out which pods it has
+        pods.known = false;
+        manager.start();
+        advance(1);
+
+        // when a shutdown begins
+        logind.signal(true);
+        advance(19);
+        assertThat(logind.locks).isEqualTo(1);
+
+        // then the machine goes after the time of the first group
+        advance(2);
+        assertThat(logind.locks).isZero();
+    }
+
+    @Test
+    void shouldEndPodsThatBecomeKnownAfterTheirGroup() {
+        // given a shutdown whose second group has begun
+        pods.add("system", 2_000_000_000L, 60, 4);
+        manager.start();
+        advance(1);
+        logind.signal(true);
+        advance(1);
+
+        // when a pod of the first group becomes known, and another one after all groups
+        pods.add("web", 0, 5, 1);
+        advance(1);
+        assertThat(pods.ended).hasSize(2).last().asString().contains(" web 5s Terminated: ");
+        advance(10);
+        assertThat(logind.locks).isZero();
+        pods.add("last", 0, 60, 1);
+        advance(1);
+
+        // then they end, too
+        assertThat(pods.ended).hasSize(3).last().asString().contains(" last 10s Terminated: ");
+
+        // until the shutdown is cancelled
+        logind.signal(false);
+        pods.add("new", 0, 60, 1);
+        advance(60);
+        assertThat(pods.ended).hasSize(3);
     }
 
     @Test

@@ -144,16 +144,12 @@ public final class TokenRequests implements Action {
                     "the UID in the bound object reference (" + uid + ") does not match the UID in record (" + known
                             + "). The object might have been deleted and then recreated");
         }
-        if (pod && !accountOf(object).equals(target.name())) {
+        // A mirror pod has no account: its node writes it itself, and could keep the tokens of pods that have left it.
+        if (pod && !object.object("spec").text("serviceAccountName").equals(target.name())) {
             throw ApiException.badRequest("cannot bind token for serviceaccount \"" + target.name()
                     + "\" to pod running with different serviceaccount name.");
         }
         return new TokenClaims.Bound(kind, name, known);
-    }
-
-    private static String accountOf(JsonObject pod) {
-        String account = pod.object("spec").text("serviceAccountName");
-        return account.isEmpty() ? "default" : account;
     }
 
     private static JsonObject answer(JsonObject body, TokenClaims claims, String token, long seconds) {

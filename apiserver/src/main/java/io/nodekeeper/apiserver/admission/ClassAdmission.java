@@ -1,9 +1,13 @@
 package io.nodekeeper.apiserver.admission;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.catalogue.StorageResources;
+import io.nodekeeper.apiserver.kinds.storage.StorageSize;
 import io.nodekeeper.apiserver.pods.PriorityAdmission;
 import io.nodekeeper.apiserver.pods.RuntimeClassAdmission;
 import io.nodekeeper.apiserver.registry.Resource;
@@ -13,12 +17,14 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The admission plugins Priority and RuntimeClass: give a new pod the values of its PriorityClass and RuntimeClass, and
- * allow only one default PriorityClass. Thread-safe.
+ * The admission plugins Priority, RuntimeClass and PersistentVolumeClaimResize: give a new pod the values of its PriorityClass and
+ * RuntimeClass, allow only one default PriorityClass, and let a claim grow only where its StorageClass allows it. Thread-safe.
  */
 public final class ClassAdmission {
     private static final Resource PRIORITIES = ClusterResources.PRIORITY_CLASSES;
     private static final Resource RUNTIMES = ClusterResources.RUNTIME_CLASSES;
+    private static final Resource CLAIMS = StorageResources.PERSISTENT_VOLUME_CLAIMS;
+    private static final Resource STORAGE_CLASSES = StorageResources.STORAGE_CLASSES;
 
     private final Store store;
 
@@ -36,27 +42,57 @@ public final class ClassAdmission {
         return RuntimeClassAdmission.admit(prioritized, name -> find(RUNTIMES, name));
     }
 
-    /** Refuses a second default class. */
+    /** Refuses a second default class, and a claim that may not grow. */
     public void check(Resource resource, JsonObject old, JsonObject next) {
-        if (!resource.equals(PRIORITIES) || old == next || !next.bool("globalDefault")) {
+        if (old == next) {
             return;
         }
-        String name = next.object("metadata").text("name");
-        PriorityAdmission.globalDefault(priorities())
-                .map(other -> other.object("metadata").text("name"))
-                .filter(other -> !other.equals(name))
-                .ifPresent(other -> {
-                    throw new ApiException(
-                            403,
-                            "Forbidden",
-                            "priorityclasses.scheduling.k8s.io \"" + name + "\" is forbidden: PriorityClass " + other
-                                    + " is already marked as default. Only one default can exist",
-                            JsonObject.builder()
-                                    .put("name", name)
-                                    .put("group", PRIORITIES.type().group())
-                                    .put("kind", PRIORITIES.type().plural())
-                                    .build());
-                });
+        if (resource.equals(PRIORITIES) && next.bool("globalDefault")) {
+            String name = next.object("metadata").text("name");
+            PriorityAdmission.globalDefault(priorities())
+                    .map(other -> other.object("metadata").text("name"))
+                    .filter(other -> !other.equals(name))
+                    .ifPresent(other -> {
+                        throw forbidden(
+                                PRIORITIES,
+                                name,
+                                "PriorityClass " + other + " is already marked as default. Only one default can exist");
+                    });
+        }
+        // That only bound claims grow at all is a rule of the kind.
+        boolean bound = old.object("status").text("phase").equals("Bound");
+        if (resource.equals(CLAIMS) && bound && size(next).compareTo(size(old)) > 0 && !mayGrow(old)) {
+            throw forbidden(
+                    CLAIMS,
+                    next.object("metadata").text("name"),
+                    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must"
+                            + " support resize");
+        }
+    }
+
+    private boolean mayGrow(JsonObject claim) {
+        String name = claim.object("spec").text("storageClassName");
+        return !name.isEmpty()
+                && find(STORAGE_CLASSES, name)
+                        .filter(found -> found.bool("allowVolumeExpansion"))
+                        .isPresent();
+    }
+
+    private static Quantity size(JsonObject claim) {
+        return StorageSize.of(claim.object("spec").object("resources").object("requests"));
+    }
+
+    private static ApiException forbidden(Resource resource, String name, String why) {
+        ResourceType type = resource.type();
+        return new ApiException(
+                403,
+                "Forbidden",
+                type.qualifiedName() + " \"" + name + "\" is forbidden: " + why,
+                JsonObject.builder()
+                        .put("name", name)
+                        .putUnlessEmpty("group", type.group())
+                        .put("kind", type.plural())
+                        .build());
     }
 
     private Optional<JsonObject> find(Resource resource, String name) {

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.audit;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.time.Loop;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -138,7 +139,7 @@ public final class AuditLog {
         waiting.addAndGet(-lines.size());
         try {
             out.write(lines);
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             lose(lines.size(), e.toString());
         }
     }

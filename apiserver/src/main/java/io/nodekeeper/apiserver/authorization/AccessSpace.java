@@ -15,19 +15,25 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Limits the memory of authorization: the subjects of bindings, the rules of roles and the relations of pods on nodes stay in memory,
  * however their objects are kept. A write that takes more than is left is refused, as by a store that is full; deletions make room.
- * The roles and bindings of one namespace may take a part of all only: the others have room whatever one namespace does, and what a
- * decision has to look at is bounded. Thread-safe.
+ * The roles and bindings of one namespace may take a part of all only, and so may its pods: the others have room whatever one namespace
+ * does, and what a decision has to look at is bounded. Thread-safe.
  */
 public final class AccessSpace {
     /** One namespace may take this part of the limit for roles and bindings. */
     private static final int SHARE = 8;
+
+    /**
+     * One namespace may take this part of the limit for pods: of the 50 MB of a heap of 800 MB some 10,000 pods with five references each.
+     * Kubernetes is tested with 3,000 pods in a namespace.
+     */
+    private static final int POD_SHARE = 4;
 
     private final AccessState state;
     private final long policyLimit;
     private final long graphLimit;
     /** What writes that have not ended will take. */
     private final AtomicLong claimed = new AtomicLong();
-    /** What writes of roles and bindings that have not ended will take in each namespace. */
+    /** The same in each namespace. */
     private final Map<String, Long> claimedIn = new ConcurrentHashMap<>();
 
     /** Limits, bytes, of roles and bindings, and of the relations of pods. A collection of the whole heap visits each of these. */
@@ -40,7 +46,7 @@ public final class AccessSpace {
     /** The room for one write, which is kept for it until it ends: only then what it has written is counted. Not thread-safe. */
     public final class Claim {
         private long own;
-        /** Where it counts among the roles and bindings of a namespace; empty if it does not. */
+        /** The namespace in which it counts; empty if there is none. */
         private String place = "";
 
         private Claim() {}
@@ -59,7 +65,7 @@ public final class AccessSpace {
             }
             boolean pod = resource.equals(Resources.PODS);
             own = more;
-            place = pod ? "" : next.object("metadata").text("namespace");
+            place = next.object("metadata").text("namespace");
             // All is claimed before anything is refused, because release gives all of it back.
             long all = claimed.addAndGet(more);
             long here = place.isEmpty() ? 0 : claimedIn.merge(place, more, Long::sum);
@@ -70,7 +76,12 @@ public final class AccessSpace {
                     pod,
                     "");
             if (!place.isEmpty()) {
-                check(more, state.policyBytes(place) + here, policyLimit / SHARE, pod, " in the namespace " + place);
+                check(
+                        more,
+                        (pod ? state.graphBytes(place) : state.policyBytes(place)) + here,
+                        pod ? graphLimit / POD_SHARE : policyLimit / SHARE,
+                        pod,
+                        " in the namespace " + place);
             }
         }
 

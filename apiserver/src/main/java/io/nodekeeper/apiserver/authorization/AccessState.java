@@ -89,6 +89,11 @@ public final class AccessState {
         return graph.bytes();
     }
 
+    /** About how many bytes of memory the relations of pods in {@code namespace} take. */
+    long graphBytes(String namespace) {
+        return graph.bytes(namespace);
+    }
+
     NodeGraph graph() {
         return graph;
     }

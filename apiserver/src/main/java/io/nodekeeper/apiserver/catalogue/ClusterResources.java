@@ -11,6 +11,7 @@ import io.nodekeeper.apiserver.kinds.NewEventStrategy;
 import io.nodekeeper.apiserver.kinds.PriorityClassStrategy;
 import io.nodekeeper.apiserver.kinds.RuntimeClassStrategy;
 import io.nodekeeper.apiserver.kinds.SecretStrategy;
+import io.nodekeeper.apiserver.kinds.ServiceAccountStrategy;
 import io.nodekeeper.apiserver.kinds.ServiceStrategy;
 import io.nodekeeper.apiserver.kinds.VolumeAttachmentStrategy;
 import io.nodekeeper.apiserver.kinds.WebhookConfigurationStrategy;
@@ -31,6 +32,7 @@ import java.util.function.Function;
 public final class ClusterResources {
     public static final Resource SERVICE_ACCOUNTS = Resource.stored(
                     new ResourceType("", "v1", "serviceaccounts", "ServiceAccount", true), "serviceaccounts")
+            .strategy(new ServiceAccountStrategy())
             .shortNames("sa")
             .subresources(Subresource.action("token", "authentication.k8s.io", "v1", "TokenRequest"))
             .table(ClusterTables.SERVICE_ACCOUNTS);

@@ -18,7 +18,7 @@ public final class StorageResources {
             .strategy(new PersistentVolumeStrategy())
             .table(StorageTables.PERSISTENT_VOLUMES);
 
-    static final Resource PERSISTENT_VOLUME_CLAIMS = Resource.stored(
+    public static final Resource PERSISTENT_VOLUME_CLAIMS = Resource.stored(
                     new ResourceType("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true),
                     "persistentvolumeclaims")
             .shortNames("pvc")
@@ -26,7 +26,7 @@ public final class StorageResources {
             .strategy(new PersistentVolumeClaimStrategy())
             .table(StorageTables.PERSISTENT_VOLUME_CLAIMS);
 
-    static final Resource STORAGE_CLASSES = Resource.stored(
+    public static final Resource STORAGE_CLASSES = Resource.stored(
                     new ResourceType("storage.k8s.io", "v1", "storageclasses", "StorageClass", false), "storageclasses")
             .shortNames("sc")
             .strategy(new StorageClassStrategy())

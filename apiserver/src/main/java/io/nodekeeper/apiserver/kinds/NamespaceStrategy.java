@@ -8,6 +8,7 @@ import io.nodekeeper.apiserver.registry.Strategy;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** The rules of Namespaces. */
 public final class NamespaceStrategy implements Strategy {
@@ -15,6 +16,9 @@ public final class NamespaceStrategy implements Strategy {
     public static final List<String> FIXED = List.of("default", "kube-system", "kube-public", "kube-node-lease");
     /** The namespaces that cannot be deleted (as in Kubernetes). */
     public static final List<String> IMMORTAL = List.of("default", "kube-system", "kube-public");
+
+    /** The level of security that pods of a namespace must have. */
+    private static final String ENFORCE = "pod-security.kubernetes.io/enforce";
 
     @Override
     public Optional<String> nameFault(String name) {
@@ -34,6 +38,14 @@ public final class NamespaceStrategy implements Strategy {
         return object.update(
                 "metadata",
                 metadata -> metadata.update("labels", labels -> labels.with("kubernetes.io/metadata.name", name)));
+    }
+
+    @Override
+    public List<String> warnings(Supplier<JsonObject> namespace) {
+        String level = namespace.get().object("metadata").object("labels").text(ENFORCE);
+        return level.isEmpty() || level.equals("privileged")
+                ? List.of()
+                : List.of("this API server stores the label " + ENFORCE + ", but does not refuse pods by it");
     }
 
     /** A namespace goes with all of its objects. */

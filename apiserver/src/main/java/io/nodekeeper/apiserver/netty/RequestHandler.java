@@ -236,13 +236,27 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 log.error("no response to {} {}", asked.method(), asked.path(), error);
                 context.executor().execute(context::close);
             } else if (response instanceof ApiResponse.Full full && Gzip.wanted(asked, full)) {
-                pack(asked, full, packed -> context.executor().execute(() -> answer(context, request, asked, packed)));
+                pack(
+                        asked,
+                        full,
+                        packed -> context.executor().execute(() -> answerOrClose(context, request, asked, packed)));
             } else if (context.executor().inEventLoop()) {
-                answer(context, request, asked, response);
+                answerOrClose(context, request, asked, response);
             } else {
-                context.executor().execute(() -> answer(context, request, asked, response));
+                context.executor().execute(() -> answerOrClose(context, request, asked, response));
             }
         });
+    }
+
+    /** A client whose answer fails would wait for ever: the connection counts as busy. */
+    private void answerOrClose(
+            ChannelHandlerContext context, IncomingRequest request, ApiRequest asked, ApiResponse response) {
+        try {
+            answer(context, request, asked, response);
+        } catch (RuntimeException e) {
+            log.error("the answer to {} {} failed", asked.method(), asked.path(), e);
+            context.close();
+        }
     }
 
     /** Compresses a large response, from the user's share while it waits; without a share left the response is another one. */

@@ -57,7 +57,8 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     static boolean wanted(HttpRequest request) {
         HttpHeaders headers = request.headers();
         return request.protocolVersion().equals(HttpVersion.HTTP_1_1)
-                && headers.containsValue(HttpHeaderNames.UPGRADE, HttpHeaderValues.WEBSOCKET, true)
+                // The only protocol, as Netty's handshake wants it; of several, a client gets HTTP/1.1.
+                && headers.contains(HttpHeaderNames.UPGRADE, HttpHeaderValues.WEBSOCKET, true)
                 && headers.containsValue(HttpHeaderNames.CONNECTION, HttpHeaderValues.UPGRADE, true)
                 && headers.contains(HttpHeaderNames.SEC_WEBSOCKET_VERSION, "13", true)
                 && headers.contains(HttpHeaderNames.SEC_WEBSOCKET_KEY);

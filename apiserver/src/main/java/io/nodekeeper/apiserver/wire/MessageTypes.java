@@ -68,8 +68,11 @@ public final class MessageTypes {
                 .orElseThrow(() -> new ProtobufException(
                         "no kind \"" + kind + "\" is registered for version \"" + apiVersion + "\""));
         MessageType made = MessageType.of(descriptor);
-        // Caches only kinds that exist, so that requests cannot fill the memory.
-        FOUND.put(name, made);
+        // Caches only kinds of versions that exist, so that requests cannot fill the memory: DeleteOptions are of any
+        // version.
+        if (FILES.containsKey(apiVersion)) {
+            FOUND.put(name, made);
+        }
         return made;
     }
 
@@ -80,6 +83,11 @@ public final class MessageTypes {
             return Optional.of(Meta.DeleteOptions.getDescriptor());
         }
         return Optional.ofNullable(FILES.get(apiVersion)).map(file -> file.get().findMessageTypeByName(kind));
+    }
+
+    /** How many types are cached. */
+    static int cached() {
+        return FOUND.size();
     }
 
     /** The descriptor of Status. */

@@ -168,6 +168,25 @@ class ServiceAccountTest {
         assertThat(request("a", bound).message()).isEqualTo("pods \"p\" not found");
     }
 
+    /** Its node could otherwise keep a token of the account after the pods that use it have left the node. */
+    @Test
+    void tokenIsNotBoundToAMirrorPodWhichHasNoAccount() {
+        account("default");
+        Answer mirror = server.post(
+                PODS,
+                "{\"metadata\":{\"name\":\"m\",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}},\"spec\":{"
+                        + "\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+        assertThat(mirror.status()).as(mirror.text()).isEqualTo(201);
+
+        Answer refused =
+                request("default", "\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"m\"}");
+
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.message())
+                .isEqualTo("cannot bind token for serviceaccount \"default\" to pod running with different"
+                        + " serviceaccount name.");
+    }
+
     @Test
     void impossibleTokenRequestIsRefused() {
         account("a");

@@ -120,7 +120,7 @@ class AccessSpaceTest {
 
     @Test
     void aWriteBeyondTheLimitIsRefusedUntilThereIsRoom() {
-        AccessSpace space = new AccessSpace(state, bytes(state) + 100_000, 100_000);
+        AccessSpace space = new AccessSpace(state, bytes(state) + 100_000, 400_000);
         assertRefused(space, AccessResources.CLUSTER_ROLE_BINDINGS, JsonObject.EMPTY, binding("", "b", 700));
         assertRefused(space, AccessResources.ROLES, JsonObject.EMPTY, role("r", 3_000));
         assertRefused(space, Resources.PODS, JsonObject.EMPTY, pod("p", "n1", 600));
@@ -170,6 +170,31 @@ class AccessSpaceTest {
         first.release();
         space.check(AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 300));
         assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding("b", 600));
+    }
+
+    @Test
+    void podsOfOneNamespaceMayTakeAQuarter() {
+        // given a namespace whose pods take nearly that much: 400 references of some 190 bytes
+        AccessSpace space = new AccessSpace(state, bytes(state) + 100_000, 400_000);
+        post(PODS, pod("p", "n1", 400));
+        state.start();
+        settle();
+
+        // when there is no room for more of its pods, then there is for those of others
+        assertRefused(space, Resources.PODS, JsonObject.EMPTY, pod("q", "n2", 400));
+        JsonObject elsewhere = pod("q", "n2", 400).update("metadata", metadata -> metadata.with("namespace", "other"));
+        space.check(Resources.PODS, JsonObject.EMPTY, elsewhere);
+
+        // and what writes that have not ended will take counts
+        AccessSpace.Claim first = space.claim();
+        first.take(Resources.PODS, JsonObject.EMPTY, elsewhere);
+        assertRefused(space, Resources.PODS, JsonObject.EMPTY, elsewhere);
+
+        // and deletions make room
+        first.release();
+        server.delete(PODS + "/p", "{\"gracePeriodSeconds\":0}");
+        settle();
+        space.check(Resources.PODS, JsonObject.EMPTY, pod("q", "n2", 400));
     }
 
     @Test

@@ -96,6 +96,34 @@ class InstalledKindsTest {
     }
 
     @Test
+    void protectionThatIsStoredButNotEnforcedIsAnsweredWithAWarning() {
+        String namespaces = "/api/v1/namespaces";
+        assertThat(post(
+                                namespaces,
+                                "{\"metadata\":{\"name\":\"shop\",\"labels\":{\"pod-security.kubernetes.io/enforce\":\"restricted\"}}}")
+                        .headers())
+                .containsEntry(
+                        "warning",
+                        "299 - \"this API server stores the label pod-security.kubernetes.io/enforce, but does not refuse pods by it\"");
+        assertThat(post(
+                                namespaces,
+                                "{\"metadata\":{\"name\":\"open\",\"labels\":{\"pod-security.kubernetes.io/enforce\":\"privileged\"}}}")
+                        .headers())
+                .doesNotContainKey("warning");
+        assertThat(post(
+                                namespaces + "/shop/serviceaccounts",
+                                "{\"metadata\":{\"name\":\"a\",\"annotations\":{\"kubernetes.io/enforce-mountable-secrets\":\"true\"}}}")
+                        .headers())
+                .containsEntry(
+                        "warning",
+                        "299 - \"this API server stores the annotation kubernetes.io/enforce-mountable-secrets, but does not limit"
+                                + " secrets by it\"");
+        assertThat(post(namespaces + "/shop/serviceaccounts", "{\"metadata\":{\"name\":\"b\"}}")
+                        .headers())
+                .doesNotContainKey("warning");
+    }
+
+    @Test
     void generationOfAWebhookConfigurationCountsItsWebhooks() {
         assertThat(generation(post(WEBHOOKS, WEBHOOK))).isEqualTo(1);
 

@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
@@ -132,6 +133,21 @@ class WebSocketWatchTest {
         assertThat(refused("/api/v1/nodes?watch=true&fieldSelector=spec.foo%3D1"))
                 .isEqualTo(400);
         assertThat(refused("/api/v1/foos?watch=true")).isEqualTo(404);
+    }
+
+    @Test
+    void watchWithAnotherProtocolBesideWebSocketIsOneOfHttp() throws Exception {
+        try (Socket socket = server.admin.getSocketFactory().createSocket("127.0.0.1", server.https.port())) {
+            socket.setSoTimeout(10_000);
+            socket.getOutputStream()
+                    .write(("GET /api/v1/nodes?watch=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n"
+                                    + "Upgrade: websocket, x\r\nSec-WebSocket-Version: 13\r\n"
+                                    + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+
+            assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
+                    .isEqualTo("HTTP/1.1 200");
+        }
     }
 
     private int refused(String uri) throws Exception {

@@ -101,6 +101,22 @@ class ProtobufTest {
                         + "\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":0}}}}");
     }
 
+    /** Every user may send them in a body that is refused only later. */
+    @Test
+    void optionsForDeletionOfAnyVersionTakeNoMemory() {
+        Message options =
+                Meta.DeleteOptions.newBuilder().setGracePeriodSeconds(0).build();
+        json("v1", "DeleteOptions", options);
+        int before = MessageTypes.cached();
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(json("v" + i + ".example.com/v1", "DeleteOptions", options))
+                    .contains("\"gracePeriodSeconds\":0");
+        }
+
+        assertThat(MessageTypes.cached()).isEqualTo(before);
+    }
+
     @Test
     void zeroOfAPointerIsPresent() {
         Message pod = V1.Pod.newBuilder()

@@ -25,8 +25,8 @@ import java.util.stream.Collectors;
 record ActiveTaint(String key, String value, String timeAdded, long since) {
     /*
      * This is the one place where wall times of two machines are compared: timeAdded, from the writer of the taint, with
-     * our own clock, and only once, when the taint is first seen. From then on the monotonic clock counts, so a jump of
-     * the wall clock evicts no pod.
+     * our own clock, and only once, when the taint is first seen; and in the same way the creation of a pod. From then on
+     * the monotonic clock counts, so a jump of the wall clock evicts no pod.
      *
      * No pod may leave early. timeAdded has whole seconds: a taint of 12:00:00 was added before 12:00:01, so it counts
      * from 12:00:01. That is the same moment for every process and after every restart, and it is late enough for a taint
@@ -105,14 +105,20 @@ record ActiveTaint(String key, String value, String timeAdded, long since) {
     /** The monotonic time by which a taint with that {@code timeAdded} was added. */
     private static long addedBy(Node node, String timeAdded, Instant wallTime, long now) {
         return KubeTime.parse(timeAdded)
-                .filter(time -> !time.isAfter(wallTime))
                 .filter(time -> node.creationTimestamp()
                         .map(created -> !time.isBefore(created))
                         .orElse(true))
-                .map(time -> Duration.between(time, wallTime))
-                .map(age -> age.compareTo(OLDEST) < 0 ? age : OLDEST)
-                .map(age -> now - age.toNanos() + RESOLUTION)
+                .map(time -> endOf(time, wallTime, now))
                 .orElse(now);
+    }
+
+    /** The monotonic time at which the second {@code time} of another clock ended; {@code now} if it is in the future. */
+    static long endOf(Instant time, Instant wallTime, long now) {
+        if (time.isAfter(wallTime)) {
+            return now;
+        }
+        Duration age = Duration.between(time, wallTime);
+        return now - (age.compareTo(OLDEST) < 0 ? age : OLDEST).toNanos() + RESOLUTION;
     }
 
     /** Whether it says that the node is not ready or unreachable. */

@@ -12,6 +12,7 @@ import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -186,8 +187,22 @@ final class Evictor {
 
     private Patience patience(TrackedPod pod, List<Toleration> tolerations, List<ActiveTaint> taints) {
         return config.timeAddedEviction()
-                ? Patience.of(tolerations, taints)
+                ? Patience.of(tolerations, taints, createdBy(pod))
                 : Patience.asReference(tolerations, taints, timers.now(), timers.of(pod));
+    }
+
+    /**
+     * The latest moment at which {@code pod} can have been created: never later than now, whatever the API server's clock
+     * shows. Computed once, so that a jump of the wall clock evicts no pod.
+     */
+    private long createdBy(TrackedPod pod) {
+        if (pod.createdBy == HostNode.NO_TIME && pod.created != HostNode.NO_TIME) {
+            long now = timers.now();
+            Instant created = Instant.ofEpochSecond(pod.created);
+            pod.createdBy =
+                    Math.min(now, ActiveTaint.endOf(created, loop.clock().wallTime(), now));
+        }
+        return pod.createdBy;
     }
 
     private void cancel(TrackedPod pod) {

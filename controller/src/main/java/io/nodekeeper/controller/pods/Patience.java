@@ -25,15 +25,19 @@ sealed interface Patience {
     long LONGEST_SECONDS = 3_155_760_000L;
 
     /**
-     * The patience of a pod whose tolerations each count from their taint's time. A toleration of zero seconds ends
-     * immediately; it does not wait for the end of the second of {@code timeAdded}.
+     * The patience of a pod whose tolerations each count from their taint's time, or from the pod's creation if that is
+     * later: a pod that is created on a node with an old taint stays as long as it tolerates that, otherwise its owner
+     * and this controller would create and delete pods without a pause. A toleration of zero seconds ends immediately;
+     * it does not wait for the end of the second of {@code timeAdded}.
+     *
+     * @param createdBy the latest moment at which the pod can have been created, by the clock of the taints' times
      */
-    static Patience of(List<Toleration> tolerations, List<ActiveTaint> taints) {
+    static Patience of(List<Toleration> tolerations, List<ActiveTaint> taints, long createdBy) {
         return of(
                 tolerations,
                 taints,
-                (taint, seconds) ->
-                        taint.since() + (seconds == 0 ? -ActiveTaint.RESOLUTION : seconds * 1_000_000_000L));
+                (taint, seconds) -> Math.max(taint.since(), createdBy)
+                        + (seconds == 0 ? -ActiveTaint.RESOLUTION : seconds * 1_000_000_000L));
     }
 
     /**

@@ -26,7 +26,7 @@ final class PodMarker {
      * The pauses between attempts: a fast first retry, because a conflict ends when the watch sends the newer version.
      */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
-    /** If another client sets a marked pod to Ready, it is marked again at most once a minute. */
+    /** If another client sets a marked pod of an Unknown node to Ready, it is marked again at most once a minute. */
     private static final Duration TRUCE = Duration.ofSeconds(60);
 
     private final WorkloadConfig config;
@@ -60,8 +60,10 @@ final class PodMarker {
 
     /**
      * Whether {@code pod} must be marked. No kubelet reports the pods of a node that is Unknown. The kubelet of a node
-     * that reports itself as not ready is alive and may set its pods to Ready again: such pods are marked once, if
-     * their Ready condition is older than the node's. Both times are the kubelet's, so they are comparable.
+     * that reports itself as not ready is alive and may set its pods to Ready again: such pods are marked once for each
+     * time that the node loses Ready, if their Ready condition is older than the node's. Both times are the kubelet's,
+     * so they are comparable. A kubelet that sets its pod back may repeat the condition's old time, so the time alone
+     * does not show that it disagreed.
      */
     static boolean isDue(TrackedPod pod) {
         HostNode node = pod.node;
@@ -72,7 +74,7 @@ final class PodMarker {
         return pod.ready.equals(Condition.TRUE)
                 && switch (nodeReady) {
                     case Condition.UNKNOWN -> true;
-                    case Condition.FALSE -> pod.readySince < nodeReadySince;
+                    case Condition.FALSE -> pod.readySince < nodeReadySince && pod.markedFor != nodeReadySince;
                     default -> false;
                 };
     }

@@ -26,7 +26,13 @@ final class TrackedPod {
     /** The newest version that was seen. */
     String version = "";
 
+    /** Its {@code creationTimestamp}, in seconds since 1970 by the API server's clock; or {@link HostNode#NO_TIME}. */
     long created = HostNode.NO_TIME;
+    /**
+     * The latest moment at which it can have been created, by the clock of {@link ActiveTaint#since}; computed when first
+     * needed, until then {@link HostNode#NO_TIME}.
+     */
+    long createdBy = HostNode.NO_TIME;
     /** Whether it has finished. */
     boolean finished;
     /** Whether it has failed because its node evicted it. */

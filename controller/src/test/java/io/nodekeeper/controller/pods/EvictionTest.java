@@ -261,8 +261,62 @@ class EvictionTest {
         assertThat(world.deletions)
                 .isEqualTo(
                         better
-                                ? List.of("pod1-uid@10", "pod3-uid@20", "pod2-uid@101")
+                                ? List.of("pod1-uid@10", "pod3-uid@26", "pod2-uid@110")
                                 : List.of("pod1-uid@10", "pod3-uid@35", "pod2-uid@110"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L69")
+    void podThatIsCreatedWhenItsTolerationWouldHaveEndedStaysForAllOfIt(boolean better) {
+        PodWorld world = world(better);
+        world.start();
+        world.taint("n1", "k:NoExecute@0");
+        world.advanceTo("1000S");
+
+        world.addPod("pod1", "n1", tolerates("k", 300));
+        world.addPod("none", "n1", tolerates("k", 0));
+        world.advanceTo("1299S");
+        assertThat(world.deletions).containsExactly("none-uid@1000");
+
+        world.advanceTo("2000S");
+        assertThat(world.deletions).containsExactly("none-uid@1000", "pod1-uid@1300");
+    }
+
+    @Test
+    @Tag("L69")
+    @Tag("L71")
+    void restartDoesNotRestartTheTimeOfAPodThatWasCreatedAfterTheTaint() {
+        PodWorld world = world(true);
+        world.start();
+        world.taint("n1", "k:NoExecute@0");
+        world.advanceTo("1000S");
+        world.addPod("pod1", "n1", tolerates("k", 300));
+        world.advanceTo("1100S");
+        world.kill();
+        world.advanceTo("1200S");
+
+        world.start();
+        world.advanceTo("2000S");
+
+        // A new process knows the second in which the pod was created, not the moment.
+        assertThat(world.deletions).containsExactly("pod1-uid@1301");
+    }
+
+    @Test
+    @Tag("L69")
+    void podFromTheFutureCountsFromNow() {
+        PodWorld world = world(true);
+        world.start();
+        world.taint("n1", "k:NoExecute@0");
+        world.advanceTo("1000S");
+        // given a controller whose clock is an hour behind that of the API server
+        world.skewWallClock(Duration.ofHours(-1));
+
+        world.addPod("pod1", "n1", tolerates("k", 300));
+        world.advanceTo("2000S");
+
+        assertThat(world.deletions).containsExactly("pod1-uid@1300");
     }
 
     @Test

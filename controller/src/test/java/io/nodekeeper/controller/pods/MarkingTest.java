@@ -274,6 +274,38 @@ class MarkingTest {
 
     @Test
     @Tag("W4")
+    void kubeletThatSetsItsPodBackWithTheOldTimeIsNotContradicted() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        // given a kubelet that is not ready, and writes its own last status of the pod after each mark
+        world.ready("n1", "False", B);
+        for (int i = 0; i < 30; i++) {
+            world.advance(Duration.ofSeconds(10));
+            world.podReady("pod0", "True", B.minusSeconds(100));
+        }
+
+        assertThat(world.time.elapsed()).isEqualTo(Duration.ofSeconds(300));
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(1);
+        assertThat(world.podReady("pod0")).isEqualTo("True");
+
+        // when the node recovers and fails once more, it is marked again, once
+        world.ready("n1", "True", B.plusSeconds(300));
+        world.ready("n1", "False", B.plusSeconds(310));
+        world.advanceTo("320S");
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+        world.podReady("pod0", "True", B.minusSeconds(100));
+        world.advanceTo("600S");
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(2);
+
+        // when the node falls silent
+        world.silence("n1");
+        world.advanceTo("601S");
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+    }
+
+    @Test
+    @Tag("W4")
     void podsAreMarkedWhenANodeThatSaidItIsNotReadyFallsSilent() {
         PodWorld world = world(true);
         world.addPod("pod0", "n1");

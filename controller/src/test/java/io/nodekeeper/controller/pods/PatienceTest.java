@@ -39,29 +39,45 @@ class PatienceTest {
                 key, "Exists", "", "NoExecute", List.of(seconds).stream().findFirst());
     }
 
+    /** The patience of a pod that is older than all taints. */
+    private static Patience patienceOf(List<Toleration> tolerations, List<ActiveTaint> taints) {
+        return Patience.of(tolerations, taints, HostNode.NO_TIME);
+    }
+
     @Test
     @Tag("L67")
     void theShortestTimeCountsAndNoTimeMeansForEver() {
-        assertThat(Patience.of(List.of(), List.of(T1))).isEqualTo(new Patience.None(T1));
-        assertThat(Patience.of(List.of(tolerates("t1")), List.of(T1))).isEqualTo(new Patience.Endless());
-        assertThat(Patience.of(List.of(tolerates("t1", 1L), tolerates("t2", 2L)), List.of(T1, T2)))
+        assertThat(patienceOf(List.of(), List.of(T1))).isEqualTo(new Patience.None(T1));
+        assertThat(patienceOf(List.of(tolerates("t1")), List.of(T1))).isEqualTo(new Patience.Endless());
+        assertThat(patienceOf(List.of(tolerates("t1", 1L), tolerates("t2", 2L)), List.of(T1, T2)))
                 .isEqualTo(new Patience.Until(11 * SECOND, T1));
-        assertThat(Patience.of(List.of(tolerates("t1", 1L), tolerates("t2")), List.of(T1, T2)))
+        assertThat(patienceOf(List.of(tolerates("t1", 1L), tolerates("t2")), List.of(T1, T2)))
                 .isEqualTo(new Patience.Until(11 * SECOND, T1));
-        assertThat(Patience.of(List.of(tolerates("t1"), tolerates("t2", 1L)), List.of(T1, T2)))
+        assertThat(patienceOf(List.of(tolerates("t1"), tolerates("t2", 1L)), List.of(T1, T2)))
                 .isEqualTo(new Patience.Until(11 * SECOND, T2));
         for (long none : new long[] {0, -1, Long.MIN_VALUE}) {
-            assertThat(Patience.of(List.of(tolerates("t1", none), tolerates("t2", 5L)), List.of(T1, T2)))
+            assertThat(patienceOf(List.of(tolerates("t1", none), tolerates("t2", 5L)), List.of(T1, T2)))
                     .isEqualTo(new Patience.Until(9 * SECOND, T1));
         }
-        assertThat(Patience.of(List.of(), List.of())).isEqualTo(new Patience.Endless());
+        assertThat(patienceOf(List.of(), List.of())).isEqualTo(new Patience.Endless());
     }
 
     @Test
     @Tag("L63")
     void theFirstTolerationThatMatchesIsTheOneUsed() {
-        assertThat(Patience.of(List.of(tolerates("t1", 50L), tolerates("t1", 5L)), List.of(T1)))
+        assertThat(patienceOf(List.of(tolerates("t1", 50L), tolerates("t1", 5L)), List.of(T1)))
                 .isEqualTo(new Patience.Until(60 * SECOND, T1));
+    }
+
+    @Test
+    @Tag("L69")
+    void tolerationsCountFromTheTaintOrFromThePodWhicheverIsLater() {
+        List<Toleration> tolerations = List.of(tolerates("t1", 5L));
+        assertThat(Patience.of(tolerations, List.of(T1), 9 * SECOND)).isEqualTo(new Patience.Until(15 * SECOND, T1));
+        assertThat(Patience.of(tolerations, List.of(T1), 40 * SECOND)).isEqualTo(new Patience.Until(45 * SECOND, T1));
+        assertThat(Patience.of(List.of(tolerates("t1", 0L)), List.of(T1), 40 * SECOND))
+                .isEqualTo(new Patience.Until(39 * SECOND, T1));
+        assertThat(Patience.of(List.of(), List.of(T1), 40 * SECOND)).isEqualTo(new Patience.None(T1));
     }
 
     @Test
@@ -76,7 +92,7 @@ class PatienceTest {
 
     @Test
     void endlessSecondsDoNotOverflow() {
-        Patience patience = Patience.of(List.of(tolerates("t1", Long.MAX_VALUE)), List.of(T1));
+        Patience patience = patienceOf(List.of(tolerates("t1", Long.MAX_VALUE)), List.of(T1));
         assertThat(patience)
                 .isInstanceOfSatisfying(
                         Patience.Until.class, until -> assertThat(until.at()).isGreaterThan(3_000_000_000L * SECOND));
@@ -95,7 +111,7 @@ class PatienceTest {
         // when 20 pods are asked, then no toleration is searched for among all of them, which would take minutes
         assertTimeoutPreemptively(Duration.ofSeconds(30), () -> {
             for (int i = 0; i < 20; i++) {
-                assertThat(Patience.of(tolerations, taints))
+                assertThat(patienceOf(tolerations, taints))
                         .isEqualTo(new Patience.Until(10_011 * SECOND, taints.getLast()));
             }
         });
@@ -130,7 +146,7 @@ class PatienceTest {
     @net.jqwik.api.Tag("L63")
     void staysExactlyAsLongAsEachTaintIsTolerated(
             @ForAll("tolerations") List<Toleration> tolerations, @ForAll("taints") List<ActiveTaint> taints) {
-        Patience patience = Patience.of(tolerations, taints);
+        Patience patience = patienceOf(tolerations, taints);
         for (long second = -6; second < 20; second++) {
             boolean stays = true;
             for (ActiveTaint taint : taints) {
@@ -157,11 +173,11 @@ class PatienceTest {
                         new JsonArray(tolerations.stream()
                                 .<JsonValue>map(PatienceTest::json)
                                 .toList())));
-        Patience patience = Patience.of(tolerations, taints);
+        Patience patience = patienceOf(tolerations, taints);
 
-        assertThat(Patience.of(PodParts.allTolerations(PodParts.of(pod, taints)), taints))
+        assertThat(patienceOf(PodParts.allTolerations(PodParts.of(pod, taints)), taints))
                 .isEqualTo(patience);
-        assertThat(Patience.of(PodParts.tolerations(PodParts.of(pod)), taints)).isEqualTo(patience);
+        assertThat(patienceOf(PodParts.tolerations(PodParts.of(pod)), taints)).isEqualTo(patience);
     }
 
     private static JsonObject json(Toleration toleration) {

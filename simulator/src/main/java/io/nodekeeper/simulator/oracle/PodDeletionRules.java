@@ -165,7 +165,7 @@ final class PodDeletionRules {
         if (due == FOREVER) {
             return;
         }
-        expectEviction(pod, node, due, Math.max(due, pod.createdAt), review);
+        expectEviction(pod, node, due, due, review);
     }
 
     private void expectEviction(PodFacts pod, NodeFacts node, long due, long from, long review) {
@@ -186,7 +186,7 @@ final class PodDeletionRules {
     /** When the pod has to leave because of its node's taints; {@link #FOREVER} if it may stay. */
     private static long due(PodFacts pod, NodeFacts node) {
         long seconds = patience(pod, node);
-        return seconds == FOREVER ? FOREVER : node.noExecuteSince + seconds * 1_000_000_000L;
+        return seconds == FOREVER ? FOREVER : Math.max(node.noExecuteSince, pod.createdAt) + seconds * 1_000_000_000L;
     }
 
     /**

@@ -50,10 +50,16 @@ final class AtomicFiles {
         boolean changed = !isCurrent(files);
         if (changed) {
             Path directory = newDirectory(now);
-            for (Map.Entry<String, FileContent> file : files.entrySet()) {
-                write(directory.resolve(file.getKey()), file.getValue());
+            try {
+                for (Map.Entry<String, FileContent> file : files.entrySet()) {
+                    write(directory.resolve(file.getKey()), file.getValue());
+                }
+                rights.apply(directory);
+            } catch (IOException | RuntimeException e) {
+                // It is tried again every some seconds: what is left each time would fill the disk, or the memory.
+                removeTree(directory, e);
+                throw e;
             }
-            rights.apply(directory);
             Files.deleteIfExists(volume.resolve(NEW_DATA));
             Files.createSymbolicLink(volume.resolve(NEW_DATA), directory.getFileName());
             Files.move(volume.resolve(NEW_DATA), volume.resolve(DATA), StandardCopyOption.ATOMIC_MOVE);
@@ -92,6 +98,14 @@ final class AtomicFiles {
             }
         }
         return true;
+    }
+
+    private static void removeTree(Path directory, Exception why) {
+        try {
+            PodDirectories.removeTree(directory);
+        } catch (IOException e) {
+            why.addSuppressed(e);
+        }
     }
 
     private Path newDirectory(Instant now) throws IOException {

@@ -1,12 +1,13 @@
 package io.nodekeeper.agent.pods.volumes;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 
 /** Checks the paths of files in volumes, which users write: none may lead out of its volume. The texts are a kubelet's. */
 final class FilePaths {
-    /** The longest path and the longest name that Linux accepts, in bytes of ASCII. */
+    /** The longest path and the longest name that Linux accepts, in bytes. */
     private static final int MOST_PATH = 4_096;
 
     private static final int MOST_NAME = 255;
@@ -25,7 +26,7 @@ final class FilePaths {
         if (path.startsWith("/")) {
             throw new VolumeException(volume, "invalid path: must be relative path: " + path);
         }
-        if (path.length() > MOST_PATH) {
+        if (bytes(path) > MOST_PATH) {
             throw new VolumeException(
                     volume, "invalid path: must be less than or equal to " + MOST_PATH + " characters");
         }
@@ -34,7 +35,7 @@ final class FilePaths {
             if (part.equals("..")) {
                 throw new VolumeException(volume, "invalid path: must not contain '..': " + path);
             }
-            if (part.length() > MOST_NAME) {
+            if (bytes(part) > MOST_NAME) {
                 throw new VolumeException(
                         volume, "invalid path: filenames must be less than or equal to " + MOST_NAME + " characters");
             }
@@ -47,6 +48,10 @@ final class FilePaths {
             throw new VolumeException(volume, "invalid path: must not start with '..': " + path);
         }
         return String.join("/", parts);
+    }
+
+    private static int bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
     /** @throws VolumeException if {@code path} is a directory of another file, or another file is one of its directories */

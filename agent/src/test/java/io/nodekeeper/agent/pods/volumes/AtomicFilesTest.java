@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.pods.volumes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -48,6 +49,21 @@ class AtomicFilesTest {
         assertThat(changed).isTrue();
         assertThat(names()).containsExactly("..2026_01_02_03_05_05.000000000", "..data", "b", "c");
         assertThat(volume.resolve("b")).hasContent("2");
+    }
+
+    /** Such writes are tried again every some seconds. */
+    @Test
+    void shouldLeaveNothingOfAWriteThatFailed() throws Exception {
+        write(NOW, "a", "1");
+
+        String tooLong = "é".repeat(200);
+        for (int attempt = 1; attempt <= 3; attempt++) {
+            Instant at = NOW.plusSeconds(attempt);
+            assertThatThrownBy(() -> write(at, "a", "2", tooLong, "3")).isInstanceOf(IOException.class);
+        }
+
+        assertThat(names()).containsExactly("..2026_01_02_03_04_05.000000000", "..data", "a");
+        assertThat(volume.resolve("a")).hasContent("1");
     }
 
     @Test

@@ -67,6 +67,8 @@ public final class NodeGraph {
     private final Map<String, List<Edge>> owners = new HashMap<>();
 
     private final AtomicLong bytes = new AtomicLong();
+    /** What the relations of pods take in each namespace. */
+    private final Map<String, Long> bytesIn = new ConcurrentHashMap<>();
 
     private final VolumeGraph volumes = new VolumeGraph();
 
@@ -128,10 +130,10 @@ public final class NodeGraph {
         if (held == null) {
             held = new Held(edge);
             edges.put(edge, held);
-            bytes.addAndGet(bytes(edge));
+            count(edge, bytes(edge));
         }
         held.owners++;
-        bytes.addAndGet(PLACE);
+        count(edge, PLACE);
         return held.edge;
     }
 
@@ -143,10 +145,15 @@ public final class NodeGraph {
             Held held = edges.get(edge);
             if (held != null && --held.owners == 0) {
                 edges.remove(edge);
-                bytes.addAndGet(-bytes(edge));
+                count(edge, -bytes(edge));
             }
-            bytes.addAndGet(-PLACE);
+            count(edge, -PLACE);
         }
+    }
+
+    private void count(Edge edge, long more) {
+        bytes.addAndGet(more);
+        bytesIn.merge(edge.namespace(), more, (before, change) -> before + change == 0 ? null : before + change);
     }
 
     private static long bytes(Edge edge) {
@@ -158,6 +165,11 @@ public final class NodeGraph {
     /** About how many bytes of memory the relations of pods and volume attachments take. */
     public long bytes() {
         return bytes.get();
+    }
+
+    /** About how many bytes of memory the relations of the pods in {@code namespace} take. */
+    public long bytes(String namespace) {
+        return bytesIn.getOrDefault(namespace, 0L);
     }
 
     /** About how many bytes of memory a pod takes if no other one has the same relations. */

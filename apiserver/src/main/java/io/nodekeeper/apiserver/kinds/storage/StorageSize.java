@@ -6,14 +6,14 @@ import io.nodekeeper.api.json.JsonObject;
 import java.util.Optional;
 
 /** The size in the amounts of a volume or of a claim. */
-final class StorageSize {
+public final class StorageSize {
     /** The name of the only amount. */
     static final String STORAGE = "storage";
 
     private StorageSize() {}
 
     /** The size; zero if there is none. */
-    static Quantity of(JsonObject amounts) {
+    public static Quantity of(JsonObject amounts) {
         return amounts.get(STORAGE).flatMap(Quantity::from).orElse(Quantity.ZERO);
     }
 

@@ -20,9 +20,15 @@ class StorageUpdatesTest {
 
     private final TestServer server = new TestServer();
 
+    /** Of the class "fast". */
+    private void claimThatMayGrow() {
+        create(CLASSES, "{'metadata':{'name':'fast'},'provisioner':'p','allowVolumeExpansion':true}");
+        claim("'storageClassName':'fast',");
+    }
+
     @Test
     void onlyABoundClaimGrows() {
-        claim("");
+        claimThatMayGrow();
         assertThat(refusal(CLAIMS + "/c", size("2Gi"))).isEqualTo(IMMUTABLE);
 
         bound();
@@ -36,7 +42,7 @@ class StorageUpdatesTest {
 
     @Test
     void claimWhoseExpansionFailedMayAskForLessButNotForLessThanItHas() {
-        claim("");
+        claimThatMayGrow();
         bound();
         change(CLAIMS + "/c", size("100Gi"));
 
@@ -50,6 +56,20 @@ class StorageUpdatesTest {
         }
         assertThat(refusal(CLAIMS + "/c", size("0")))
                 .contains("spec.resources[storage]: Invalid value: \"0\": must be greater than zero");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "'storageClassName':'',", "'storageClassName':'gone',", "'storageClassName':'slow',"})
+    void boundClaimGrowsOnlyIfItsClassAllowsIt(String storageClass) {
+        create(CLASSES, "{'metadata':{'name':'slow'},'provisioner':'p'}");
+        claim(storageClass);
+        bound();
+
+        assertThat(refusal(CLAIMS + "/c", size("2Gi")))
+                .isEqualTo(
+                        "persistentvolumeclaims \"c\" is forbidden: only dynamically provisioned pvc can be resized and"
+                                + " the storageclass that provisions the pvc must support resize");
+        change(CLAIMS + "/c", size("1Gi"));
     }
 
     @Test
