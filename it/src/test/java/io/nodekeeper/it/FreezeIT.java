@@ -103,7 +103,7 @@ class FreezeIT {
         // Another process may have the machine, or the disk, for seconds; looks every 5 s would have a median of 6.5 s.
         assertThat(median(delays)).isLessThan(5.0);
         assertThat(delays).allSatisfy(delay -> assertThat(delay).isLessThanOrEqualTo(12.0));
-        assertThat(delays.stream().filter(delay -> delay <= 6.0)).hasSizeGreaterThanOrEqualTo(18);
+        assertThat(delays.stream().filter(delay -> delay <= 6.0)).hasSizeGreaterThanOrEqualTo(AGENTS * TIMES * 9 / 10);
         // An agent that looks before its watch told it that it is Unknown has nothing to report until the next period.
         assertThat(median(returns)).isLessThan(12.0);
         assertThat(returns).allSatisfy(delay -> assertThat(delay).isLessThan(2 * STATUS_PERIOD.toMillis() / 1e3));
@@ -148,7 +148,7 @@ class FreezeIT {
             double silence = (seen.readySince - seen.made) / 1e9;
             Eventually.within(SOON, () -> read(fleet, node).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
 
-            // And when it goes on, it is Ready within a status period, and the taint goes.
+            // And when it goes on, it is Ready, and the taint goes.
             long continued = System.nanoTime();
             agent.signal("CONT");
             Eventually.within(SOON, () -> seen.ready.equals(Condition.TRUE));

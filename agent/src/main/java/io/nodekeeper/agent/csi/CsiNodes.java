@@ -48,7 +48,7 @@ public final class CsiNodes {
     /** What each registered driver said about the node, by its name: as many as there are plugins. */
     private final Map<String, PluginCall.NodeInfo> drivers = new LinkedHashMap<>();
 
-    /** The UID of the Node that was registered last; empty until something was written to it. */
+    /** The UID of the Node that was registered last; empty until it is known. */
     private Optional<String> uid = Optional.empty();
     /** Counts Nodes: attempts for an earlier one end. */
     private int round;
@@ -114,6 +114,8 @@ public final class CsiNodes {
             client.loop().schedule(NODE_PAUSE, () -> first(of, failures));
             return;
         }
+        // From now on, as the Node may be registered again during the write.
+        uid = owner;
         // The one that is registered again is asked for: the cache may still have the deleted one.
         CompletableFuture<Void> attempt =
                 inTurn(() -> of == 0 ? write(owner.get(), UnaryOperator.identity()) : update(UnaryOperator.identity()));
@@ -123,7 +125,6 @@ public final class CsiNodes {
             }
             if (error == null) {
                 fault = Optional.empty();
-                uid = uid.or(() -> owner);
                 written.run();
                 if (of > 0) {
                     List.copyOf(drivers.keySet()).forEach(driver -> addAgain(driver, of, 0));

@@ -5,16 +5,17 @@ import io.nodekeeper.agent.pods.model.ProbeKind;
 import io.nodekeeper.agent.pods.probes.ProbeMetrics;
 import io.nodekeeper.agent.pods.probes.ProbeResult;
 import io.prometheus.metrics.core.metrics.Counter;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
-/** Counts probes by container, kind and result, under the kubelet's names, while their pod is there. Thread-safe. */
+/** Counts probes by container, kind and result, under the kubelet's names, while their pod is there. Confined to its loop. */
 final class ProbeCounter implements ProbeMetrics {
     private final Counter probes;
     /** The labels of what was counted, by the UID of its pod. A pod that is gone may come without its containers. */
-    private final Map<String, Set<List<String>>> counted = new ConcurrentHashMap<>();
+    private final Map<String, Set<List<String>>> counted = new HashMap<>();
 
     ProbeCounter(MetricFactory make) {
         probes = make.counter(
@@ -36,7 +37,7 @@ final class ProbeCounter implements ProbeMetrics {
             case ERROR -> "unknown";
         };
         List<String> labels = List.of(kind.text(), result, container, pod.name(), pod.namespace(), pod.uid());
-        counted.computeIfAbsent(pod.uid(), uid -> ConcurrentHashMap.newKeySet()).add(labels);
+        counted.computeIfAbsent(pod.uid(), uid -> new HashSet<>()).add(labels);
         probes.labelValues(labels.toArray(String[]::new)).inc();
     }
 

@@ -11,6 +11,9 @@ import org.junit.jupiter.api.Test;
 
 /** All calls to the runtime about one pod, from its start to its end, beside those of a kubelet (docs/spec/cri-calls.md). */
 class CallOrderTest extends SimulatedNode {
+    /** Virtual time stands still between a command and the next list, so that list does not count as newer, and another one follows. */
+    private static final String AGAIN = "ListPodSandbox uid-web";
+
     @Test
     void shouldMakeTheCallsOfAKubeletInItsOrder() {
         runtime.delay("*", Duration.ofMillis(1));
@@ -34,7 +37,9 @@ class CallOrderTest extends SimulatedNode {
                         "ListPodSandbox uid-web",
                         "ListContainers uid-web",
                         "PodSandboxStatus made-1",
-                        "ContainerStatus made-2");
+                        "ContainerStatus made-2",
+                        AGAIN,
+                        "ListContainers uid-web");
 
         runtime.container("made-2", "uid-web", "prepare", ContainerState.EXITED);
         advance(2);
@@ -51,7 +56,9 @@ class CallOrderTest extends SimulatedNode {
                         "ListContainers uid-web",
                         "PodSandboxStatus made-1",
                         "ContainerStatus made-2",
-                        "ContainerStatus made-3");
+                        "ContainerStatus made-3",
+                        AGAIN,
+                        "ListContainers uid-web");
 
         delete("web");
         time.advance(Duration.ofMillis(100));
@@ -69,8 +76,7 @@ class CallOrderTest extends SimulatedNode {
                         "RemovePodSandbox made-1",
                         "ListPodSandbox uid-web",
                         "ListContainers uid-web",
-                        // Virtual time stands still between a call and the next list, so that list is not newer yet.
-                        "ListPodSandbox uid-web",
+                        AGAIN,
                         "ListContainers uid-web");
         assertThat(pods).isEmpty();
     }

@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.catalogue.StorageResources;
+import io.nodekeeper.apiserver.fields.StorageClassName;
 import io.nodekeeper.apiserver.kinds.storage.StorageSize;
 import io.nodekeeper.apiserver.pods.PriorityAdmission;
 import io.nodekeeper.apiserver.pods.RuntimeClassAdmission;
@@ -71,7 +72,7 @@ public final class ClassAdmission {
     }
 
     private boolean mayGrow(JsonObject claim) {
-        String name = claim.object("spec").text("storageClassName");
+        String name = StorageClassName.of(claim);
         return !name.isEmpty()
                 && find(STORAGE_CLASSES, name)
                         .filter(found -> found.bool("allowVolumeExpansion"))

@@ -11,6 +11,8 @@ import io.nodekeeper.apiserver.registry.Resource;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
 
 /**
  * Limits the memory of authorization: the subjects of bindings, the rules of roles and the relations of pods on nodes stay in memory,
@@ -24,30 +26,90 @@ public final class AccessSpace {
 
     /**
      * One namespace may take this part of the limit for pods: of the 50 MB of a heap of 800 MB some 10,000 pods with five references each.
-     * Kubernetes is tested with 3,000 pods in a namespace.
+     * Kubernetes is tested with 3,000 pods in a namespace. {@link #SYSTEM} has no share: its pods are on each node.
      */
     private static final int POD_SHARE = 4;
 
-    private final AccessState state;
-    private final long policyLimit;
-    private final long graphLimit;
-    /** What writes that have not ended will take. */
-    private final AtomicLong claimed = new AtomicLong();
-    /** The same in each namespace. */
-    private final Map<String, Long> claimedIn = new ConcurrentHashMap<>();
+    /** The namespace of the cluster's own pods, in which only administrators write. */
+    private static final String SYSTEM = "kube-system";
+
+    private final Budget policy;
+    private final Budget pods;
 
     /** Limits, bytes, of roles and bindings, and of the relations of pods. A collection of the whole heap visits each of these. */
     public AccessSpace(AccessState state, long policyLimit, long graphLimit) {
-        this.state = state;
-        this.policyLimit = policyLimit;
-        this.graphLimit = graphLimit;
+        policy = new Budget(
+                policyLimit,
+                namespace -> policyLimit / SHARE,
+                state::policyBytes,
+                state::policyBytes,
+                "roles or bindings with many subjects");
+        pods = new Budget(
+                graphLimit,
+                namespace -> namespace.equals(SYSTEM) ? graphLimit : graphLimit / POD_SHARE,
+                state::graphBytes,
+                state::graphBytes,
+                "pods with many references");
+    }
+
+    /** A limit, and what writes that have not ended will take of it. */
+    private static final class Budget {
+        private final long limit;
+        private final ToLongFunction<String> limitIn;
+        private final LongSupplier used;
+        private final ToLongFunction<String> usedIn;
+        private final String cause;
+        private final AtomicLong claimed = new AtomicLong();
+        private final Map<String, Long> claimedIn = new ConcurrentHashMap<>();
+
+        Budget(
+                long limit,
+                ToLongFunction<String> limitIn,
+                LongSupplier used,
+                ToLongFunction<String> usedIn,
+                String cause) {
+            this.limit = limit;
+            this.limitIn = limitIn;
+            this.used = used;
+            this.usedIn = usedIn;
+            this.cause = cause;
+        }
+
+        /** Takes {@code more}, also if it refuses it: release gives back all of it. */
+        void take(long more, String namespace) {
+            long all = claimed.addAndGet(more);
+            long here = claimedIn.merge(namespace, more, Long::sum);
+            check(more, used.getAsLong() + all, limit, "");
+            if (!namespace.isEmpty()) {
+                check(
+                        more,
+                        usedIn.applyAsLong(namespace) + here,
+                        limitIn.applyAsLong(namespace),
+                        " in the namespace " + namespace);
+            }
+        }
+
+        private void check(long more, long sum, long most, String where) {
+            if (sum > most) {
+                throw new ApiException(
+                        500,
+                        "InternalError",
+                        "no space for authorization: the object needs " + more + " bytes of memory, and others" + where
+                                + " take " + (sum - more) + " of " + most + "; delete " + cause + where);
+            }
+        }
+
+        void release(long own, String namespace) {
+            claimed.addAndGet(-own);
+            claimedIn.computeIfPresent(namespace, (same, bytes) -> bytes == own ? null : bytes - own);
+        }
     }
 
     /** The room for one write, which is kept for it until it ends: only then what it has written is counted. Not thread-safe. */
     public final class Claim {
+        private Budget budget = policy;
         private long own;
-        /** The namespace in which it counts; empty if there is none. */
-        private String place = "";
+        private String namespace = "";
 
         private Claim() {}
 
@@ -60,50 +122,20 @@ public final class AccessSpace {
         public void take(Resource resource, JsonObject old, JsonObject next) {
             release();
             long more = Math.max(0, bytes(resource, old, next));
-            if (more == 0) {
-                return;
-            }
-            boolean pod = resource.equals(Resources.PODS);
-            own = more;
-            place = next.object("metadata").text("namespace");
-            // All is claimed before anything is refused, because release gives all of it back.
-            long all = claimed.addAndGet(more);
-            long here = place.isEmpty() ? 0 : claimedIn.merge(place, more, Long::sum);
-            check(
-                    more,
-                    (pod ? state.graphBytes() : state.policyBytes()) + all,
-                    pod ? graphLimit : policyLimit,
-                    pod,
-                    "");
-            if (!place.isEmpty()) {
-                check(
-                        more,
-                        (pod ? state.graphBytes(place) : state.policyBytes(place)) + here,
-                        pod ? graphLimit / POD_SHARE : policyLimit / SHARE,
-                        pod,
-                        " in the namespace " + place);
-            }
-        }
-
-        private void check(long more, long sum, long limit, boolean pod, String where) {
-            if (sum > limit) {
-                throw new ApiException(
-                        500,
-                        "InternalError",
-                        "no space for authorization: the object needs " + more + " bytes of memory, and others" + where
-                                + " take " + (sum - more) + " of " + limit + "; delete "
-                                + (pod ? "pods with many references" : "roles or bindings with many subjects") + where);
+            if (more > 0) {
+                budget = resource.equals(Resources.PODS) ? pods : policy;
+                own = more;
+                namespace = next.object("metadata").text("namespace");
+                budget.take(more, namespace);
             }
         }
 
         /** The write has ended. */
         public void release() {
-            claimed.addAndGet(-own);
-            if (!place.isEmpty()) {
-                claimedIn.computeIfPresent(place, (same, bytes) -> bytes == own ? null : bytes - own);
+            if (own > 0) {
+                budget.release(own, namespace);
+                own = 0;
             }
-            own = 0;
-            place = "";
         }
     }
 

@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver.catalogue;
 
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.apiserver.kinds.RoleBindingStrategy;
-import io.nodekeeper.apiserver.kinds.RoleStrategy;
+import io.nodekeeper.apiserver.kinds.access.RoleBindingStrategy;
+import io.nodekeeper.apiserver.kinds.access.RoleStrategy;
 import io.nodekeeper.apiserver.printers.Tables;
 import io.nodekeeper.apiserver.registry.Resource;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.printers;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.fields.StorageClassName;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,9 +18,6 @@ public final class StorageTables {
             Map.entry("ReadWriteMany", "RWX"),
             Map.entry("ReadWriteOncePod", "RWOP"));
 
-    /** Names the class of volumes and claims that were made before there was a field for it. */
-    private static final String CLASS = "volume.beta.kubernetes.io/storage-class";
-
     /** Marks the class of claims without one. */
     private static final List<String> DEFAULT =
             List.of("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class");
@@ -32,7 +30,7 @@ public final class StorageTables {
             Tables.column(
                     "Status", volume -> phase(volume, volume.object("status").text("phase"))),
             Tables.column("Claim", volume -> claim(volume.object("spec").object("claimRef"))),
-            Tables.column("StorageClass", StorageTables::storageClass),
+            Tables.column("StorageClass", StorageClassName::of),
             Tables.column("VolumeAttributesClass", volume -> orUnset(volume, "volumeAttributesClassName")),
             Tables.column("Reason", volume -> volume.object("status").text("reason")),
             Tables.age(),
@@ -46,7 +44,7 @@ public final class StorageTables {
             Tables.column(
                     "Access Modes",
                     claim -> hasVolume(claim) ? modes(claim.object("status").array("accessModes")) : ""),
-            Tables.column("StorageClass", StorageTables::storageClass),
+            Tables.column("StorageClass", StorageClassName::of),
             Tables.column("VolumeAttributesClass", claim -> orUnset(claim, "volumeAttributesClassName")),
             Tables.age(),
             Tables.wide("VolumeMode", claim -> orUnset(claim, "volumeMode"))));
@@ -88,13 +86,6 @@ public final class StorageTables {
 
     private static String claim(JsonObject claim) {
         return claim.isEmpty() ? "" : claim.text("namespace") + "/" + claim.text("name");
-    }
-
-    private static String storageClass(JsonObject object) {
-        JsonObject annotations = object.object("metadata").object("annotations");
-        return annotations.has(CLASS)
-                ? annotations.text(CLASS)
-                : object.object("spec").text("storageClassName");
     }
 
     private static String className(JsonObject storage) {

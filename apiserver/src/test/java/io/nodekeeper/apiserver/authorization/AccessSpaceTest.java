@@ -190,6 +190,14 @@ class AccessSpaceTest {
         first.take(Resources.PODS, JsonObject.EMPTY, elsewhere);
         assertRefused(space, Resources.PODS, JsonObject.EMPTY, elsewhere);
 
+        // and the cluster's own namespace, whose pods are on each node, has no share, only the limit of all
+        JsonObject more =
+                pod("q", "n2", 1_000).update("metadata", metadata -> metadata.with("namespace", "kube-system"));
+        AccessSpace.Claim second = space.claim();
+        second.take(Resources.PODS, JsonObject.EMPTY, more);
+        assertRefused(space, Resources.PODS, JsonObject.EMPTY, more);
+        second.release();
+
         // and deletions make room
         first.release();
         server.delete(PODS + "/p", "{\"gracePeriodSeconds\":0}");

@@ -106,15 +106,15 @@ class ProtobufTest {
     void optionsForDeletionOfAnyVersionTakeNoMemory() {
         Message options =
                 Meta.DeleteOptions.newBuilder().setGracePeriodSeconds(0).build();
-        json("v1", "DeleteOptions", options);
         int before = MessageTypes.cached();
 
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 1_000; i++) {
             assertThat(json("v" + i + ".example.com/v1", "DeleteOptions", options))
                     .contains("\"gracePeriodSeconds\":0");
         }
 
-        assertThat(MessageTypes.cached()).isEqualTo(before);
+        // Tests of other classes may have the first objects of some kinds meanwhile.
+        assertThat(MessageTypes.cached()).isLessThan(before + 500);
     }
 
     @Test

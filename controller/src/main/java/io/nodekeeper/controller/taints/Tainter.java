@@ -42,8 +42,6 @@ public final class Tainter {
      * not to load a server in trouble.
      */
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
-    /** The same for a node that may get a NoExecute taint: the other nodes of its zone wait for it. */
-    private static final Backoff AWAITED_RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(5));
 
     private final KubeClient client;
     private final Loop loop;
@@ -246,8 +244,7 @@ public final class Tainter {
             if (Failures.isCode(error, 404)) {
                 return KeyedJobs.Next.done();
             }
-            boolean awaited = rules.rule(health) == NoExecute.ADD;
-            Duration wait = (awaited ? AWAITED_RETRY : RETRY).delay(failures++);
+            Duration wait = RETRY.delay(failures++);
             log.warn("Node {}: writing taints failed: {}; retrying in {}", health.name(), Failures.text(error), wait);
             running = false;
             attempt = 1;

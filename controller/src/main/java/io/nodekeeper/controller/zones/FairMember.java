@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class FairMember {
     /** Its newest state. */
     ZoneNode node;
-    /** Whether it may get a taint: it is its zone's turn. */
+    /** Whether it may get a taint. */
     boolean permitted;
     /** Whether its taints must be removed first. */
     boolean strip;
@@ -39,14 +39,6 @@ final class FairMember {
             place = held;
         }
         return held;
-    }
-
-    /** Moves its place to the end of the queue. */
-    void moveToEnd(long now) {
-        FairQueue.Place held = place;
-        if (held != null) {
-            place = new FairQueue.Place(now, held.transition(), held.name());
-        }
     }
 
     /** Its place in the queue, if it has one. */

@@ -6,8 +6,8 @@ import java.util.TreeMap;
 
 /**
  * A rate-limited FIFO queue: the nodes of a zone that wait for a NoExecute taint. Taking a node takes a token, which is
- * returned if the node needs no taint; the next one is earned from the moment at which the taint is written. A change of
- * the rate keeps the saved token, of which there is at most one. Times are nanoseconds, passed in. Pure; not thread-safe.
+ * returned if the node needs no taint. A change of the rate keeps the saved token, of which there is at most one. Times
+ * are nanoseconds, passed in. Pure; not thread-safe.
  *
  * @param <T> what waits
  */
@@ -80,12 +80,6 @@ final class FairQueue<T> {
         }
         tokens = Math.max(0, tokens - 1);
         return Optional.of(waiting.pollFirstEntry()).map(Map.Entry::getValue);
-    }
-
-    /** The taken item was processed: the next token is earned from {@code now} on. */
-    void used(long now) {
-        tokens = 0;
-        filledAt = now;
     }
 
     /** Returns the token of an item that did not need it. */

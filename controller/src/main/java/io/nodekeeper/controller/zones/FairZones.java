@@ -24,27 +24,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Zones that process each change of a node immediately. A node that is not ready gets its taint immediately if its zone
- * has a token; else it waits, and the longest-waiting node is next. A node that needs no taint takes no token. The nodes
- * of a zone take turns: while the write of a taint fails, no other node may get one, and a zone that stops ends the turn.
- * Otherwise all nodes whose turn came while writes failed would be tainted at once when writes succeed again. While all
- * zones are fully disrupted, no node gets a taint and existing taints are removed, unless they were there at the start.
+ * has a token; else it waits, and the longest-waiting node is next. A node that needs no taint takes no token. While
+ * all zones are fully disrupted, no node gets a taint and existing taints are removed, unless they were there at the
+ * start.
  */
 public final class FairZones implements Zones {
     private static final Logger log = LoggerFactory.getLogger(FairZones.class);
 
-    /**
-     * How long a node whose taint cannot be written makes others of its zone wait: a dozen attempts of the tainter. One
-     * node whose writes are always refused must not stop its zone.
-     */
-    private static final Duration TURN = Duration.ofMinutes(1);
-
     private static final class Zone {
         private final FairQueue<NodeHealth> queue;
-        /** The only permitted node of the zone; it has no taint yet. */
-        private @Nullable NodeHealth turn;
-        /** When it must let the others go first, monotonic. */
-        private long turnEnds;
-
         private int members;
         private ZoneState state = ZoneState.INITIAL;
         private Loop.@Nullable Timer timer;
@@ -123,7 +111,6 @@ public final class FairZones implements Zones {
         if (stopped) {
             return;
         }
-        Optional<String> before = node(health).map(ZoneNode::zone);
         FairMember member = member(health, node);
         if (member.strip && !member.node.tainted()) {
             member.strip = false;
@@ -142,7 +129,6 @@ public final class FairZones implements Zones {
         }
         if (!listing) {
             settle(Optional.of(health));
-            before.filter(zone -> !zone.equals(member.node.zone())).ifPresent(this::drain);
             drain(member.node.zone(), zone(member.node.zone()), Optional.of(health));
         }
     }
@@ -154,7 +140,6 @@ public final class FairZones implements Zones {
             leave(member);
             if (!listing && !stopped) {
                 settle(Optional.empty());
-                drain(member.node.zone());
             }
         }
     }
@@ -182,14 +167,8 @@ public final class FairZones implements Zones {
     public void settled(NodeHealth health, boolean tainted) {
         FairMember member = members.get(health);
         if (member != null && tainted) {
-            String key = member.node.zone();
-            Zone zone = zone(key);
-            metrics.tainted(key);
-            endTurn(member);
-            zone.queue.used(now());
-            if (!listing && !stopped) {
-                drain(key, zone, Optional.empty());
-            }
+            member.permitted = false;
+            metrics.tainted(member.node.zone());
         }
     }
 
@@ -236,7 +215,7 @@ public final class FairZones implements Zones {
     }
 
     private void leave(FairMember member) {
-        unwant(member);
+        unqueue(member);
         count(member.node, -1);
         Zone left = zone(member.node.zone());
         left.members--;
@@ -289,19 +268,12 @@ public final class FairZones implements Zones {
 
     private void unwant(FairMember member) {
         unqueue(member);
-        if (endTurn(member) && !member.node.tainted()) {
-            zone(member.node.zone()).queue.giveBack();
+        if (member.permitted) {
+            member.permitted = false;
+            if (!member.node.tainted()) {
+                zone(member.node.zone()).queue.giveBack();
+            }
         }
-    }
-
-    /** Whether it was the turn of {@code member}. */
-    private boolean endTurn(FairMember member) {
-        if (!member.permitted) {
-            return false;
-        }
-        member.permitted = false;
-        zone(member.node.zone()).turn = null;
-        return true;
     }
 
     private void unqueue(FairMember member) {
@@ -341,6 +313,11 @@ public final class FairZones implements Zones {
                             "ZonesBack",
                             "a zone has recovered from full disruption: nodes get NoExecute taints again",
                             current);
+                    // Nodes that had a token already are in no queue, and no other event may lead to another check.
+                    nodes.get().stream()
+                            .filter(this::isPermitted)
+                            .filter(health -> isOther(health, current))
+                            .forEach(recheck);
                 }
             }
         }
@@ -374,88 +351,45 @@ public final class FairZones implements Zones {
         float before = zone.queue.rate();
         float rate = disruption.rate(key);
         zone.queue.rate(rate, now());
-        NodeHealth turn = zone.turn;
-        if (rate <= 0 && turn != null) {
-            takeBack(zone, turn, current);
-        }
         if (rate != before && !listing) {
             log.info("zone {}: {} nodes per second may get NoExecute taints", ZoneKey.text(key), rate);
             drain(key, zone, current);
         }
     }
 
-    /** Gives the turn to the next node of a zone that may be gone. */
-    private void drain(String key) {
-        Zone zone = zones.get(key);
-        if (zone != null) {
-            drain(key, zone, Optional.empty());
-        }
-    }
-
-    /** Gives the turn to the next node if the rate allows it; {@code current} is checked anyway. */
+    /** Releases nodes from the queue as the rate allows; {@code current} is checked anyway. */
     private void drain(String key, Zone zone, Optional<NodeHealth> current) {
         cancel(zone);
-        NodeHealth stuck = zone.turn;
-        if (stuck != null && zone.turnEnds <= now() && zone.queue.size() > 0) {
-            log.warn("Node {} could not be tainted for {} s: other nodes go first", stuck.name(), TURN.toSeconds());
-            FairMember member = members.get(stuck);
+        for (Optional<NodeHealth> next = zone.queue.next(now()); next.isPresent(); next = zone.queue.next(now())) {
+            NodeHealth health = next.get();
+            FairMember member = members.get(health);
             if (member != null) {
-                member.moveToEnd(now());
+                member.queued = false;
+                member.permitted = true;
+                log.debug(
+                        "Node {} may get a NoExecute taint; {} more nodes of zone {} wait",
+                        health.name(),
+                        zone.queue.size(),
+                        key);
+                if (isOther(health, current)) {
+                    recheck.accept(health);
+                }
             }
-            takeBack(zone, stuck, current);
         }
-        if (zone.turn == null) {
-            zone.queue.next(now()).ifPresent(next -> permit(key, zone, next, current));
-        }
-        long at = zone.turn == null ? zone.queue.nextAt(now()) : turnEnds(zone);
+        long at = zone.queue.nextAt(now());
         if (at != FairQueue.NEVER) {
             zone.timer = loop.schedule(Duration.ofNanos(at - now()), () -> drain(key, zone, Optional.empty()));
-        }
-    }
-
-    /** When the node whose turn it is must let another one go first. */
-    private static long turnEnds(Zone zone) {
-        return zone.queue.size() > 0 ? zone.turnEnds : FairQueue.NEVER;
-    }
-
-    private void permit(String key, Zone zone, NodeHealth health, Optional<NodeHealth> current) {
-        FairMember member = members.get(health);
-        if (member == null) {
-            return;
-        }
-        member.queued = false;
-        member.permitted = true;
-        zone.turn = health;
-        zone.turnEnds = now() + TURN.toNanos();
-        log.debug(
-                "Node {} may get a NoExecute taint; {} more nodes of zone {} wait",
-                health.name(),
-                zone.queue.size(),
-                key);
-        if (isOther(health, current)) {
-            recheck.accept(health);
-        }
-    }
-
-    /** The node whose turn it is waits at its place again, so that an attempt to write its taint adds none. */
-    private void takeBack(Zone zone, NodeHealth turn, Optional<NodeHealth> current) {
-        FairMember member = members.get(turn);
-        if (member == null) {
-            return;
-        }
-        unwant(member);
-        member.place().ifPresent(place -> {
-            member.queued = true;
-            zone.queue.add(place, turn);
-        });
-        if (isOther(turn, current)) {
-            recheck.accept(turn);
         }
     }
 
     private boolean isTainted(NodeHealth health) {
         FairMember member = members.get(health);
         return member != null && member.node.tainted();
+    }
+
+    private boolean isPermitted(NodeHealth health) {
+        FairMember member = members.get(health);
+        return member != null && member.permitted && member.node.wants();
     }
 
     private static boolean isOther(NodeHealth health, Optional<NodeHealth> current) {

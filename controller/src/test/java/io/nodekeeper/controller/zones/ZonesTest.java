@@ -305,110 +305,6 @@ class ZonesTest {
 
     @Test
     @Tag("L51")
-    void zoneWhoseWritesFailedForLongKeepsItsRateWhenTheySucceedAgain() {
-        // given 20 nodes of 100 that are not ready while the taints of no node can be written
-        TestCluster cluster = ours();
-        healthy(cluster, 100);
-        cluster.start();
-        cluster.fault = call -> isPatch(call) ? Optional.of(TestCluster.internalError()) : Optional.empty();
-        IntStream.range(0, 20).forEach(i -> fail(cluster, i));
-        tenSeconds(cluster, 100, 20);
-        assertThat(tainted(cluster, 100)).isEmpty();
-
-        cluster.fault = call -> Optional.empty();
-
-        int before = 0;
-        for (int turn = 1; turn <= 10; turn++) {
-            tenSeconds(cluster, 100, 1);
-            int now = tainted(cluster, 100).size();
-            assertThat(now - before)
-                    .as("taints in period %d of ten seconds", turn)
-                    .isBetween(0, 1);
-            before = now;
-        }
-        assertThat(before).isGreaterThanOrEqualTo(9);
-    }
-
-    @Test
-    @Tag("L58")
-    void nodeWhoseTaintFailedGetsNoneWhileItsZoneIsStopped() {
-        // given 8 nodes of 40 that are not ready while the taints of no node can be written
-        TestCluster cluster = ours();
-        healthy(cluster, 40);
-        cluster.start();
-        cluster.fault = call -> isPatch(call) ? Optional.of(TestCluster.internalError()) : Optional.empty();
-        IntStream.range(0, 8).forEach(i -> fail(cluster, i));
-        tenSeconds(cluster, 40, 15);
-        // when 60 % are not ready, and writes succeed after that
-        IntStream.range(8, 24).forEach(i -> fail(cluster, i));
-        tenSeconds(cluster, 40, 5);
-        cluster.fault = call -> Optional.empty();
-        tenSeconds(cluster, 40, 10);
-
-        assertThat(tainted(cluster, 40)).isEmpty();
-        assertThat(cluster.noSchedule("node0")).containsExactly(Taint.NOT_READY);
-
-        // when the zone is no longer disrupted
-        IntStream.range(8, 24)
-                .forEach(i -> cluster.post(
-                        "node" + i, ready("True", cluster.time.wallTime().plusMillis(500))));
-        cluster.advance(Duration.ofSeconds(1));
-        assertThat(tainted(cluster, 40)).hasSize(1);
-        tenSeconds(cluster, 40, 1);
-        assertThat(tainted(cluster, 40)).hasSize(2);
-    }
-
-    @Test
-    @Tag("L48")
-    void nodeWhoseTaintIsAlwaysRefusedLetsTheOthersGoFirstAfterAMinute() {
-        TestCluster cluster = ours();
-        healthy(cluster, 20);
-        cluster.start();
-        cluster.fault = call -> isPatch(call) && call.target().endsWith("/nodes/node0")
-                ? Optional.of(TestCluster.internalError())
-                : Optional.empty();
-        fail(cluster, 0);
-        cluster.advance(Duration.ofMillis(10));
-        fail(cluster, 1);
-        fail(cluster, 2);
-
-        tenSeconds(cluster, 20, 5);
-        assertThat(tainted(cluster, 20)).isEmpty();
-        tenSeconds(cluster, 20, 3);
-
-        assertThat(tainted(cluster, 20)).containsExactly(1, 2);
-    }
-
-    @Test
-    @Tag("L48")
-    void nodeThatIsGoneOrInAnotherZoneWhileItsTaintFailsDoesNotDelayTheNextOne() {
-        for (boolean gone : new boolean[] {true, false}) {
-            TestCluster cluster = ours();
-            healthy(cluster, 20);
-            cluster.start();
-            cluster.fault = call -> isPatch(call) && call.target().endsWith("/nodes/node0")
-                    ? Optional.of(TestCluster.internalError())
-                    : Optional.empty();
-            fail(cluster, 0);
-            cluster.advance(Duration.ofMillis(10));
-            fail(cluster, 1);
-            cluster.advance(Duration.ofMillis(10));
-            assertThat(tainted(cluster, 20)).isEmpty();
-
-            if (gone) {
-                cluster.deleteNode("node0");
-            } else {
-                cluster.change(
-                        "node0", node -> TestCluster.label(node, Map.of("topology.kubernetes.io/zone", "another")));
-            }
-            cluster.advance(Duration.ofMillis(10));
-
-            assertThat(noExecute(cluster, "node1")).as("gone: %s", gone).containsExactly(NOT_READY);
-        }
-    }
-
-    @Test
-    @Tag("L51")
     void referenceKeepsTheRateToo() {
         TestCluster cluster = reference();
         healthy(cluster, 20);
@@ -734,16 +630,6 @@ class ZonesTest {
     private static void healthy(TestCluster cluster, int count) {
         for (int i = 0; i < count; i++) {
             cluster.addNode("node" + i, K, ready("True", B));
-        }
-    }
-
-    /** Lets ten seconds pass, several times; the agents of all nodes renew their leases in each. */
-    private static void tenSeconds(TestCluster cluster, int nodes, int times) {
-        for (int i = 0; i < times; i++) {
-            for (int node = 0; node < nodes; node++) {
-                cluster.renew("node" + node, cluster.time.wallTime());
-            }
-            cluster.advance(Duration.ofSeconds(10));
         }
     }
 

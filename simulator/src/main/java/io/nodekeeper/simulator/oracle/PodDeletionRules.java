@@ -171,7 +171,9 @@ final class PodDeletionRules {
     private void expectEviction(PodFacts pod, NodeFacts node, long due, long from, long review) {
         scales.after(from, PROMPT, scales.control, () -> pod.review == review, () -> {
             // If a taint's time is wrong, a new controller counts from its own start.
-            long later = isMisdated(node) ? begunAt + due - node.noExecuteSince : from;
+            long later = isMisdated(node)
+                    ? Math.max(begunAt, pod.createdAt) + due - Math.max(node.noExecuteSince, pod.createdAt)
+                    : from;
             if (later > from) {
                 expectEviction(pod, node, due, later, review);
                 return;

@@ -31,9 +31,8 @@ record RocksOptions(long writeBuffer, int levelZeroFiles) {
                 .setWalRecoveryMode(recovery)
                 // Tables hold keys of recent changes, which are soon deleted, so compressing them does not pay.
                 .setCompressionType(CompressionType.NO_COMPRESSION)
-                // Compaction moves keys, and with garbage collection the values that it meets in the oldest quarter of
-                // the blob
-                // files. A blob file without a value in use is deleted.
+                // Compaction moves keys, and the values that it meets in the oldest quarter of the blob files. A blob
+                // file without a value in use is deleted.
                 .setEnableBlobFiles(true)
                 .setMinBlobSize(VALUE)
                 .setEnableBlobGarbageCollection(true)

@@ -55,14 +55,14 @@ final class AtomicFiles {
                     write(directory.resolve(file.getKey()), file.getValue());
                 }
                 rights.apply(directory);
+                Files.deleteIfExists(volume.resolve(NEW_DATA));
+                Files.createSymbolicLink(volume.resolve(NEW_DATA), directory.getFileName());
+                Files.move(volume.resolve(NEW_DATA), volume.resolve(DATA), StandardCopyOption.ATOMIC_MOVE);
             } catch (IOException | RuntimeException e) {
                 // It is tried again every some seconds: what is left each time would fill the disk, or the memory.
                 removeTree(directory, e);
                 throw e;
             }
-            Files.deleteIfExists(volume.resolve(NEW_DATA));
-            Files.createSymbolicLink(volume.resolve(NEW_DATA), directory.getFileName());
-            Files.move(volume.resolve(NEW_DATA), volume.resolve(DATA), StandardCopyOption.ATOMIC_MOVE);
         }
         link(files);
         return changed;

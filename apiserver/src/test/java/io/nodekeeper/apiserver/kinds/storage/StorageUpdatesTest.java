@@ -65,11 +65,24 @@ class StorageUpdatesTest {
         claim(storageClass);
         bound();
 
-        assertThat(refusal(CLAIMS + "/c", size("2Gi")))
+        Answer refused = server.patch(TestServer.MERGE, CLAIMS + "/c", json(size("2Gi")));
+
+        assertThat(refused.status()).isEqualTo(403);
+        assertThat(refused.message())
                 .isEqualTo(
                         "persistentvolumeclaims \"c\" is forbidden: only dynamically provisioned pvc can be resized and"
                                 + " the storageclass that provisions the pvc must support resize");
         change(CLAIMS + "/c", size("1Gi"));
+    }
+
+    @Test
+    void classOfAClaimMayBeInTheAnnotationOfEarlierKubernetes() {
+        create(CLASSES, "{'metadata':{'name':'fast'},'provisioner':'p','allowVolumeExpansion':true}");
+        claim("");
+        change(CLAIMS + "/c", "{'metadata':{'annotations':{'volume.beta.kubernetes.io/storage-class':'fast'}}}");
+        bound();
+
+        change(CLAIMS + "/c", size("2Gi"));
     }
 
     @Test

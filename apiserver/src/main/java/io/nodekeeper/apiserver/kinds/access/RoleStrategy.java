@@ -1,4 +1,4 @@
-package io.nodekeeper.apiserver.kinds;
+package io.nodekeeper.apiserver.kinds.access;
 
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.json.JsonArray;
