@@ -109,7 +109,7 @@ public final class AgentOptions implements Checked {
             names = "--healthz-port",
             paramLabel = "PORT",
             description = "The port that serves /healthz, /readyz, /metrics and /debug; 0 for none."
-                    + " Default: 10248, or any free port if that is taken.")
+                    + " Default: 10248, or any free port if that is taken; with --mode companion 20248.")
     Optional<Integer> healthzPort = Optional.empty();
 
     @Option(
@@ -228,7 +228,8 @@ public final class AgentOptions implements Checked {
             defaultValue = "/var/lib/nodekeeper",
             description =
                     "The directory of the agent's state that must survive a restart, which an agent with PodLifecycle"
-                            + " makes. Disk pressure is measured on its file system. Default: ${DEFAULT-VALUE}.")
+                            + " makes. Disk pressure is measured on its file system. Default: ${DEFAULT-VALUE};"
+                            + " with --mode companion /var/lib/kubelet.")
     Path rootDir = Path.of("/var/lib/nodekeeper");
 
     @Override

@@ -108,8 +108,9 @@ public final class ApiServerOptions implements Checked {
             names = "--tls-san",
             split = ",",
             paramLabel = "NAME|ADDRESS",
-            description = "Additional names and addresses for the created server certificate, which always has those"
-                    + " of this machine.")
+            description = "Additional names and addresses for the created server certificate, which always has"
+                    + " localhost, 127.0.0.1, this machine's host name, the address of that name, and --bind-address."
+                    + " Name the address at which other machines reach the server.")
     List<String> tlsSans = new ArrayList<>();
 
     @Option(

@@ -31,7 +31,7 @@ class StatusReportTest {
 
     private static final JsonObject PAGE = Json.parseObject("""
             {"at":"2026-11-21T16:14:00.000000Z",
-             "sight":{"guard":true,"sees":true,"canaryAgeMs":412,"toleranceMs":10000,"givenBackMs":0},
+             "sight":{"guard":true,"sees":true,"canaryAgeMs":412,"toleranceMs":3000,"givenBackMs":0},
              "lag":{"gaps":{"count":9000,"p50Millis":10000,"p99Millis":10100,"p999Millis":10240,"maxMillis":12007,
                             "worstNode":"n9"},
                     "lags":{"count":9000,"p50Millis":3,"p99Millis":20,"p999Millis":41,"maxMillis":95,"worstNode":"n9"},
