@@ -66,7 +66,7 @@ final class Commands {
                 new ApiServerCommand(
                         processes.apiServer,
                         new SnapshotCommand(err),
-                        new RestoreCommand(err),
+                        new RestoreCommand(clock.wallTime(), err),
                         new CheckCommand(out),
                         new RepairCommand(out),
                         new RewriteCommand(out)),

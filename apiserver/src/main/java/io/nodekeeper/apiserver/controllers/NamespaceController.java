@@ -72,7 +72,7 @@ public final class NamespaceController {
     private void empty(String name, String uid) {
         store.current().whenComplete((current, error) -> {
             if (error == null) {
-                loop.execute(() -> emptyNow(name, uid));
+                loop.execute(() -> attempt(name, uid, () -> emptyNow(name, uid)));
             } else {
                 again(name, uid);
             }
@@ -90,6 +90,16 @@ public final class NamespaceController {
     /** Ends the chain of passes; the next change of the namespace begins another one. */
     private void stop(String name, String uid) {
         emptying.remove(name, uid);
+    }
+
+    /** Runs a part of a pass. A value that cannot be read now must not end the chain. */
+    private void attempt(String name, String uid, Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException e) {
+            log.warn("deleting the objects of namespace {} failed, trying again: {}", name, e.toString());
+            again(name, uid);
+        }
     }
 
     private void emptyNow(String name, String uid) {
@@ -145,7 +155,7 @@ public final class NamespaceController {
             }
             found = true;
             CompletableFuture.allOf(deletions.toArray(CompletableFuture[]::new))
-                    .whenComplete((done, error) -> loop.execute(this::next));
+                    .whenComplete((done, error) -> loop.execute(() -> attempt(name, uid, this::next)));
         }
 
         private CompletableFuture<?> delete(Entry entry) {

@@ -25,7 +25,6 @@ final class RenderedEvent {
     /** A line of an event besides its whole object. */
     record View(ResourceType resource, Media media, String type, boolean columns) {}
 
-    private final Codec codec;
     private final long revision;
     private final String key;
     private final byte[] line;
@@ -38,7 +37,6 @@ final class RenderedEvent {
 
     /** {@code decode} says whether its objects are needed. */
     RenderedEvent(Event event, Codec codec, boolean decode) {
-        this.codec = codec;
         revision = event.revision();
         key = event.key();
         String type = event.after().isEmpty() ? "DELETED" : event.before().isEmpty() ? "ADDED" : "MODIFIED";
@@ -51,9 +49,8 @@ final class RenderedEvent {
     }
 
     /** Whether this is {@code event}, with its objects if {@code decode}. */
-    boolean isOf(Event event, Codec as, boolean decode) {
+    boolean isOf(Event event, boolean decode) {
         return revision == event.revision()
-                && codec == as
                 && key.equals(event.key())
                 && (!decode || before.isPresent() || after.isPresent());
     }

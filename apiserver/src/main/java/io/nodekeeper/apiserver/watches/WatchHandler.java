@@ -21,6 +21,7 @@ import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -58,8 +59,11 @@ public final class WatchHandler {
     private final ReadHandler reads;
     private final RandomGenerator random;
 
-    /** The last serialized event; confined to the store's loop. */
-    private @Nullable RenderedEvent last;
+    /**
+     * The last event as serialized by each codec that watches need: Events have two, one for each of their APIs. Confined to the store's
+     * loop.
+     */
+    private final Map<Codec, RenderedEvent> last = new IdentityHashMap<>();
 
     public WatchHandler(Store store, Loop loop, ReadHandler reads, RandomGenerator random) {
         this.store = store;
@@ -106,11 +110,13 @@ public final class WatchHandler {
     }
 
     private RenderedEvent render(Event event, Codec codec, boolean decode) {
-        RenderedEvent rendered = last;
-        if (rendered == null || !rendered.isOf(event, codec, decode)) {
-            rendered = new RenderedEvent(event, codec, decode);
-            last = rendered;
+        RenderedEvent known = last.get(codec);
+        if (known != null && known.isOf(event, decode)) {
+            return known;
         }
+        last.values().removeIf(other -> !other.isOf(event, false));
+        RenderedEvent rendered = new RenderedEvent(event, codec, decode);
+        last.put(codec, rendered);
         return rendered;
     }
 

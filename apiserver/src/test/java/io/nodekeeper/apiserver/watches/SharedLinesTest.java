@@ -56,18 +56,38 @@ class SharedLinesTest {
     }
 
     private Bytes watch(String accept, String selector) {
-        ApiResponse answer = server.send(
-                        TestServer.ADMIN,
-                        "GET",
-                        "/api/v1/namespaces/default/configmaps?watch=true" + selector,
-                        Map.of("accept", accept),
-                        "")
+        return watchOf("/api/v1/namespaces/default/configmaps?watch=true" + selector, accept);
+    }
+
+    private Bytes watchOf(String uri, String accept) {
+        ApiResponse answer = server.send(TestServer.ADMIN, "GET", uri, Map.of("accept", accept), "")
                 .join();
         Bytes bytes = new Bytes();
         ((ApiResponse.Streamed) answer).start().accept(bytes);
         server.settle();
         assertThat(bytes.lines).isEmpty();
         return bytes;
+    }
+
+    /** Their watchers stand in one list, in the order in which they came. */
+    @Test
+    void watchersOfEachApiOfEventsShareTheBytes() {
+        String older = "/api/v1/namespaces/default/events?watch=true";
+        String newer = "/apis/events.k8s.io/v1/namespaces/default/events?watch=true";
+        Bytes first = watchOf(older, "application/json");
+        Bytes second = watchOf(newer, "application/json");
+        Bytes third = watchOf(older, "application/json");
+        Bytes fourth = watchOf(newer, "application/json");
+
+        TestServer.Answer created = server.post(
+                "/api/v1/namespaces/default/events",
+                "{\"metadata\":{\"name\":\"e1\",\"namespace\":\"default\"},\"involvedObject\":{\"namespace\":\"default\"}}");
+
+        assertThat(created.status()).as(created.text()).isEqualTo(201);
+        assertThat(first.text(0)).contains("\"apiVersion\":\"v1\"");
+        assertThat(second.text(0)).contains("\"apiVersion\":\"events.k8s.io/v1\"");
+        assertThat(third.lines.get(0)).isSameAs(first.lines.get(0));
+        assertThat(fourth.lines.get(0)).isSameAs(second.lines.get(0));
     }
 
     private void create(String name) {

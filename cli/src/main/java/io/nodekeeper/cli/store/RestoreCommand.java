@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -28,12 +29,26 @@ public final class RestoreCommand extends StoreCommand {
      */
     static final long JUMP = 10_000_000_000L;
 
+    /** The most revisions a second, for which a store counts on. */
+    private static final long PER_SECOND = 1_000;
+
     @Parameters(paramLabel = "FILE", description = "The snapshot.")
     Path file = Path.of("");
 
+    private final Instant now;
+
     /** The command, which reports its progress to {@code progress}. */
-    public RestoreCommand(PrintWriter progress) {
+    public RestoreCommand(Instant now, PrintWriter progress) {
         super(progress, "use \"etcdutl snapshot restore\"");
+        this.now = now;
+    }
+
+    /**
+     * How far revisions jump: also beyond those of an earlier restore of the same snapshot, and of what was written since, as long as that
+     * were fewer than a thousand a second since 1970.
+     */
+    private long jump(long revision) {
+        return Math.max(JUMP, now.getEpochSecond() * PER_SECOND - revision);
     }
 
     @Override
@@ -54,7 +69,7 @@ public final class RestoreCommand extends StoreCommand {
         SnapshotFile.Content content = SnapshotFile.read(file, checked -> {});
         progress.println("restoring " + content.objects() + " objects as of revision " + content.revision());
         OwnerOnly.directory(data.dir, OpenStore.PARTS);
-        StoreRestore.restore(store, content.revision(), JUMP, taker -> {
+        StoreRestore.restore(store, content.revision(), jump(content.revision()), taker -> {
             if (!SnapshotFile.read(file, taker).equals(content)) {
                 throw new IOException(file + " changed while it was read");
             }

@@ -35,13 +35,17 @@ class SnapshotTest {
 
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
     private final StringWriter err = new StringWriter();
-    private final CommandRunner runner = new CommandRunner(
-            List.of(new ApiServerCommand(
-                    command -> CommandRunner.OK,
-                    new SnapshotCommand(new PrintWriter(err)),
-                    new RestoreCommand(new PrintWriter(err)))),
-            new PrintWriter(new StringWriter()),
-            new PrintWriter(err));
+    private final CommandRunner runner = runner(Instant.parse("2026-11-30T20:00:00Z"));
+
+    private CommandRunner runner(Instant now) {
+        return new CommandRunner(
+                List.of(new ApiServerCommand(
+                        command -> CommandRunner.OK,
+                        new SnapshotCommand(new PrintWriter(err)),
+                        new RestoreCommand(now, new PrintWriter(err)))),
+                new PrintWriter(new StringWriter()),
+                new PrintWriter(err));
+    }
 
     private Path data;
     private Path file;
@@ -111,6 +115,30 @@ class SnapshotTest {
         put(store, "n4", bytes("{}"), 0);
         close(store);
         assertThat(Files.list(other).map(path -> path.getFileName().toString())).containsExactly("store");
+    }
+
+    /** A client of the first one would otherwise miss what the second one writes, until that has caught up. */
+    @Test
+    void snapshotThatIsRestoredAgainContinuesBeyondWhatWasWrittenMeanwhile() throws Exception {
+        Store store = open(data);
+        put(store, "n1", bytes("{}"), 0);
+        close(store);
+        assertThat(snapshot()).isZero();
+        assertThat(restore(directory.resolve("first"))).isZero();
+        Store first = open(directory.resolve("first"));
+        put(first, "n2", bytes("{}"), 0);
+        put(first, "n3", bytes("{}"), 0);
+        long written = first.revision();
+        close(first);
+
+        Path second = directory.resolve("second");
+        assertThat(runner(Instant.parse("2026-11-30T20:00:01Z"))
+                        .run("apiserver", "restore", "--data-dir", second.toString(), file.toString()))
+                .isZero();
+
+        Store restored = open(second);
+        assertThat(restored.revision()).isGreaterThan(written);
+        close(restored);
     }
 
     @Test

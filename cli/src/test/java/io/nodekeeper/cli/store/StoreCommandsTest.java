@@ -52,7 +52,7 @@ class StoreCommandsTest {
                         return CommandRunner.OK;
                     },
                     new SnapshotCommand(new PrintWriter(err)),
-                    new RestoreCommand(new PrintWriter(err)),
+                    new RestoreCommand(Instant.EPOCH, new PrintWriter(err)),
                     new CheckCommand(new PrintWriter(out)),
                     new RepairCommand(new PrintWriter(out)),
                     new RewriteCommand(new PrintWriter(out)))),

@@ -74,6 +74,8 @@ final class EtcdReflector {
     private boolean checking;
     /** No check begins before, ns of the loop's clock. */
     private long checksAgainAt;
+    /** Whether a check begins then. */
+    private boolean resting;
     /** Whether it lists, and since when. Set by the loop only. */
     private volatile boolean loading;
 
@@ -386,7 +388,18 @@ final class EtcdReflector {
     /** Asks etcd for changes in the range while a caller waits for a revision that the watch does not deliver. */
     private void check() {
         long asked = loop.clock().nanoTime();
-        if (checking || loading || closed || waiting.isEmpty() || asked - checksAgainAt < 0) {
+        if (checking || loading || closed || waiting.isEmpty()) {
+            return;
+        }
+        if (asked - checksAgainAt < 0) {
+            if (!resting) {
+                // Who began to wait during the rest is looked after at its end.
+                resting = true;
+                loop.schedule(Duration.ofNanos(checksAgainAt - asked), () -> {
+                    resting = false;
+                    check();
+                });
+            }
             return;
         }
         checking = true;

@@ -34,6 +34,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -59,6 +60,10 @@ class EtcdAnswersTest {
     private final List<String> watched = new CopyOnWriteArrayList<>();
     /** Whether an object has changed that no list has. */
     private volatile boolean changed;
+    /** The revision of all answers. */
+    private volatile long revision = 1_000;
+    /** How long it takes to look for changes, milliseconds. */
+    private volatile long slowness;
 
     @BeforeEach
     void start() throws Exception {
@@ -97,8 +102,8 @@ class EtcdAnswersTest {
         return EtcdOptions.of(addresses, Optional.empty(), "/registry");
     }
 
-    private static ResponseHeader header() {
-        return ResponseHeader.newBuilder().setRevision(1_000).build();
+    private ResponseHeader header() {
+        return ResponseHeader.newBuilder().setRevision(revision).build();
     }
 
     private static KeyValue node() {
@@ -146,6 +151,9 @@ class EtcdAnswersTest {
             if (pagesFail && !request.getKeysOnly()) {
                 answer.onError(Status.INTERNAL.asRuntimeException());
                 return;
+            }
+            if (slowness > 0 && request.getMinModRevision() > 0) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(slowness));
             }
             RangeResponse.Builder found =
                     RangeResponse.newBuilder().setHeader(header()).setCount(stored.size());
@@ -291,6 +299,22 @@ class EtcdAnswersTest {
         // then it has the object
         assertThat(store.get("/registry/minions/n1").orElseThrow().modRevision())
                 .isEqualTo(1_000);
+    }
+
+    /** After a slow look for changes the next one comes later. */
+    @Test
+    void readThatBeginsToWaitAfterASlowLookIsAnsweredToo() throws Exception {
+        // given writes of others, of which the watch says nothing, and slow looks for changes
+        EtcdStore store = open();
+        slowness = 200;
+        revision = 1_001;
+        assertThat(store.current().get(10, TimeUnit.SECONDS)).isEqualTo(1_001);
+
+        // when another read waits for the next one of these
+        revision = 1_002;
+
+        // then it is answered
+        assertThat(store.current().get(10, TimeUnit.SECONDS)).isEqualTo(1_002);
     }
 
     private void assertRefused(EtcdStore store, String why) {

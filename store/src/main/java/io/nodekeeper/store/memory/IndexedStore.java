@@ -18,6 +18,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +44,11 @@ public final class IndexedStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(IndexedStore.class);
     /** After this time without a sync the store is unhealthy. A sync takes milliseconds; clients time out after 10 s or more. */
     private static final Duration STALL = Duration.ofSeconds(5);
+    /** The most that waits then: their requests end at a deadline of their own, and leave their writes here. */
+    private static final long MOST_BEHIND = 32 << 20;
+    /** What a write takes besides its value. */
+    private static final int WRITE_BYTES = 512;
+
     /**
      * For so long after a failure of the journal the store is unhealthy, if no write succeeds before. Not until one succeeds: a balancer
      * that finds the server not ready sends none.
@@ -81,6 +87,9 @@ public final class IndexedStore implements Store {
     private volatile boolean urgent;
     /** About how many batched writes wait for {@link #tick}: those that arrive while a group begins may be counted twice. */
     private final AtomicInteger gathered = new AtomicInteger();
+
+    /** About how many bytes wait in the queue since the disk has stalled. */
+    private final AtomicLong behind = new AtomicLong();
 
     private Optional<Loop.Timer> ticker = Optional.empty();
     private long groups;
@@ -264,6 +273,15 @@ public final class IndexedStore implements Store {
             done.completeExceptionally(new StoreException("the store is closed: " + key + " is not written", null));
             return done;
         }
+        if (stalled()
+                && behind.addAndGet(
+                                WRITE_BYTES + value.map(bytes -> bytes.length).orElse(0))
+                        > MOST_BEHIND) {
+            done.completeExceptionally(new StoreException(
+                    "the disk has not written for some seconds, and too many writes wait: " + key + " is not written",
+                    null));
+            return done;
+        }
         queue.add(new Write(key, value, expected, batched, done));
         if (!batched) {
             urgent = true;
@@ -338,6 +356,7 @@ public final class IndexedStore implements Store {
     private void commit() {
         urgent = false;
         gathered.set(0);
+        behind.set(0);
         WriteGroup group = WriteGroup.take(queue, cache.revision(), cache::get, journal::stored, space);
         space.publish();
         if (apart) {

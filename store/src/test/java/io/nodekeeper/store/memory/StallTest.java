@@ -120,4 +120,32 @@ class StallTest {
         assertThat(second).isCompleted();
         assertThat(closed).isCompleted();
     }
+
+    @Test
+    void writesAreRefusedWhenTooManyWaitForADiskThatStalls() {
+        // given a disk that has not written for six seconds
+        put(KEY, 0);
+        time.advance(Duration.ofSeconds(6));
+
+        // when 40 MiB of writes arrive
+        List<CompletableFuture<Entry>> puts = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            puts.add(store.put("/registry/minions/m" + i, new byte[1 << 20], 0));
+        }
+
+        // then those beyond 32 MiB fail at once, and the others wait
+        assertThat(puts.subList(0, 31)).noneMatch(CompletableFuture::isDone);
+        assertThat(puts.subList(32, 40)).allMatch(CompletableFuture::isCompletedExceptionally);
+        assertThat(puts.getLast().exceptionNow())
+                .hasMessageContaining("too many writes wait: /registry/minions/m39 is not written");
+
+        // and when the disk works again, they are written, and new ones are accepted
+        diskWorks();
+        settle();
+        diskWorks();
+        assertThat(puts.subList(0, 31)).allMatch(done -> done.isDone() && !done.isCompletedExceptionally());
+        CompletableFuture<Entry> later = put("/registry/minions/m39", 0);
+        diskWorks();
+        assertThat(later).isCompleted();
+    }
 }
